@@ -35,6 +35,8 @@ mod format {
 mod ids;
 #[path = "../src/limits.rs"]
 mod limits;
+#[path = "../src/plural.rs"]
+mod plural;
 #[path = "../src/schema/mod.rs"]
 mod schema;
 #[cfg(test)]

@@ -281,10 +281,14 @@ impl<'t> Reader<'t> {
         self.error(expected, &found)
     }
 
-    /// An error at the next character.
+    /// An error at the next character, or behind the last one.
     #[cold]
     pub(crate) fn error(&self, expected: &str, found: &str) -> Error {
-        let before = &self.text[..self.at];
+        let before = match self.at < self.text.len() {
+            true => &self.text[..self.at],
+            // The end is that of what stands there, not of the line breaks behind it.
+            false => self.text.trim_end(),
+        };
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before[line_start..].chars().count();

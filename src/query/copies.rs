@@ -129,7 +129,7 @@ mod tests {
             ("k:[a TO b]", "k:[a TO b]"),
             ("k:*", "k:*"),
             ("t:word n:7 word", "t:word n:7 word"),
-            ("-k:a (t:b AND k:c^2)", "(t:b AND {k k.text}:c^2) -{k k.text}:a"),
+            ("-k:a (t:b AND k:c^2)", "t:b AND {k k.text}:c^2 -{k k.text}:a"),
             ("{k k.text}:word", "{k k.text}:word"),
             ("{k^3 + t}:word", "{k.text^3 + t}:word"),
         ] {

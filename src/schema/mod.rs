@@ -292,7 +292,12 @@ mod tests {
                 "more fields: '_null'",
             ),
             (
-                Schema::builder().text("t").field(number()).default_fields(["n"]).build().unwrap(),
+                Schema::builder()
+                    .text("t")
+                    .field(number())
+                    .default_fields([] as [&str; 0])
+                    .build()
+                    .unwrap(),
                 "default fields",
             ),
         ];

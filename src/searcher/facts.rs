@@ -169,11 +169,13 @@ mod tests {
     use crate::document::Document;
     use crate::plan::FacetMethod;
     use crate::query::parse;
-    use crate::schema::Schema;
+    use crate::schema::{Field, FieldKind, Schema};
     use crate::searcher::stopping_tests::filled;
 
     fn searcher(texts: &[&[&str]]) -> Searcher {
-        let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+        // One that does not fold, so that there are terms beyond ASCII.
+        let text = Field::new("text", FieldKind::Text).analyzer("alphanumeric|lower");
+        let schema = Schema::builder().field(text).keyword("kind").build().unwrap();
         filled(schema, |writer| {
             for part in texts {
                 for text in *part {

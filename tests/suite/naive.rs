@@ -43,14 +43,72 @@ impl NaiveIndex {
 
     /// For every document whether it matches.
     pub(crate) fn matches(&self, query: &Query) -> Vec<bool> {
+        match self.asked(query) {
+            Some(query) => self.matched(&query),
+            None => vec![false; self.n_docs],
+        }
+    }
+
+    /// The query without the clauses that have no terms; none where nothing else is left.
+    fn asked(&self, query: &Query) -> Option<Query> {
+        let each =
+            |all: &[Query]| all.iter().filter_map(|it| self.asked(it)).collect::<Vec<Query>>();
+        let left = |all: &[Query]| {
+            let left = each(all);
+            (!left.is_empty() || all.is_empty()).then_some(left)
+        };
+        Some(match query {
+            Query::And(all) => Query::And(left(all)?),
+            Query::Or(any) => Query::Or(left(any)?),
+            Query::DisMax { any, .. } => Query::Or(left(any)?),
+            Query::Not(query) => Query::Not(Box::new(self.asked(query)?)),
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.asked(query)?,
+            Query::Group { must, should, must_not, minimum } => {
+                let n_asked = should.len() as u32;
+                let parts = [must, should, must_not].map(|part| each(part));
+                if parts.iter().all(Vec::is_empty) && must.len() + should.len() + must_not.len() > 0
+                {
+                    return None;
+                }
+                let [must, should, must_not] = parts;
+                let clamped = |most: u32| match most > n_asked {
+                    true => most,
+                    false => most.min(should.len() as u32),
+                };
+                let minimum = minimum.map(clamped);
+                Query::Group { must, should, must_not, minimum }
+            }
+            Query::PhraseOf { parts, .. } if parts.iter().all(|it| *it.query() == Query::All) => {
+                return None;
+            }
+            Query::Word { text, .. } | Query::Phrase { text, .. }
+                if self.has_no_words(query, text) =>
+            {
+                return None;
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// Whether a text has no words in any of the fields where it is looked for.
+    fn has_no_words(&self, leaf: &Query, text: &str) -> bool {
+        let (Query::Word { field, .. } | Query::Phrase { field, .. }) = leaf else { return false };
+        let fields: Vec<&str> = match field {
+            Some(field) => vec![field],
+            None => self.schema.default_fields().map(|field| &*field.name).collect(),
+        };
+        fields.iter().all(|field| words_of(&self.schema, field, text).is_empty())
+    }
+
+    fn matched(&self, query: &Query) -> Vec<bool> {
         let all = |queries: &[Query]| {
             queries.iter().fold(vec![true; self.n_docs], |so_far, query| {
-                so_far.into_iter().zip(self.matches(query)).map(|(a, b)| a && b).collect()
+                so_far.into_iter().zip(self.matched(query)).map(|(a, b)| a && b).collect()
             })
         };
         let any = |queries: &[Query]| {
             queries.iter().fold(vec![false; self.n_docs], |so_far, query| {
-                so_far.into_iter().zip(self.matches(query)).map(|(a, b)| a || b).collect()
+                so_far.into_iter().zip(self.matched(query)).map(|(a, b)| a || b).collect()
             })
         };
         match query {
@@ -86,15 +144,15 @@ impl NaiveIndex {
             }
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
-            Query::Not(query) => self.matches(query).into_iter().map(|hit| !hit).collect(),
+            Query::Not(query) => self.matched(query).into_iter().map(|hit| !hit).collect(),
             Query::DisMax { any: queries, .. } => any(queries),
-            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.matches(query),
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.matched(query),
             Query::Group { must, should, must_not, minimum: Some(minimum) } => {
                 let mut counts = vec![0; self.n_docs];
                 for query in should {
                     counts
                         .iter_mut()
-                        .zip(self.matches(query))
+                        .zip(self.matched(query))
                         .for_each(|(n, hit)| *n += u32::from(hit));
                 }
                 let enough = counts.into_iter().map(|n| n >= *minimum);

@@ -177,11 +177,16 @@ impl Corpus {
             FieldKind::Decimal { .. } => (fraction * 100.0).round() as i128,
             _ => fraction as i128,
         };
+        // The number nearest to the multiple as it is written: 3 times 0.1 is 0.3.
+        let digits = width.split_once('.').map_or(0, |(_, digits)| digits.len());
+        let edge = |step: i128| -> f64 {
+            format!("{:.*}", digits, step as f64 * fraction).parse().unwrap()
+        };
         let step = |number: &Number| match number {
             Whole(number) => number.div_euclid(units),
             Fraction(number) => {
                 let near = (number / fraction).floor() as i128;
-                let begins = |step: &i128| *step as f64 * fraction <= *number;
+                let begins = |step: &i128| edge(*step) <= *number;
                 (near - 1..near + 2).filter(begins).max().unwrap()
             }
         };
@@ -192,7 +197,7 @@ impl Corpus {
             steps.into_iter().for_each(|step| *expected.entry(step).or_default() += 1);
         }
         let start = |step: i128| match kind {
-            FieldKind::F64 => Some(Value::F64(step as f64 * fraction)),
+            FieldKind::F64 => Some(Value::F64(edge(step))),
             FieldKind::U64 => u64::try_from(step * units).ok().map(Value::U64),
             _ => i64::try_from(step * units).ok().map(|it| value(kind, Whole(it.into()))),
         };

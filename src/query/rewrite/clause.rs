@@ -45,6 +45,17 @@ pub(in crate::query) struct Settled<T> {
 }
 
 impl<T> Clause<T> {
+    fn is_whole(&self) -> bool {
+        matches!(self, Clause::Whole(_))
+    }
+
+    fn into_whole(self) -> Option<T> {
+        match self {
+            Clause::Whole(it) => Some(it),
+            Clause::Partial(..) | Clause::Dropped(_) => None,
+        }
+    }
+
     pub(in crate::query) fn map<U>(self, change: impl FnOnce(T) -> U) -> Clause<U> {
         match self {
             Clause::Whole(it) => Clause::Whole(change(it)),
@@ -71,8 +82,31 @@ impl<T> Group<T> {
         Group { must: vec![], should, must_not: vec![], minimum: None }
     }
 
+    /// Whether every field has something of each clause, as it mostly is.
+    fn is_whole(&self) -> bool {
+        self.must.iter().all(|(clause, _)| clause.is_whole())
+            && self.should.iter().all(Clause::is_whole)
+            && self.must_not.iter().all(Clause::is_whole)
+    }
+
+    /// The clauses as they are, in the memory that they have.
+    fn whole(self) -> Settled<T> {
+        let Group { must, should, must_not, minimum } = self;
+        let one = u32::from(must.is_empty() && !should.is_empty());
+        Settled {
+            must: must.into_iter().filter_map(|(clause, _)| clause.into_whole()).collect(),
+            should: should.into_iter().filter_map(Clause::into_whole).collect(),
+            minimum: minimum.unwrap_or(one),
+            scored: vec![],
+            must_not: must_not.into_iter().filter_map(Clause::into_whole).collect(),
+        }
+    }
+
     /// Leaves out what has no terms, and no longer requires what some fields have nothing of. `note` is told of both.
     pub(in crate::query) fn settle(self, mut note: impl FnMut(String)) -> Clause<Settled<T>> {
+        if self.is_whole() {
+            return Clause::Whole(self.whole());
+        }
         let Group { must, should, must_not, minimum } = self;
         let n_asked = should.len();
         let has_words = must.iter().any(|(_, is_filter)| !is_filter);
@@ -118,7 +152,7 @@ impl<T> Group<T> {
             None if n_words > 0 || any.is_empty() || are_filters_asked => 0,
             // As if what dropped out had not been written: the alternatives are what is left.
             None => {
-                any.extend(optional.drain(..));
+                any.append(&mut optional);
                 1
             }
         };

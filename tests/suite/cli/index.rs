@@ -329,7 +329,7 @@ fn a_build_says_how_many_it_added_and_replaced() {
     let dir = Dir::new();
     dir.write(
         "schema.toml",
-        "key = \"id\"\n[fields.id]\ntype = \"keyword\"\n[fields.t]\ntype = \"text\"\n",
+        "[fields.id]\ntype = \"keyword\"\n[fields.t]\ntype = \"text\"\n[index]\nkey = \"id\"\n",
     );
     let line = |id: u32| format!("{{\"id\":\"{id}\",\"t\":\"word\"}}\n");
     let build = |ids: &[u32], more: &[&str]| {
@@ -418,7 +418,18 @@ fn every_option_that_a_message_names_is_one_of_its_command() {
         if path.is_dir() || dir.run(&[&*name, "--help"]).status != 0 {
             continue;
         }
-        let known = options_of(&help(&name));
+        let mut text = help(&name);
+        // Commands of a command have options of their own.
+        let below = text.lines().skip_while(|line| *line != "What:").skip(1);
+        let below = below.map_while(|line| line.strip_prefix("  "));
+        let below: Vec<_> = below.filter_map(|line| line.split(' ').next()).collect();
+        let below: Vec<_> =
+            below.into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        for command in below.iter().filter(|command| *command != "help") {
+            text += &dir.run(&[&*name, "x", command, "--help"]).stdout;
+            text += &dir.run(&[&*name, command, "--help"]).stdout;
+        }
+        let known = options_of(&text);
         let source = fs::read_to_string(&path).unwrap();
         let code = source.split("#[cfg(test)]").next().unwrap();
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {

@@ -172,7 +172,7 @@ fn check(tree: &ExplainTree, of: &str) {
             facet.actual.map_or(0, |actual| actual.time_ns)
         }
         let nodes: u64 = tree.plan.iter().map(|node| node.actual.as_ref().unwrap().time_ns).sum();
-        let facets: u64 = tree.facets.iter().map(time).sum();
+        let facets: u64 = tree.facets.iter().flat_map(ExplainFacet::iter).map(time).sum();
         let planning = tree.planning_ns.expect("it was run");
         assert!(
             planning + nodes + facets <= total,
