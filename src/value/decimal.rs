@@ -169,6 +169,6 @@ mod tests {
         let long = format!("0.1{}", "0".repeat(400));
         assert_eq!(scaled(&long, 2), Some(Exactly(10)));
         assert_eq!(scaled(&format!("{long}1"), 2), Some(Above(10)));
-        assert_eq!(scaled(&format!("{long}e400"), 0).is_some(), true);
+        assert!(scaled(&format!("{long}e400"), 0).is_some());
     }
 }

@@ -167,7 +167,7 @@ fn grouped(
             let said = others && is_enough && all;
             if optional.is_empty() && partial.is_empty() { Whole(said) } else { Partial(said) }
         }
-        None if !has_required && !filters_only && !(whole.is_empty() && partial.is_empty()) => {
+        None if !has_required && !filters_only && (!whole.is_empty() || !partial.is_empty()) => {
             let said = others && (n_alternatives > 0 || optional.iter().any(is));
             if whole.is_empty() { Partial(said) } else { Whole(said) }
         }

@@ -93,7 +93,8 @@ fn narrower(error: Error) -> Error {
 ///
 /// Where nobody would see the question, or could answer it.
 fn is_asked(yes: bool, has_input: bool, has_output: bool) -> Result<bool, Error> {
-    if !yes && !(has_input && has_output) {
+    let can_ask = has_input && has_output;
+    if !yes && !can_ask {
         let what = if has_input { "standard error" } else { "standard input" };
         return Err(Error::new(ErrorKind::Usage, "asking before documents are deleted")
             .expected("a terminal")

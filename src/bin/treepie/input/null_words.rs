@@ -120,7 +120,7 @@ impl NullsFound {
         let sentence = |(field, words): (&String, &BTreeMap<String, u64>)| {
             let sum = words.values().sum();
             let number = if sum == 1 { "1 text".into() } else { format!("{} texts", grouped(sum)) };
-            let words: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+            let words: Vec<_> = words.keys().map(|word| format!("{word:?}")).collect();
             format!("'{field}': {number} taken for no value ({})", words.join(", "))
         };
         found.iter().map(sentence).collect()
