@@ -148,8 +148,12 @@ impl Builder<'_> {
         are_required: bool,
         minimum: Option<u32>,
     ) -> Result<Vec<(Clause<Scored>, bool)>> {
+        let together = self.rewriter.joined(group)?;
+        if together.is_empty() {
+            return self.required(group, boost);
+        }
         let (mut clauses, mut at) = (vec![], 0);
-        for joined in self.rewriter.joined(group)? {
+        for joined in together {
             clauses.append(&mut self.required(&group[at..joined.words.start], boost)?);
             at = joined.words.end;
             let written = &group[joined.words.clone()];

@@ -8,8 +8,8 @@ use crate::query::Query;
 
 /// In an index of fewer documents a word may well be in all of them.
 const DOCUMENTS_MIN: u64 = 100;
-/// How notes end of texts that no term is made of.
-const NOTE_OF_NOTHING: &str = ", so it matches nothing";
+/// Ends of the notes on texts that no term is made of.
+const NOTES_OF_NOTHING: [&str; 2] = [", so it matches nothing", ", so it is left out"];
 /// Words that are proposed for one that there is not.
 const SIMILAR_SHOWN: usize = 3;
 
@@ -112,7 +112,8 @@ fn of_every(look: &mut Look<'_>, at: usize) {
 fn dropped(look: &mut Look<'_>) {
     let tree = look.tree;
     let is_all = is_all_empty(look);
-    for note in tree.notes.iter().filter(|note| note.ends_with(NOTE_OF_NOTHING)) {
+    let is_dropped = |note: &&String| NOTES_OF_NOTHING.iter().any(|end| note.ends_with(end));
+    for note in tree.notes.iter().filter(is_dropped) {
         let severity = if is_all { Severity::Warning } else { Severity::Hint };
         let remedy = Some("leave it out, or look for it in a field that keeps it".to_owned());
         look.add(0, Finding::new("no term", severity, note.clone()).remedy(remedy));

@@ -168,8 +168,12 @@ impl Rewriter<'_> {
         are_required: bool,
         minimum: Option<u32>,
     ) -> Result<Vec<(Clause<Normal>, bool)>> {
+        let together = self.joined(group)?;
+        if together.is_empty() {
+            return self.clauses(group);
+        }
         let (mut clauses, mut at) = (vec![], 0);
-        for joined in self.joined(group)? {
+        for joined in together {
             clauses.append(&mut self.clauses(&group[at..joined.words.start])?);
             at = joined.words.end;
             self.enter_joined(&joined);

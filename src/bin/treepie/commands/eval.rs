@@ -168,8 +168,7 @@ fn any_word(
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
             words.push(Query::word(written));
         });
-        let words = Query::group(vec![], words, vec![]);
-        return Ok(words.in_combined_fields(combined.iter().cloned()));
+        return Ok(side_by_side(words).in_combined_fields(combined.iter().cloned()));
     }
     for field in schema.default_fields().filter(|field| field.kind == FieldKind::Text) {
         analyzers.query_time(field)?.for_each_token(text, |token| {
@@ -177,8 +176,15 @@ fn any_word(
             words.push(Query::word_in(&*field.name, written));
         });
     }
-    // Side by side, so that synonyms of several words are found.
-    Ok(Query::group(vec![], words, vec![]))
+    Ok(side_by_side(words))
+}
+
+/// Any of these words, read together, so that synonyms of several words are found.
+fn side_by_side(words: Vec<Query>) -> Query {
+    match words.is_empty() {
+        true => Query::Nothing,
+        false => Query::group(vec![], words, vec![]),
+    }
 }
 
 fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {
