@@ -41,7 +41,7 @@ impl Default for Analyzers {
 
 impl Analyzers {
     /// Sets the version of the built-in analyzers, which an index
-    /// [keeps](crate::Inspector::term_versions): searchers and writers choose that one by themselves.
+    /// [keeps](crate::inspect::Inspector::term_versions): searchers and writers choose that one by themselves.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, analysis::Analyzers};

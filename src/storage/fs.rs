@@ -284,6 +284,16 @@ struct FsLock {
     process: u32,
 }
 
+impl Drop for FsLock {
+    fn drop(&mut self) {
+        // A child process that another thread is starting has the file open, too, until it runs its own program: closing it
+        // here would leave it locked for that long. A writer that a fork took along must not unlock its parent's.
+        if process::id() == self.process {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
 impl HeldLock for FsLock {
     fn check(&self) -> Result<()> {
         let lost = |what: &str| {

@@ -288,6 +288,6 @@ mod tests {
         let combined = ["text", "id"].map(|name| (name.to_owned(), Boost::ONE));
         let query =
             any_word(&schema, &Analyzers::default(), "Euler's time-sharing", &combined).unwrap();
-        assert_eq!(query.to_string(), "{text + id}:(Euler's OR time OR sharing)");
+        assert_eq!(query.to_string(), "{text + id}:(Euler's time sharing)");
     }
 }
