@@ -29,8 +29,8 @@
 //!
 //! let seen = seen.lock().unwrap();
 //! let of = |operation| seen.iter().filter(move |event| event.what.operation() == operation);
-//! // The segment and the manifest were made durable, then the names of both.
-//! assert_eq!((of(Operation::Sync).count(), of(Operation::SyncNames).count()), (2, 2));
+//! // The segment and the manifest were made durable, then the names of both, and that the empty commit is gone.
+//! assert_eq!((of(Operation::Sync).count(), of(Operation::SyncNames).count()), (2, 3));
 //! let commit = of(Operation::Commit).next().unwrap();
 //! assert!(matches!(commit.what, What::Commit { generation: 1, documents: 1, .. }));
 //! // Whatever was written was written for this commit.
