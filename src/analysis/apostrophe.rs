@@ -20,7 +20,7 @@ pub(super) const ALL: [char; 10] = {
     all
 };
 
-/// What version 1 of the analyzers took for an apostrophe before an `s` and behind an article.
+/// Apostrophes of version 1 of the analyzers, before an `s` and behind an article.
 pub(super) const VERSION_1: [char; 3] = ['\'', '\u{2019}', '\u{FF07}'];
 
 /// Whether a character is an apostrophe outside ASCII.

@@ -12,7 +12,7 @@ use crate::analysis::normalization::{is_ignorable, joins};
 use crate::analysis::script::{Script, is_ideograph, is_syllable};
 use crate::analysis::{apostrophe, case, fold};
 
-/// What the default analyzer makes of a character.
+/// Class of a character for the default analyzer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Ends words.

@@ -357,7 +357,7 @@ impl<T> Filtered<T> {
         &mut self.tokenizer
     }
 
-    /// The same filters behind what becomes of the tokenizer.
+    /// Changes the tokenizer and keeps the filters behind it.
     pub(super) fn map_tokenizer(self, change: impl FnOnce(T) -> T) -> Self {
         Filtered { tokenizer: change(self.tokenizer), ..self }
     }

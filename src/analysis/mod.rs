@@ -384,9 +384,9 @@ impl Analyzer {
         }
     }
 
-    /// Where the tokenizer cuts a text, before any filter: the bytes of each piece with its position.
+    /// Cuts a text by the tokenizer alone: the bytes of each piece with its position.
     ///
-    /// Of a plugged-in analyzer, whose filters are not known, those of its tokens.
+    /// A plugged-in analyzer, whose filters are not known, gives its tokens.
     pub(crate) fn cuts(&self, text: &str) -> Vec<(u32, Range<usize>)> {
         let mut analyzer = self.clone();
         let (mut numbers, mut cuts) = (Numbers::default(), vec![]);

@@ -1,4 +1,4 @@
-//! What values of a keyword field go through before they become terms: a chain of filters of characters.
+//! Normalizers of keyword fields: chains of character filters that values go through before they become terms.
 //!
 //! The stored document keeps the value as it was given. Documents, queries, selections of facets and keys go through
 //! the same chain, so that `Café` finds `cafe\u{301}` where the field asks for it.

@@ -115,7 +115,7 @@ impl Analyzers {
         Ok(value)
     }
 
-    /// What values of a keyword field go through; none where they are terms as they are.
+    /// Normalizer of a keyword field; none if its values are terms as they are.
     pub(crate) fn normalizer(&self, field: &Field) -> Result<Option<Normalizer>> {
         if field.normalizer_spec().is_none() {
             return Ok(None);
