@@ -31,14 +31,24 @@ impl Script {
             return Script::Separator;
         }
         match c {
-            '\u{1100}'..='\u{11FF}'
-            | '\u{3130}'..='\u{318F}'
-            | '\u{A960}'..='\u{A97F}'
-            | '\u{AC00}'..='\u{D7FF}' => Script::Hangul,
+            _ if is_hangul(c) => Script::Hangul,
             _ if is_unspaced(c) && !is_digit(c) => Script::Unspaced,
             _ => Script::Word,
         }
     }
+
+    /// That of a character that is known to be cut into pairs.
+    #[inline]
+    pub(super) fn of_pair(c: char) -> Self {
+        if is_hangul(c) { Script::Hangul } else { Script::Unspaced }
+    }
+}
+
+#[inline]
+fn is_hangul(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}'
+        | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}')
 }
 
 /// Whether a character is one of the Chinese characters that normalization leaves as they are.
@@ -93,6 +103,9 @@ mod tests {
         ] {
             for c in text.chars() {
                 assert_eq!(Script::of(c), expected, "{c:?}");
+                if matches!(expected, Script::Hangul | Script::Unspaced) {
+                    assert_eq!(Script::of_pair(c), expected, "{c:?}");
+                }
             }
         }
     }

@@ -171,7 +171,8 @@ impl Stretch {
                 self.text.push_str(folded);
                 self.end_unit(to);
             }
-            Class::Pair | Class::Mark => self.push(c, at, to),
+            Class::Pair => self.push_of(Script::of_pair(c), c, at, to),
+            Class::Mark => self.push_of(Script::Mark, c, at, to),
             Class::Dropped if self.open && normalization::is_mark(c) => self.extend(to),
             Class::Dropped | Class::Separator => {}
             Class::Joins | Class::Other => {
@@ -194,7 +195,12 @@ impl Stretch {
 
     /// Adds a character that is folded.
     fn push(&mut self, c: char, from: usize, to: usize) {
-        let script = Script::of(c);
+        self.push_of(Script::of(c), c, from, to);
+    }
+
+    /// Adds a folded character whose script is known: to look it up takes hundreds of instructions.
+    #[inline]
+    fn push_of(&mut self, script: Script, c: char, from: usize, to: usize) {
         let continues = self.open && (script == Script::Mark || self.binds);
         match script {
             Script::Separator => {

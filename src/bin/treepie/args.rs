@@ -6,9 +6,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use clap::{
-    Args, CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind,
-};
+use clap::{Args, FromArgMatches, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind};
 use treepie::{Error, EstimateFrom};
 
 use crate::{
@@ -17,25 +15,10 @@ use crate::{
     output::Color,
 };
 
-/// An embeddable full-text index: titles in, explained answers out.
-#[derive(Debug, Parser)]
-#[command(
-    name = "treepie",
-    version,
-    max_term_width = 100,
-    after_help = "Examples:
-  treepie demo
-  treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
-  treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier
-  treepie explain titles.tp 'history AND (france OR spain) -war' --analyze
-  treepie inspect titles.tp storage
-
-Exit status: 0 done (search: found), 1 searched and found nothing, 2 error."
-)]
+/// A command line, read.
+#[derive(Debug)]
 pub(crate) struct Cli {
-    #[command(flatten)]
     pub(crate) global: Global,
-    #[command(subcommand)]
     pub(crate) command: Command,
 }
 
@@ -57,30 +40,47 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
-/// The commands, in the order that `--help` lists them.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Index(commands::index::Args),
-    Search(commands::search::Args),
-    Explain(commands::explain::Args),
-    Inspect(commands::inspect::Args),
-    Verify(commands::verify::Args),
-    Recover(commands::recover::Args),
-    Salvage(commands::salvage::Args),
-    Merge(commands::merge::Args),
-    Copy(commands::copy::Args),
-    Delete(commands::delete::Args),
-    Export(commands::export::Args),
-    Analyze(commands::analyze::Args),
-    Eval(commands::eval::Args),
-    Plan(commands::plan::Args),
-    Bench(commands::bench::Args),
-    BenchDisk(commands::bench_disk::Args),
-    Calibrate(commands::calibrate::Args),
-    Schema(commands::schema::Args),
-    Demo(commands::demo::Args),
-    Completions(commands::completions::Args),
-    Man(commands::man::Args),
+/// Commands with their arguments: the enum that they are parsed into, and each alone.
+macro_rules! commands {
+    ($($name:literal: $variant:ident($module:ident),)*) => {
+        /// The commands, in the order that `--help` lists them.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $(#[command(name = $name)] $variant(commands::$module::Args),)*
+        }
+
+        /// Definition of the one command, `None` for another word.
+        fn command_alone(name: &str) -> Option<clap::Command> {
+            match name {
+                $($name => Some(commands::$module::Args::augment_args(clap::Command::new($name))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+commands! {
+    "index": Index(index),
+    "search": Search(search),
+    "explain": Explain(explain),
+    "inspect": Inspect(inspect),
+    "verify": Verify(verify),
+    "recover": Recover(recover),
+    "salvage": Salvage(salvage),
+    "merge": Merge(merge),
+    "copy": Copy(copy),
+    "delete": Delete(delete),
+    "export": Export(export),
+    "analyze": Analyze(analyze),
+    "eval": Eval(eval),
+    "plan": Plan(plan),
+    "bench": Bench(bench),
+    "bench-disk": BenchDisk(bench_disk),
+    "calibrate": Calibrate(calibrate),
+    "schema": Schema(schema),
+    "demo": Demo(demo),
+    "completions": Completions(completions),
+    "man": Man(man),
 }
 
 /// What the command line asks for.
@@ -93,7 +93,9 @@ pub(crate) enum Parsed {
 /// Reads the command line; `typed` begins with the name of the program.
 pub(crate) fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
     refuse_what_is_not_built(typed)?;
-    match Cli::try_parse_from(typed) {
+    let mut definition = definition_for(typed);
+    let matches = definition.try_get_matches_from_mut(typed);
+    match matches.and_then(|matches| Cli::read(matches).map_err(|it| it.format(&mut definition))) {
         Ok(cli) => {
             refuse_mistyped_options(&cli, typed)?;
             Ok(Parsed::Command(Box::new(cli)))
@@ -109,9 +111,56 @@ pub(crate) fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
     }
 }
 
+impl Cli {
+    fn read(mut matches: clap::ArgMatches) -> Result<Cli, clap::Error> {
+        Ok(Cli {
+            global: Global::from_arg_matches_mut(&mut matches)?,
+            command: Command::from_arg_matches_mut(&mut matches)?,
+        })
+    }
+}
+
 /// The command line as clap knows it, for completions and the man page.
 pub(crate) fn definition() -> clap::Command {
-    Cli::command()
+    Command::augment_subcommands(program())
+}
+
+/// Definition without its commands.
+fn program() -> clap::Command {
+    let program = clap::Command::new("treepie")
+        .about("An embeddable full-text index: titles in, explained answers out")
+        .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(100)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .after_help(
+            "Examples:
+  treepie demo
+  treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
+  treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier
+  treepie explain titles.tp 'history AND (france OR spain) -war' --analyze
+  treepie inspect titles.tp storage
+
+Exit status: 0 done (search: found), 1 searched and found nothing, 2 error.",
+        );
+    Global::augment_args(program)
+}
+
+/// The part of the definition that this command line needs. The arguments of twenty other commands
+/// are half of what a search of a small index executes, and a third of the memory that it touches.
+fn definition_for(typed: &[OsString]) -> clap::Command {
+    let words: Vec<&str> = typed.iter().skip(1).map_while(|word| word.to_str()).collect();
+    match command_at(&words).and_then(|at| command_alone(words[at])) {
+        Some(command) => program().subcommand(command),
+        None => definition(),
+    }
+}
+
+/// Index of the word that names the command; `--color WHEN` is the one global option with a value of
+/// its own.
+fn command_at(words: &[&str]) -> Option<usize> {
+    (0..words.len())
+        .find(|&at| !(words[at].starts_with('-') || at > 0 && words[at - 1] == "--color"))
 }
 
 /// clap's message without its colours, its usage block and its line breaks.
@@ -152,12 +201,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
         .map(|word| word.to_str().unwrap_or(""))
         .take_while(|word| *word != "--")
         .collect();
-    // `--color WHEN` is the one global option with a value of its own.
-    let command = words
-        .iter()
-        .enumerate()
-        .find(|(at, word)| !(word.starts_with('-') || *at > 0 && words[at - 1] == "--color"));
-    let Some((_, command)) = command else { return Ok(()) };
+    let Some(command) = command_at(&words).map(|at| words[at]) else { return Ok(()) };
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
         let (option, value) = match word.split_once('=') {
             Some((option, value)) => (option, Some(value)),
@@ -165,7 +209,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
         };
         let announced = OPTIONS_NOT_YET
             .iter()
-            .find(|(of, name, _)| (*of == "*" || of == command) && *name == option);
+            .find(|(of, name, _)| (*of == "*" || *of == command) && *name == option);
         match announced {
             Some((_, _, [])) => return Err(not_yet(format!("the option {option}"))),
             Some((_, _, values)) => {
@@ -265,6 +309,29 @@ mod tests {
     #[test]
     fn clap_finds_no_contradiction_in_the_definition() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn a_command_alone_is_the_command_among_all() {
+        let mut all = definition();
+        all.build();
+        for command in definition().get_subcommands() {
+            let mut alone = program().subcommand(command_alone(command.get_name()).unwrap());
+            alone.build();
+            let [alone, among_all] = [&mut alone, &mut all]
+                .map(|it| it.find_subcommand_mut(command.get_name()).unwrap());
+            let [alone, among_all] = [alone, among_all].map(|it| it.render_long_help().to_string());
+            assert_eq!(alone, among_all);
+        }
+        for line in ["treepie index a.tp b --color", "treepie --color never plan view", "treepie"] {
+            let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let [alone, among_all] = [definition_for(&typed), definition()]
+                .map(|it| it.try_get_matches_from(&typed).unwrap_err().to_string());
+            assert_eq!(alone, among_all);
+        }
+        let typed = ["treepie", "--color", "never", "search", "i", "q"].map(OsString::from);
+        assert_eq!(definition_for(&typed).get_subcommands().count(), 1);
+        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 21);
     }
 
     #[test]
