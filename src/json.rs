@@ -6,7 +6,7 @@ mod reader;
 pub use reader::JSON_BYTES_MAX;
 pub(crate) use reader::Reader;
 
-use std::fmt::{Display, Write};
+use std::fmt::{Debug, Display, Write};
 
 /// Appends values to a text. Each method writes one value; `field` writes the name and, but for the
 /// first of an object, the comma before it.
@@ -44,6 +44,15 @@ impl Json {
 
     pub(crate) fn number(&mut self, number: impl Display) {
         write!(self.out, "{number}").expect("a String takes every text");
+    }
+
+    /// A float, which reads back as it was; what is no number is a text.
+    pub(crate) fn float(&mut self, number: impl Debug) {
+        let text = format!("{number:?}");
+        match text.ends_with(|c: char| c.is_ascii_digit()) {
+            true => self.out.push_str(&text),
+            false => self.string(&text),
+        }
     }
 
     pub(crate) fn number_or_null(&mut self, number: Option<u64>) {

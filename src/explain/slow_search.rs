@@ -24,6 +24,9 @@ pub struct SlowSearch {
     pub took_ns: u64,
     /// The index.
     pub index: String,
+    /// JSON of what was asked for, which [`SearchRequest::from_json`](crate::SearchRequest::from_json) reads; `None` in a line
+    /// of an older version, and where a search had a closure.
+    pub request: Option<String>,
     /// `search` or `count`.
     pub command: String,
     /// The query.
@@ -53,6 +56,7 @@ fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
         at: String::new(),
         took_ns: 0,
         index: String::new(),
+        request: None,
         command: String::new(),
         query: String::new(),
         error: None,
@@ -66,6 +70,10 @@ fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
             "at" => search.at = reader.string()?,
             "took_ns" => search.took_ns = reader.whole()?,
             "index" => search.index = reader.string()?,
+            "request" => {
+                let place = reader.skip()?;
+                search.request = line.get(place).filter(|json| *json != "null").map(str::to_owned);
+            }
             "command" => search.command = reader.string()?,
             "query" => search.query = reader.string()?,
             "error" => search.error = reader.or_null(Reader::string)?,
@@ -170,6 +178,7 @@ impl SlowestSearches {
                 at: String::new(),
                 took_ns,
                 index: String::new(),
+                request: None,
                 command: "search".to_owned(),
                 query: plan.query.clone(),
                 error: None,

@@ -28,19 +28,32 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Debug)]
 pub struct Decay {
     pub(super) field: String,
-    shape: Shape,
+    pub(super) shape: Shape,
     pub(super) origin: Value,
-    scale: f64,
-    offset: f64,
-    decay: f64,
-    missing: Option<f64>,
+    pub(super) scale: f64,
+    pub(super) offset: f64,
+    pub(super) decay: f64,
+    pub(super) missing: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Shape {
+pub(super) enum Shape {
     Gauss,
     Exp,
     Linear,
+}
+
+impl Shape {
+    pub(super) const NAMES: [(&str, Shape); 3] =
+        [("gauss", Shape::Gauss), ("exp", Shape::Exp), ("linear", Shape::Linear)];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Shape::Gauss => "gauss",
+            Shape::Exp => "exp",
+            Shape::Linear => "linear",
+        }
+    }
 }
 
 impl Decay {
@@ -161,11 +174,7 @@ fn not_an_origin(function: &Function, not_taken: NotTaken) -> Error {
 impl fmt::Display for Decay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Decay { field, origin, scale, offset, decay, .. } = self;
-        let shape = match self.shape {
-            Shape::Gauss => "gauss",
-            Shape::Exp => "exp",
-            Shape::Linear => "linear",
-        };
+        let shape = self.shape.name();
         write!(f, "{shape}({field} from {origin}, scale {scale}, offset {offset}, decay {decay}")?;
         if let Some(missing) = self.missing {
             write!(f, ", or {missing}")?;

@@ -16,9 +16,9 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Debug)]
 pub struct FieldValue {
     pub(super) field: String,
-    factor: f64,
-    modifier: Modifier,
-    missing: Option<f64>,
+    pub(super) factor: f64,
+    pub(super) modifier: Modifier,
+    pub(super) missing: Option<f64>,
 }
 
 /// What is made of a value.

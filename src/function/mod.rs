@@ -14,6 +14,7 @@
 mod decay;
 mod expression;
 mod field_value;
+mod json;
 mod parser;
 mod score;
 
@@ -128,7 +129,9 @@ impl Function {
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, number: f64) -> Self {
         if let Kind::Expression(_, given) = &mut self.0 {
-            given.push((name.into(), number.to_bits()));
+            let name = name.into();
+            given.retain(|(other, _)| *other != name);
+            given.push((name, number.to_bits()));
         }
         self
     }
@@ -164,8 +167,7 @@ impl Function {
 
     fn given(&self, name: &str) -> Option<f64> {
         let Kind::Expression(_, given) = &self.0 else { return None };
-        // What was said last counts.
-        let (_, bits) = given.iter().rfind(|(other, _)| other == name)?;
+        let (_, bits) = given.iter().find(|(other, _)| other == name)?;
         Some(f64::from_bits(*bits))
     }
 

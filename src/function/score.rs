@@ -12,8 +12,8 @@ use std::fmt;
 /// Then it is a score, of 32 bits: of large numbers, as [dates](crate::FieldValue::new) are, those that are near each other score the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreFunction {
-    function: Function,
-    combine: Combine,
+    pub(super) function: Function,
+    pub(super) combine: Combine,
 }
 
 /// How a function changes a score.

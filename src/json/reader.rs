@@ -196,17 +196,59 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn number<T: FromStr>(&mut self, expected: &str) -> Result<T> {
+    /// The first byte of the next value, behind blanks.
+    pub(crate) fn next_byte(&mut self) -> Option<u8> {
+        self.blanks();
+        self.peek()
+    }
+
+    /// What a text stands for, where it is `expected`.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T> {
+        self.blanks();
+        let start = self.at;
+        let text = self.string()?;
+        parse(&text).ok_or_else(|| {
+            self.at = start;
+            self.unexpected(expected)
+        })
+    }
+
+    /// A float as [`Json::float`](crate::json::Json::float) writes it.
+    pub(crate) fn double<T: FromStr>(&mut self) -> Result<T> {
+        let expected = "a number, \"NaN\", \"inf\" or \"-inf\"";
+        match self.next_byte() {
+            Some(b'"') => self.parsed(expected, |text| match text {
+                "NaN" | "inf" | "-inf" => text.parse().ok(),
+                _ => None,
+            }),
+            _ => self.number(expected),
+        }
+    }
+
+    /// What the digits of a number stand for, where it is `expected`.
+    pub(crate) fn number_as<T>(
+        &mut self,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T> {
         self.blanks();
         let start = self.at;
         if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.unexpected(expected));
         }
         let digits = self.number_text()?;
-        digits.parse().map_err(|_| {
+        parse(digits).ok_or_else(|| {
             self.at = start;
             self.unexpected(expected)
         })
+    }
+
+    fn number<T: FromStr>(&mut self, expected: &str) -> Result<T> {
+        self.number_as(expected, |digits| digits.parse().ok())
     }
 
     /// Passes over a value, which is well-formed JSON, and tells where it lies.

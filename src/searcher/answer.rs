@@ -46,14 +46,15 @@ impl SearchBuilder<'_> {
 
     /// The same, by a search that has to run.
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
-        let _scope = self.searcher.enter(&self.budget);
-        let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
+        let _scope = self.searcher.enter(&self.budget());
+        let fields =
+            self.request.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = match self.ranked() {
             Err(error) => {
                 // What would have to be known before anything is found.
                 let stopped = Some(self.stopped(error)?);
                 let total = Total { value: 0, relation: Relation::AtLeast };
-                let facets = self.facets.iter().map(FacetCounts::unknown);
+                let facets = self.request.facets.iter().map(FacetCounts::unknown);
                 let (facets, took) = (facets.collect(), started.elapsed());
                 return Ok(Hits {
                     total,
@@ -67,7 +68,7 @@ impl SearchBuilder<'_> {
             }
             Ok(ranked) => ranked,
         };
-        let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
+        let mut hits = Vec::with_capacity(self.request.limit.min(HITS_ROOM) as usize);
         let mut stopped = None;
         let mut add = |hit: Hit| {
             if let Err(error) = budget::work(FETCHED_NS) {
@@ -151,8 +152,8 @@ impl SearchBuilder<'_> {
     /// Every other error.
     pub(super) fn stopped(&self, error: Error) -> Result<Stopped> {
         match error.kind() {
-            ErrorKind::Timeout if self.partial => Ok(Stopped::Timeout),
-            ErrorKind::Cancelled if self.partial => Ok(Stopped::Cancelled),
+            ErrorKind::Timeout if self.request.limits.partial => Ok(Stopped::Timeout),
+            ErrorKind::Cancelled if self.request.limits.partial => Ok(Stopped::Cancelled),
             _ => Err(error),
         }
     }
@@ -162,17 +163,17 @@ impl SearchBuilder<'_> {
         let Err(error) = done else { return Ok(()) };
         found.stopped = Some(self.stopped(error)?);
         let so_far = found.facets.len();
-        let uncounted = self.facets.iter().skip(so_far);
+        let uncounted = self.request.facets.iter().skip(so_far);
         found.facets.extend(uncounted.map(FacetCounts::unknown));
         Ok(())
     }
 
     pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
         found.is_planned = true;
-        if self.facets.is_empty() {
+        if self.request.facets.is_empty() {
             return self.execute_page(execution, &mut found.docs, &mut found.total);
         }
-        found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+        found.docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
         let done = execution.page_and_matches(&mut found.docs);
         found.total.value = execution.counted();
         let (counted, matches) = done?;
@@ -187,10 +188,10 @@ impl SearchBuilder<'_> {
         docs: &mut Vec<DocId>,
         total: &mut Total,
     ) -> Result<()> {
-        let done = match self.count_only {
+        let done = match self.request.count_only {
             true => execution.count().map(|documents| Counted { documents, more: false }),
             false => {
-                docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+                docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
                 match self.forced {
                     Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
                     _ => execution.page(docs),
@@ -203,7 +204,7 @@ impl SearchBuilder<'_> {
     }
 
     pub(super) fn total_of(&self, counted: Counted) -> Total {
-        let relation = match (counted.more, self.total) {
+        let relation = match (counted.more, self.request.total) {
             (false, _) => Relation::Exact,
             (true, TotalMode::Unknown) => Relation::Unknown,
             (true, _) => Relation::AtLeast,
@@ -254,7 +255,7 @@ impl SearchBuilder<'_> {
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
-        match (self.total, planned) {
+        match (self.request.total, planned) {
             (TotalMode::UpTo(_), Some(planned)) => return self.count_page(planned, total),
             (TotalMode::UpTo(most), None) => {
                 let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
@@ -298,19 +299,19 @@ impl SearchBuilder<'_> {
         {
             facet.method = Some(method);
         }
-        let keeps_matches = !self.facets.is_empty();
+        let keeps_matches = !self.request.facets.is_empty();
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
         Ok(PlanOptions { goal, facets, keeps_matches, for_people, forced, estimate_from })
     }
 
     /// What the plan is asked for where nothing is ranked.
     pub(super) fn own_goal(&self) -> Goal {
-        match self.count_only {
+        match self.request.count_only {
             true => Goal::Count,
             false => Goal::Page {
-                offset: self.offset,
-                limit: self.limit,
-                total: match self.total {
+                offset: self.request.offset,
+                limit: self.request.limit,
+                total: match self.request.total {
                     TotalMode::Exact => plan::Total::Exact,
                     TotalMode::UpTo(most) => plan::Total::UpTo(most),
                     TotalMode::Unknown => plan::Total::Unknown,

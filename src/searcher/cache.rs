@@ -1,18 +1,9 @@
 //! Answers that are kept for those who ask the same again.
 
 use super::hits::value_bytes;
-use super::select::Selection;
-use super::{
-    Collapse, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode,
-};
+use super::{Etag, Facet, FacetCounts, Hit, Hits, SearchBuilder, SearchRequest};
 use crate::error::Result;
 use crate::explain::Decision;
-use crate::function::ScoreFunction;
-use crate::ids::DocId;
-use crate::query::Query;
-use crate::ranking::bm25::Parameters;
-use crate::sort::SortKey;
-use crate::value::Value;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 use std::sync::Arc;
@@ -40,34 +31,18 @@ pub(crate) struct ResultCache {
     misses: AtomicU64,
 }
 
-/// All that an answer depends on.
+/// All that an answer depends on: the snapshot, and the request without its limits, by which there is one or none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     etag: Etag,
-    query: Query,
-    options: AnswerOptions,
+    request: SearchRequest<'static>,
 }
 
-/// Those options of a search that its answer depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct AnswerOptions {
-    limit: u64,
-    offset: u64,
-    total: TotalMode,
-    count_only: bool,
-    fields: Option<Vec<String>>,
-    facets: Vec<Facet>,
-    selections: Vec<Selection>,
-    /// In a box, as it is seldom there.
-    collapse: Option<Box<Collapse>>,
-    order: Order,
-    after: Option<(u32, DocId)>,
-    sort: Vec<SortKey>,
-    after_values: Option<(Vec<Value>, DocId)>,
-    parameters: Vec<(String, (u32, u32))>,
-    score_functions: Vec<ScoreFunction>,
-    pattern_terms: u32,
-    statistics: Statistics,
+impl Key {
+    fn of(search: &SearchBuilder<'_>) -> Self {
+        let request = SearchRequest { limits: <_>::default(), ..search.request.clone() };
+        Key { etag: search.searcher.etag(), request: request.into_owned() }
+    }
 }
 
 /// What a [cache of results](crate::IndexOptions::result_cache_bytes) has done so far.
@@ -95,14 +70,22 @@ impl Weighter<Key, Arc<Hits>> for Bytes {
 
 /// About how many bytes of memory it takes to keep an answer.
 fn weight(key: &Key, answer: &Hits) -> u64 {
-    let AnswerOptions {
-        fields, facets, selections, collapse, parameters, sort, after_values, ..
-    } = &key.options;
+    let SearchRequest {
+        query,
+        fields,
+        facets,
+        selections,
+        collapse,
+        parameters,
+        sort,
+        after_values,
+        ..
+    } = &key.request;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
-    let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
+    let asked = query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after_values.iter().flat_map(|(values, _)| values).map(value_bytes).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
-    let functions = &key.options.score_functions;
+    let functions = &key.request.score_functions;
     let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
     let asked =
         asked + facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum::<usize>();
@@ -146,8 +129,7 @@ impl ResultCache {
 
     /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
     pub(super) fn answer(&self, search: &SearchBuilder<'_>, started: Instant) -> Result<Hits> {
-        let (etag, query) = (search.searcher.etag(), search.query.clone());
-        let key = Key { etag, query, options: search.options_of_answer() };
+        let key = Key::of(search);
         if let Some(kept) = self.answers.get(&key) {
             self.hits.fetch_add(1, Relaxed);
             let kept = Hits::clone(&kept);
@@ -155,7 +137,7 @@ impl ResultCache {
         }
         self.misses.fetch_add(1, Relaxed);
         let answer = search.answer(started)?;
-        let facets = key.options.facets.iter().zip(&answer.facets);
+        let facets = key.request.facets.iter().zip(&answer.facets);
         let is_whole = !facets.into_iter().any(|(facet, counts)| is_open(facet, counts));
         if is_whole
             && answer.stopped.is_none()
@@ -168,8 +150,7 @@ impl ResultCache {
 
     /// Whether the answer of a search is kept; to look is not to ask.
     fn holds(&self, search: &SearchBuilder<'_>) -> bool {
-        let (etag, query) = (search.searcher.etag(), search.query.clone());
-        self.answers.peek(&Key { etag, query, options: search.options_of_answer() }).is_some()
+        self.answers.peek(&Key::of(search)).is_some()
     }
 
     pub(crate) fn stats(&self) -> ResultCacheStats {
@@ -222,56 +203,5 @@ impl SearchBuilder<'_> {
             }
             false => Decision::rejected(rule, "no answer to the same is kept of this snapshot"),
         })
-    }
-
-    /// All that an answer depends on beside the snapshot and the query. Budgets decide only whether there is one.
-    fn options_of_answer(&self) -> AnswerOptions {
-        // By name, so that none that is new is forgotten.
-        let SearchBuilder {
-            searcher: _,
-            query: _,
-            limit,
-            offset,
-            total,
-            count_only,
-            fields,
-            facets,
-            selections,
-            collapse,
-            order,
-            after,
-            sort,
-            after_values,
-            parameters,
-            score_functions,
-            pattern_terms,
-            statistics,
-            budget: _,
-            estimate_from: _,
-            partial: _,
-            // Every way finds the same.
-            forced: _,
-            stays_open: _,
-            explained: _,
-        } = self.clone();
-        let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());
-        AnswerOptions {
-            limit,
-            offset,
-            total,
-            count_only,
-            fields,
-            facets,
-            selections,
-            collapse: collapse.map(Box::new),
-            order,
-            after: after.map(|(score, doc)| (score.to_bits(), doc)),
-            sort,
-            after_values,
-            parameters: parameters.into_iter().map(|(field, of)| (field, bits(of))).collect(),
-            score_functions,
-            pattern_terms,
-            statistics,
-        }
     }
 }

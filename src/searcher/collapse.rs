@@ -40,8 +40,8 @@ const GROUP_BYTES: u64 = 96;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Collapse {
     pub(super) field: String,
-    keep: u64,
-    missing_alone: bool,
+    pub(super) keep: u64,
+    pub(super) missing_alone: bool,
 }
 
 impl Collapse {
@@ -113,18 +113,18 @@ impl SearchBuilder<'_> {
     ///
     /// When it runs: a usage error for a field without a column, or of which documents may have many values.
     pub fn collapse(mut self, collapse: Collapse) -> Self {
-        self.collapse = Some(collapse);
+        self.request.collapse = Some(Box::new(collapse));
         self
     }
 
     /// Whether hits are grouped, and any are wanted.
     pub(super) fn is_collapsed(&self) -> bool {
-        self.collapse.is_some() && !self.count_only && self.limit > 0
+        self.request.collapse.is_some() && !self.request.count_only && self.request.limit > 0
     }
 
     /// The field that hits are grouped by, where they are.
     pub(super) fn group_field(&self) -> Result<Option<FieldId>> {
-        let Some(collapse) = &self.collapse else { return Ok(None) };
+        let Some(collapse) = &self.request.collapse else { return Ok(None) };
         let field = self.field(&collapse.field)?;
         let of_schema = self.searcher.schema().get(field);
         let wrong = |expected: &str| {
@@ -149,7 +149,7 @@ impl SearchBuilder<'_> {
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
-        let (Some(collapse), Some(field)) = (&self.collapse, self.group_field()?) else {
+        let (Some(collapse), Some(field)) = (&self.request.collapse, self.group_field()?) else {
             return Ok(found);
         };
         let (mut page, mut groups, mut looked_at) = (vec![], None, 0);
@@ -173,18 +173,18 @@ impl SearchBuilder<'_> {
 
     /// Puts what groups on top of a plan, which finds the matches, and what happened.
     pub(super) fn put_collapse(&self, tree: &mut ExplainTree, run: Option<&Found>) {
-        let Some(collapse) = &self.collapse else { return };
+        let Some(collapse) = &self.request.collapse else { return };
         let mut root = std::mem::take(&mut tree.plan);
         if root.operator == "Limit" {
             // That of a plan which is asked for everything, and for no page.
             root = root.children.pop().unwrap_or_default();
         }
-        let order = match (&self.sort[..], self.order) {
+        let order = match (&self.request.sort[..], self.request.order) {
             ([], super::Order::Score) => "by score".to_owned(),
             ([], super::Order::Document) => "in document order".to_owned(),
             (keys, _) => format!("by {}", SortKey::described(keys)),
         };
-        let (offset, limit) = (self.offset, self.limit);
+        let (offset, limit) = (self.request.offset, self.request.limit);
         let label = match offset {
             0 => format!("first {limit} {order}, {}", collapse.described()),
             _ => format!("{limit} after the first {offset} {order}, {}", collapse.described()),
@@ -194,7 +194,7 @@ impl SearchBuilder<'_> {
         // Everything may be one group.
         node.estimate = Estimate::between(e.documents.min(limit), 0, e.upper.min(limit), "limit");
         node.field = Some(collapse.field.clone());
-        node.predicate = (!self.sort.is_empty()).then(|| self.keys());
+        node.predicate = (!self.request.sort.is_empty()).then(|| self.keys());
         let scores = self.scores_in_words();
         node.algorithm = format!("all matches in order, a batch at a time{scores}");
         let reason = "how far a page reaches is known when it is full or has all there are";
@@ -281,7 +281,7 @@ impl<'g> Grouping<'g> {
         if n_matches == 0 {
             return Ok(());
         }
-        let page_end = self.search.offset.saturating_add(self.search.limit);
+        let page_end = self.search.request.offset.saturating_add(self.search.request.limit);
         let batch = |hits: u64| hits.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN);
         let mut n = batch(page_end);
         if n > UNCOUNTED_MAX {
@@ -297,7 +297,7 @@ impl<'g> Grouping<'g> {
                         self.after().map_or_else(String::new, |doc| format!("document {doc}")),
                     ));
             }
-            let is_full = self.page.len() as u64 == self.search.limit || n == n_matches;
+            let is_full = self.page.len() as u64 == self.search.request.limit || n == n_matches;
             if is_full || self.count(matches)? == self.n_kept && self.is_behind {
                 return budget::hold(size_of_val(&self.page[..]) as u64);
             }
@@ -366,14 +366,14 @@ impl<'g> Grouping<'g> {
             if !was_behind {
                 return Ok(true);
             }
-            if skipped < self.search.offset {
+            if skipped < self.search.request.offset {
                 skipped += 1;
                 return Ok(true);
             }
             hit.group = Some(self.value_of(group));
             budget::hold(size_of::<Hit>() as u64)?;
             page.push(hit);
-            Ok((page.len() as u64) < self.search.limit)
+            Ok((page.len() as u64) < self.search.request.limit)
         });
         match done {
             Err(stop) if budget::is_stop(&stop) && self.page.is_empty() => {
@@ -386,8 +386,8 @@ impl<'g> Grouping<'g> {
 
     /// The hit that the page comes after.
     fn after(&self) -> Option<DocId> {
-        let by_score = self.search.after.map(|(_, doc)| doc);
-        by_score.or(self.search.after_values.as_ref().map(|(_, doc)| *doc))
+        let by_score = self.search.request.after.map(|after| after.doc);
+        by_score.or(self.search.request.after_values.as_ref().map(|(_, doc)| *doc))
     }
 
     fn group_of(&self, doc: DocId) -> Result<Group> {

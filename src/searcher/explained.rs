@@ -57,7 +57,7 @@ impl SearchBuilder<'_> {
     ///
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         let from_cache = self.cache_decision();
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
@@ -115,9 +115,10 @@ impl SearchBuilder<'_> {
     }
 
     fn answer_and_explain(self) -> Result<(Hits, ExplainTree)> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         let search = self.clone();
-        let names = search.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let names =
+            search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
         let mut hits = vec![];
         let (tree, found) = self.analyzed_with(None, |hit| hits.push(hit))?;
         let mut stopped = found.stopped;
@@ -145,7 +146,7 @@ impl SearchBuilder<'_> {
 
     /// The same with what was measured of it before, and whether or not its answer is kept.
     pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
-        self.partial = true;
+        self.request.limits.partial = true;
         self.analyzed_with(measured, |_| ()).map(|(tree, _)| tree)
     }
 
@@ -156,7 +157,7 @@ impl SearchBuilder<'_> {
         mut tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, Found)> {
         let started = Instant::now();
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
@@ -190,7 +191,8 @@ impl SearchBuilder<'_> {
                 "the search itself does not carry out what is below the best: that was done to show what it finds".into(),
             );
         }
-        let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
+        let pages =
+            !self.request.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
             profile: execution.profile(),
             page_len: pages.then_some(found.docs.len() as u64),
@@ -252,7 +254,7 @@ impl SearchBuilder<'_> {
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
             Some(ranked) if self.is_scored(ranked) => match self.needs_matches(self.way(ranked)) {
-                false => match (self.way(ranked), self.total) {
+                false => match (self.way(ranked), self.request.total) {
                     (Way::Bounds, TotalMode::UpTo(most)) => {
                         Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
                     }
@@ -291,14 +293,14 @@ impl SearchBuilder<'_> {
 
     /// The hits that are wanted.
     fn page(&self) -> Option<ExplainPage> {
-        if self.count_only {
+        if self.request.count_only {
             return None;
         }
-        let total = match self.total {
+        let total = match self.request.total {
             TotalMode::Exact => "exact".to_owned(),
             TotalMode::UpTo(most) => most.to_string(),
             TotalMode::Unknown => "none".to_owned(),
         };
-        Some(ExplainPage { offset: self.offset, limit: self.limit, total })
+        Some(ExplainPage { offset: self.request.offset, limit: self.request.limit, total })
     }
 }

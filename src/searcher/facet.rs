@@ -157,7 +157,7 @@ impl Facet {
         }
     }
 
-    fn of(field: impl Into<String>, what: FacetWhat) -> Self {
+    pub(super) fn of(field: impl Into<String>, what: FacetWhat) -> Self {
         Facet { field: field.into(), what, within: Within::default() }
     }
 
@@ -435,9 +435,9 @@ impl From<StatisticsFacet> for Facet {
 /// What else is wanted beside what takes no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct StatisticsOptions {
-    distinct: bool,
+    pub(super) distinct: bool,
     /// As bits, which are the same or are not.
-    percentiles: Vec<u64>,
+    pub(super) percentiles: Vec<u64>,
 }
 
 impl StatisticsOptions {

@@ -86,7 +86,7 @@ impl SearchBuilder<'_> {
     pub(super) fn plan_facets(&self, plan: &Plan<'_>) -> Result<Vec<PlannedFacet>> {
         let of_plan = plan.node(plan.root()).estimate.documents as f64;
         let mut planned = vec![];
-        for request in &self.facets {
+        for request in &self.request.facets {
             let path = &mut vec![&*request.field];
             let shown = ExplainFacet {
                 options: self.described(request, path),
@@ -133,7 +133,8 @@ impl SearchBuilder<'_> {
         let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         let mut inner = run.map(|found| &found.inner[..]).unwrap_or_default().iter();
-        for (request, PlannedFacet { shown, within, .. }) in self.facets.iter().zip(planned) {
+        for (request, PlannedFacet { shown, within, .. }) in self.request.facets.iter().zip(planned)
+        {
             let shown = match request.what {
                 FacetWhat::Values(_) => {
                     let Some(facet) = by_terms.next() else { continue };

@@ -89,7 +89,7 @@ impl SearchBuilder<'_> {
     /// When it runs: a usage error for a field or an option that does not go with it, a query error for what is no regular
     /// expression.
     pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
-        self.facets.push(facet.into());
+        self.request.facets.push(facet.into());
         self
     }
 
@@ -140,8 +140,8 @@ impl SearchBuilder<'_> {
 
     /// The fields of facets that the plan is to count by their terms; all others are checked, and those within them.
     pub(super) fn term_facets(&self) -> Result<Vec<FacetWanted>> {
-        self.facets.iter().try_for_each(Facet::check_within)?;
-        self.checked(&self.facets)
+        self.request.facets.iter().try_for_each(Facet::check_within)?;
+        self.checked(&self.request.facets)
     }
 
     /// Checks facets and those within them; gives those of them that are counted by terms.
@@ -235,7 +235,7 @@ impl SearchBuilder<'_> {
         let mut looking = Looking::new(self, segments)?;
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(LeftOut, Option<Vec<MatchSet>>)> = vec![];
-        for request in &self.facets {
+        for request in &self.request.facets {
             let started = Instant::now();
             let mut path = vec![&*request.field];
             let left_out = self.left_out(&path);

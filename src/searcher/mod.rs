@@ -17,6 +17,7 @@ mod facts;
 mod hits;
 mod prepared;
 mod ranges;
+mod request;
 mod scored;
 mod search;
 mod select;
@@ -46,6 +47,7 @@ pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
 pub(crate) use ranges::first_value;
+pub use request::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest};
 pub use search::{Order, SearchBuilder, Statistics};
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
@@ -325,7 +327,22 @@ impl Searcher {
 
     /// Begins a search; nothing happens until [`run`](SearchBuilder::run).
     pub fn search<'a>(&'a self, query: &'a Query) -> SearchBuilder<'a> {
-        SearchBuilder::new(self, query)
+        SearchBuilder::new(self, SearchRequest::new(query))
+    }
+
+    /// Begins a search for what a request asks for, to which more can be added; nothing happens until
+    /// [`run`](SearchBuilder::run).
+    pub fn search_for<'a>(&'a self, request: SearchRequest<'a>) -> SearchBuilder<'a> {
+        SearchBuilder::new(self, request)
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    ///
+    /// As [`SearchBuilder::run`].
+    pub fn run(&self, request: &SearchRequest<'_>) -> Result<Hits> {
+        self.search_for(request.clone()).run()
     }
 
     /// How the score of a document comes about, as a tree of numbers; `None` where it does not match. That is

@@ -3,6 +3,7 @@
 use super::Searcher;
 use super::answer::{Found, Ready};
 use super::hits::{FacetCounts, Stopped, Total};
+use super::request::RequestLimits;
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use crate::budget::Budget;
@@ -122,7 +123,7 @@ impl<'s> SearchBuilder<'s> {
     ///
     /// As [`run`](Self::run).
     pub fn prepare(mut self) -> Result<PreparedSearch<'s>> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         self.stays_open = true;
         let way = match ranked {
@@ -155,7 +156,7 @@ impl<'s> SearchBuilder<'s> {
 
     /// What counts the matches, where that is asked for and has to be done by itself.
     fn counting(&self, way: Way) -> Result<Option<Execution<'s>>> {
-        let goal = match self.total {
+        let goal = match self.request.total {
             _ if way != Way::Bounds => return Ok(None),
             super::TotalMode::Unknown => return Ok(None),
             super::TotalMode::Exact => Goal::Count,
@@ -172,6 +173,8 @@ impl PreparedSearch<'_> {
     /// Sets what each search may take from now on, in place of what the [builder](SearchBuilder::timeout) said:
     /// another deadline or token for every search.
     pub fn set_budget(&mut self, budget: Budget) {
+        let partial = self.search.request.limits.partial;
+        self.search.request.limits = RequestLimits { partial, ..RequestLimits::default() };
         self.search.budget = budget;
     }
 
@@ -193,7 +196,7 @@ impl PreparedSearch<'_> {
     /// Finds the documents of the page, and the facets.
     fn find(&mut self) -> Result<Found> {
         let PreparedSearch { search, way, docs, ranking, facets } = self;
-        let _scope = search.searcher.enter(&search.budget);
+        let _scope = search.searcher.enter(&search.budget());
         ranking.clear();
         facets.clear();
         let mut add = |doc: DocId, score: Option<f32>| {
@@ -201,7 +204,7 @@ impl PreparedSearch<'_> {
             Ok(())
         };
         let found = match way {
-            PreparedWay::Plan { execution, score } if search.facets.is_empty() => {
+            PreparedWay::Plan { execution, score } if search.request.facets.is_empty() => {
                 docs.clear();
                 let mut found = Found::uncounted();
                 let done = search.execute_page(execution, docs, &mut found.total);

@@ -1,6 +1,7 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
 use super::answer::{Found, LookedAt, Ready};
+use super::request::AfterScore;
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use super::{Explanation, Order, Relation, Total, TotalMode};
@@ -20,9 +21,11 @@ use std::time::{Duration, Instant};
 impl<'a> SearchBuilder<'a> {
     /// What scoring needs, where hits are wanted and their scores matter.
     pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
-        let is_without = match (&self.after, &self.after_values) {
-            (Some(_), _) if !self.sort.is_empty() => Some(("values of a hit", "a score")),
-            (_, Some(_)) if self.sort.is_empty() => Some(("keys to sort by", "values of a hit")),
+        let is_without = match (&self.request.after, &self.request.after_values) {
+            (Some(_), _) if !self.request.sort.is_empty() => Some(("values of a hit", "a score")),
+            (_, Some(_)) if self.request.sort.is_empty() => {
+                Some(("keys to sort by", "values of a hit"))
+            }
             _ => None,
         };
         if let Some((expected, found)) = is_without {
@@ -30,11 +33,11 @@ impl<'a> SearchBuilder<'a> {
             return Err(error.expected(expected).found(found));
         }
         let order = self.sort_order()?;
-        let is_scored = match self.sort.is_empty() {
-            true => self.order == Order::Score,
+        let is_scored = match self.request.sort.is_empty() {
+            true => self.request.order == Order::Score,
             false => order.needs_scores(),
         };
-        if !is_scored && !self.score_functions.is_empty() {
+        if !is_scored && !self.request.score_functions.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
                 .expected("an order by score")
                 .found("another one, for which nothing is scored"));
@@ -42,11 +45,18 @@ impl<'a> SearchBuilder<'a> {
         self.functions()?;
         self.group_field()?;
         self.check_selections()?;
-        if !self.sort.is_empty() {
-            self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
+        if !self.request.sort.is_empty() {
+            self.request
+                .after_values
+                .as_ref()
+                .map(|(values, _)| order.ranks_of(values))
+                .transpose()?;
         }
-        let is_elsewhere = !self.sort.is_empty() || self.is_collapsed();
-        match (self.order, self.count_only || self.limit == 0 || is_elsewhere) {
+        let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
+        match (
+            self.request.order,
+            self.request.count_only || self.request.limit == 0 || is_elsewhere,
+        ) {
             (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
             _ => self.parameters().map(|_| None),
         }
@@ -58,28 +68,29 @@ impl<'a> SearchBuilder<'a> {
 
     /// The same for another query, with the options of this search.
     pub(super) fn scoring_of(&self, query: &Query, parts: Parts) -> Result<Ranked<'a>> {
-        let options = ScoringOptions { pattern_terms: self.pattern_terms };
+        let options = ScoringOptions { pattern_terms: self.request.pattern_terms };
         let (searcher, parameters) = (self.searcher, self.parameters()?);
-        let ranked = searcher.ranked(query, &parameters, options, self.statistics, parts)?;
+        let ranked =
+            searcher.ranked(query, &parameters, options, self.request.statistics, parts)?;
         Ok(ranked.with_functions(self.functions()?))
     }
 
     /// What changes scores, with names looked up.
     fn functions(&self) -> Result<Vec<BoundScoreFunction>> {
         let schema = self.searcher.schema();
-        self.score_functions.iter().map(|function| function.bind(schema)).collect()
+        self.request.score_functions.iter().map(|function| function.bind(schema)).collect()
     }
 
     /// The options of scoring, checked.
     fn parameters(&self) -> Result<Vec<(FieldId, Parameters)>> {
         let most = limits::current().pattern_terms;
-        if self.pattern_terms > most {
+        if self.request.pattern_terms > most {
             let (what, name) = ("scoring patterns by their terms", "PATTERN_TERMS_MAX");
-            let found = Some(self.pattern_terms as usize);
+            let found = Some(self.request.pattern_terms as usize);
             return Err(Error::limit_reached(what, name, most, "terms", found));
         }
         let mut parameters = vec![];
-        for (name, own) in &self.parameters {
+        for (name, own) in &self.request.parameters {
             let is_sound = own.k1 >= 0.0 && own.k1.is_finite() && (0.0..=1.0).contains(&own.b);
             if !is_sound {
                 return Err(Error::new(ErrorKind::Usage, format!("ranking by the field '{name}'"))
@@ -101,8 +112,8 @@ impl<'a> SearchBuilder<'a> {
         let mut found = Found::uncounted();
         let mut scratch = self.searcher.pruned_scratch();
         let way = self.way(ranked);
-        let count = self.total != TotalMode::Unknown;
-        let page_end = self.offset.saturating_add(self.limit);
+        let count = self.request.total != TotalMode::Unknown;
+        let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if ready.is_traced {
             top = top.traced();
@@ -115,11 +126,11 @@ impl<'a> SearchBuilder<'a> {
             found.total.value = found.total.value.max(best.len() as u64);
         }
         // Scoring all of a few finds their number, which is as unasked for as where bounds leave some out.
-        let is_unasked = ranked.functions().is_empty() && self.facets.is_empty();
+        let is_unasked = ranked.functions().is_empty() && self.request.facets.is_empty();
         if !count && (!self.needs_matches(way) || is_unasked) {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
-        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
         let page = best.get(start..).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
@@ -141,7 +152,7 @@ impl<'a> SearchBuilder<'a> {
         scratch: &mut Scratch,
         found: &mut Found,
     ) -> Result<()> {
-        let count = self.total != TotalMode::Unknown;
+        let count = self.request.total != TotalMode::Unknown;
         let Ready { lists, planned, is_traced } = ready;
         let started = is_traced.then(Instant::now);
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
@@ -190,15 +201,15 @@ impl<'a> SearchBuilder<'a> {
     /// Room for the `k` best documents, as far as they come after an earlier page.
     fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
         let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
-        match self.after {
-            Some((score, doc)) => top.after(after(score, doc)),
+        match self.request.after {
+            Some(AfterScore { score, doc }) => top.after(after(score, doc)),
             None => top,
         }
     }
 
     /// Whether hits have scores that differ, or come after one that has the same.
     pub(super) fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
-        ranked.constant().is_none() || self.after.is_some()
+        ranked.constant().is_none() || self.request.after.is_some()
     }
 
     /// How this search scores a document, as a tree of numbers; `None` where it does not match.
@@ -207,7 +218,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
     pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
         let searcher = self.searcher;
         let mut base = 0;

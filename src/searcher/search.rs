@@ -1,7 +1,6 @@
 //! One search and its options.
 
-use super::collapse::Collapse;
-use super::select::Selection;
+use super::request::{AfterScore, SearchRequest};
 use super::{Facet, Searcher, TotalMode};
 use crate::budget::{Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
@@ -9,39 +8,19 @@ use crate::function::ScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::plan::EstimateFrom;
 use crate::plan::forced::Forced;
-use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
 use crate::value::Value;
 use std::time::{Duration, Instant};
-
-/// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
-const LIMIT_DEFAULT: u64 = 10;
 
 /// A search with its options; from [`Searcher::search`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing happens until `run`"]
 pub struct SearchBuilder<'a> {
     pub(super) searcher: &'a Searcher,
-    pub(super) query: &'a Query,
-    pub(super) limit: u64,
-    pub(super) offset: u64,
-    pub(super) total: TotalMode,
-    pub(super) count_only: bool,
-    pub(super) fields: Option<Vec<String>>,
-    pub(super) facets: Vec<Facet>,
-    pub(super) selections: Vec<Selection>,
-    pub(super) collapse: Option<Collapse>,
-    pub(super) order: Order,
-    pub(super) after: Option<(f32, DocId)>,
-    pub(super) sort: Vec<SortKey>,
-    pub(super) after_values: Option<(Vec<Value>, DocId)>,
-    pub(super) parameters: Vec<(String, Parameters)>,
-    pub(super) score_functions: Vec<ScoreFunction>,
-    pub(super) pattern_terms: u32,
-    pub(super) statistics: Statistics,
+    pub(super) request: SearchRequest<'a>,
+    /// When to stop beside what the request says.
     pub(super) budget: Budget,
-    pub(super) partial: bool,
     /// What is done otherwise than it would be.
     pub(super) forced: Option<Forced>,
     /// Whether lists stay open between searches.
@@ -75,29 +54,12 @@ pub enum Statistics {
 }
 
 impl<'a> SearchBuilder<'a> {
-    /// A search for the first page, with everything as it is by default.
-    pub(super) fn new(searcher: &'a Searcher, query: &'a Query) -> Self {
+    /// A search for what is asked.
+    pub(super) fn new(searcher: &'a Searcher, request: SearchRequest<'a>) -> Self {
         SearchBuilder {
             searcher,
-            query,
-            limit: LIMIT_DEFAULT,
-            offset: 0,
-            total: TotalMode::Exact,
-            count_only: false,
-            fields: None,
-            facets: vec![],
-            selections: vec![],
-            collapse: None,
-            order: Order::default(),
-            after: None,
-            sort: vec![],
-            after_values: None,
-            parameters: vec![],
-            score_functions: vec![],
-            pattern_terms: 0,
-            statistics: Statistics::default(),
+            request,
             budget: Budget::new(),
-            partial: false,
             forced: None,
             stays_open: false,
             estimate_from: None,
@@ -109,25 +71,25 @@ impl<'a> SearchBuilder<'a> {
 impl<'a> SearchBuilder<'a> {
     /// How many hits are wanted (default 10).
     pub fn limit(mut self, limit: u64) -> Self {
-        self.limit = limit;
+        self.request.limit = limit;
         self
     }
 
     /// How many hits to leave out before the first (default 0).
     pub fn offset(mut self, offset: u64) -> Self {
-        self.offset = offset;
+        self.request.offset = offset;
         self
     }
 
     /// How far matches are counted (default [`TotalMode::Exact`]).
     pub fn total(mut self, total: TotalMode) -> Self {
-        self.total = total;
+        self.request.total = total;
         self
     }
 
     /// In what order hits come (default [`Order::Score`]).
     pub fn order(mut self, order: Order) -> Self {
-        self.order = order;
+        self.request.order = order;
         self
     }
 
@@ -158,7 +120,7 @@ impl<'a> SearchBuilder<'a> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Self {
-        self.sort = keys.into_iter().collect();
+        self.request.sort = keys.into_iter().collect();
         self
     }
 
@@ -169,14 +131,14 @@ impl<'a> SearchBuilder<'a> {
         values: impl IntoIterator<Item = impl Into<Value>>,
         doc: DocId,
     ) -> Self {
-        self.after_values = Some((values.into_iter().map(Into::into).collect(), doc));
+        self.request.after_values = Some((values.into_iter().map(Into::into).collect(), doc));
         self
     }
 
     /// Goes on after a hit of an earlier page, the last of it, by its score and number: as
     /// [`offset`](Self::offset) and without keeping what comes before. By score only.
     pub fn after(mut self, score: f32, doc: DocId) -> Self {
-        self.after = Some((score, doc));
+        self.request.after = Some(AfterScore { score, doc });
         self
     }
 
@@ -184,7 +146,7 @@ impl<'a> SearchBuilder<'a> {
     /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75). Asked for
     /// twice, the last counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
-        self.parameters.push((field.into(), Parameters { k1, b }));
+        self.request.parameters.push((field.into(), Parameters { k1, b }));
         self
     }
 
@@ -212,7 +174,7 @@ impl<'a> SearchBuilder<'a> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn score_function(mut self, function: ScoreFunction) -> Self {
-        self.score_functions.push(function);
+        self.request.score_functions.push(function);
         self
     }
 
@@ -247,7 +209,7 @@ impl<'a> SearchBuilder<'a> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn pattern_terms(mut self, n: u32) -> Self {
-        self.pattern_terms = n;
+        self.request.pattern_terms = n;
         self
     }
 
@@ -272,7 +234,7 @@ impl<'a> SearchBuilder<'a> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.budget = self.budget.timeout(timeout);
+        self.request.limits.timeout = Some(timeout);
         self
     }
 
@@ -290,7 +252,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// The memory that the search may take, in bytes; see [`Budget::memory_bytes`].
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
-        self.budget = self.budget.memory_bytes(bytes);
+        self.request.limits.memory_bytes = Some(bytes);
         self
     }
 
@@ -298,19 +260,19 @@ impl<'a> SearchBuilder<'a> {
     /// 10 of them fetched after that, a total that is a lower bound, and facets that are
     /// [not exact](crate::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
     pub fn partial(mut self) -> Self {
-        self.partial = true;
+        self.request.limits.partial = true;
         self
     }
 
     /// Wants the number of matches and facets, and no hits.
     pub fn count_only(mut self) -> Self {
-        self.count_only = true;
+        self.request.count_only = true;
         self
     }
 
     /// Which stored fields come back with a hit (default: all).
     pub fn fields<S: Into<String>>(mut self, fields: impl IntoIterator<Item = S>) -> Self {
-        self.fields = Some(fields.into_iter().map(Into::into).collect());
+        self.request.fields = Some(fields.into_iter().map(Into::into).collect());
         self
     }
 
@@ -342,8 +304,18 @@ impl<'a> SearchBuilder<'a> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn statistics(mut self, statistics: Statistics) -> Self {
-        self.statistics = statistics;
+        self.request.statistics = statistics;
         self
+    }
+
+    /// What is asked for so far, as data.
+    pub fn request(&self) -> &SearchRequest<'a> {
+        &self.request
+    }
+
+    /// All that stops the search.
+    pub(super) fn budget(&self) -> Budget {
+        self.request.limits.within(self.budget.clone())
     }
 
     pub(super) fn field(&self, name: &str) -> Result<FieldId> {
@@ -360,7 +332,7 @@ impl<'a> SearchBuilder<'a> {
     #[cfg(feature = "arrow")]
     pub(crate) fn kinds_of_hits(&self) -> Result<HitKinds> {
         let schema = self.searcher.schema();
-        let fields = match self.fields.as_deref() {
+        let fields = match self.request.fields.as_deref() {
             Some(names) => {
                 let names = self.known_fields(names)?;
                 names.iter().filter_map(|name| schema.field(name)).cloned().collect()

@@ -17,10 +17,10 @@ use std::borrow::Cow;
 /// Values of one field, of which a document must have one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Selection {
-    field: String,
-    values: Vec<Value>,
+    pub(super) field: String,
+    pub(super) values: Vec<Value>,
     /// The same, with dates read at some.
-    read: Option<Query>,
+    pub(super) read: Option<Query>,
 }
 
 impl Selection {
@@ -78,12 +78,12 @@ impl SearchBuilder<'_> {
     ) -> Self {
         let (field, values) = (field.into(), values.into_iter().map(Into::into));
         let values = values.filter(|value| !value.is_null());
-        match self.selections.iter_mut().find(|selection| selection.field == field) {
+        match self.request.selections.iter_mut().find(|selection| selection.field == field) {
             Some(selection) => selection.values.extend(values),
             None => {
                 let values: Vec<Value> = values.collect();
                 if !values.is_empty() {
-                    self.selections.push(Selection { field, values, read: None });
+                    self.request.selections.push(Selection { field, values, read: None });
                 }
             }
         }
@@ -105,7 +105,7 @@ impl SearchBuilder<'_> {
         let field = field.into();
         let mut search = self.select(&*field, values);
         let schema = search.searcher.schema();
-        for selection in search.selections.iter_mut().filter(|it| it.field == field) {
+        for selection in search.request.selections.iter_mut().filter(|it| it.field == field) {
             selection.read = Some(selection.as_given().at(schema, dates)?);
         }
         Ok(search)
@@ -113,7 +113,7 @@ impl SearchBuilder<'_> {
 
     /// The query, with all selections as conditions that are not scored.
     pub fn query(&self) -> Cow<'_, Query> {
-        selected(self.query, self.selections.iter())
+        selected(&self.request.query, self.request.selections.iter())
     }
 
     /// How many documents are expected to match without some selections.
@@ -122,7 +122,7 @@ impl SearchBuilder<'_> {
     ///
     /// What planning the query says.
     pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
-        let query = selected(self.query, self.selections_but(left_out));
+        let query = selected(&self.request.query, self.selections_but(left_out));
         let plan = self.searcher.plan(&query, &PlanOptions::default())?.0;
         Ok(plan.node(plan.root()).estimate.documents as f64)
     }
@@ -136,13 +136,13 @@ impl SearchBuilder<'_> {
     }
 
     fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {
-        let selections = self.selections.iter().enumerate();
+        let selections = self.request.selections.iter().enumerate();
         selections.filter(move |(nth, _)| !left_out.contains(nth)).map(|(_, it)| it)
     }
 
     /// Refuses selections of fields that there are not.
     pub(super) fn check_selections(&self) -> Result<()> {
-        self.selections.iter().try_for_each(|Selection { field, .. }| {
+        self.request.selections.iter().try_for_each(|Selection { field, .. }| {
             let wrong = Error::new(ErrorKind::Query, "selecting values of a field");
             self.field_for(wrong, field).map(drop)
         })
@@ -150,12 +150,12 @@ impl SearchBuilder<'_> {
 
     /// Whether a facet of this field leaves a selection out.
     pub(super) fn is_selected(&self, field: &str) -> bool {
-        self.selections.iter().any(|selection| selection.field == field)
+        self.request.selections.iter().any(|selection| selection.field == field)
     }
 
     /// The selections that a facet leaves out which lies within these fields, its own last.
     pub(super) fn left_out(&self, path: &[&str]) -> LeftOut {
-        let selections = self.selections.iter().enumerate();
+        let selections = self.request.selections.iter().enumerate();
         let own = selections.filter(|(_, selection)| path.contains(&&*selection.field));
         own.map(|(nth, _)| nth).collect()
     }
@@ -199,7 +199,7 @@ impl<'m> Domain<'m> {
             return Ok(());
         }
         let others = search.selections_but(left_out);
-        let matches = self::matches(search.searcher, &selected(search.query, others))?;
+        let matches = self::matches(search.searcher, &selected(&search.request.query, others))?;
         self.add(left_out.clone(), matches);
         Ok(())
     }

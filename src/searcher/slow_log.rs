@@ -33,11 +33,12 @@ const GRACE: Duration = Duration::from_millis(10);
 /// the plan ([`explain::SCHEMA_VERSION`](crate::explain::SCHEMA_VERSION)).
 ///
 /// ```text
-/// {"schema_version":1,"at":"2026-11-24T04:00:00.123456Z","took_ns":812345678,"index":"titles.tp","command":"search",
-///  "query":"a*","error":null,"plan":{…}}
+/// {"schema_version":1,"at":"2026-11-24T04:00:00.123456Z","took_ns":812345678,"index":"titles.tp","request":{…},
+///  "command":"search","query":"a*","error":null,"plan":{…}}
 /// ```
 ///
-/// `at` is when the search ended, `command` `search` or `count`, `error` the message of a search that failed. `plan` is what
+/// `request` is what [`SearchRequest::to_json`](super::SearchRequest::to_json) writes, by which the search can be asked once
+/// more, or null where it has a closure. `at` is when the search ended, `command` `search` or `count`, `error` the message of a search that failed. `plan` is what
 /// [`ExplainTree::to_json`] writes, or null where there was no time to make it. [`SlowSearch`](crate::explain::SlowSearch) reads
 /// a line back, and [`SlowestSearches`](crate::explain::SlowestSearches) finds the worst of many.
 ///
@@ -233,8 +234,14 @@ impl SearchBuilder<'_> {
             json.field("at").string(&at.to_string());
             json.field("took_ns").number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
             json.field("index").string(&slow.index);
-            json.field("command").string(if self.count_only { "count" } else { "search" });
-            json.field("query").string(&self.query.to_string());
+            json.field("request");
+            match self.request.to_json() {
+                Ok(request) => json.out.push_str(&request),
+                // It has a closure of the host's.
+                Err(_) => json.null(),
+            }
+            json.field("command").string(if self.request.count_only { "count" } else { "search" });
+            json.field("query").string(&self.request.query.to_string());
             let message = failure.map(ToString::to_string);
             json.field("error").string_or_null(message.as_deref());
             json.field("plan");
@@ -267,7 +274,7 @@ impl SearchBuilder<'_> {
         // Documents were asked for of whoever explains the search, not of its log.
         let search = SearchBuilder { explained: vec![], ..self.clone() };
         let now = Instant::now();
-        let deadline = self.budget.deadline_from(started);
+        let deadline = self.budget().deadline_from(started);
         let is_cancelled = failure.is_some_and(|error| error.kind() == ErrorKind::Cancelled);
         let has_time = !is_cancelled && deadline.is_none_or(|deadline| deadline > now);
         if has_time && let Ok(_one_at_a_time) = log.analyzing.try_lock() {
@@ -278,7 +285,8 @@ impl SearchBuilder<'_> {
                 return tree.ok();
             }
         }
-        let planned = SearchBuilder { budget: Budget::new().timeout(GRACE), ..search };
+        let mut planned = search.timeout(GRACE);
+        planned.budget = Budget::new();
         planned.explain().ok()
     }
 }

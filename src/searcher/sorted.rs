@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 impl SearchBuilder<'_> {
     /// Whether hits come in the order of fields, and any are wanted.
     pub(super) fn is_sorted(&self) -> bool {
-        !self.sort.is_empty() && !self.count_only && self.limit > 0
+        !self.request.sort.is_empty() && !self.request.count_only && self.request.limit > 0
     }
 
     /// The order that is asked for; of no field where none is.
     pub(super) fn sort_order(&self) -> Result<SortOrder> {
-        SortOrder::new(&self.sort, self.searcher.schema())
+        SortOrder::new(&self.request.sort, self.searcher.schema())
     }
 
     /// Gives the documents of the page to `hit` with their values, and finds what else was asked for: of what `planned`
@@ -42,13 +42,13 @@ impl SearchBuilder<'_> {
                 return Ok(found);
             }
         };
-        let after = match &self.after_values {
+        let after = match &self.request.after_values {
             Some((values, doc)) => Some(Place::new(order.ranks_of(values)?, *doc)),
             None => None,
         };
         let wanted = match self.forced {
             Some(Forced::SortAll) => self.searcher.n_docs(),
-            _ => self.offset.saturating_add(self.limit).min(self.searcher.n_docs()),
+            _ => self.request.offset.saturating_add(self.request.limit).min(self.searcher.n_docs()),
         };
         let (mut found, mut first) = (Found::uncounted(), First::new(&order, wanted, after));
         let mut took = Duration::ZERO;
@@ -66,8 +66,9 @@ impl SearchBuilder<'_> {
         self.end(done, &mut found)?;
         found.looked_at = LookedAt::Columns(SortProfile { time: took, ..first.profile() });
         let sorted = first.into_sorted();
-        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
-        let end = usize::try_from(self.offset.saturating_add(self.limit)).unwrap_or(usize::MAX);
+        let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
+        let end = usize::try_from(self.request.offset.saturating_add(self.request.limit))
+            .unwrap_or(usize::MAX);
         let page = sorted.get(start..end.min(sorted.len())).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|place| hit(place.doc, place.score(), order.values(place)))?;
@@ -76,12 +77,12 @@ impl SearchBuilder<'_> {
 
     /// The order as it is written.
     pub(super) fn keys(&self) -> String {
-        self.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        self.request.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// What functions make of scores, for people; nothing without any.
     pub(super) fn scores_in_words(&self) -> String {
-        match &self.score_functions[..] {
+        match &self.request.score_functions[..] {
             [] => String::new(),
             functions => {
                 let functions = functions.iter().map(ToString::to_string);
@@ -98,8 +99,8 @@ impl SearchBuilder<'_> {
             // That of a plan which is asked for everything, and for no page.
             root = root.children.pop().unwrap_or_default();
         }
-        let (offset, limit) = (self.offset, self.limit);
-        let keys = SortKey::described(&self.sort);
+        let (offset, limit) = (self.request.offset, self.request.limit);
+        let keys = SortKey::described(&self.request.sort);
         let label = match offset {
             0 => format!("first {limit} by {keys}"),
             _ => format!("{limit} after the first {offset} by {keys}"),
@@ -107,16 +108,16 @@ impl SearchBuilder<'_> {
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let e = &root.estimate;
         // Behind a hit of an earlier page there may be any number of others.
-        let lower = if self.after_values.is_some() { 0 } else { page(e.lower) };
+        let lower = if self.request.after_values.is_some() { 0 } else { page(e.lower) };
         let mut node = ExplainNode::new("Sort", label);
         node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
-        node.field = self.sort.first().and_then(SortKey::field).map(str::to_owned);
+        node.field = self.request.sort.first().and_then(SortKey::field).map(str::to_owned);
         node.predicate = Some(self.keys());
         let scores = if order.needs_scores() { self.scores_in_words() } else { String::new() };
         node.algorithm = match order.has_bounds() {
             true => format!("columns, by bounds of blocks{scores}"),
             false => {
-                let what = self.sort.first().map_or("", SortKey::what);
+                let what = self.request.sort.first().map_or("", SortKey::what);
                 format!("{what} of every match{scores}")
             }
         };

@@ -461,7 +461,7 @@ fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
                     Ok(tree) => tree,
                     Err(error) => panic!("{text}, {way}: {place} behind {first}: {error}"),
                 };
-                assert_eq!(tree.facets.len(), search.facets.len(), "{text}, {way}: {tree}");
+                assert_eq!(tree.facets.len(), search.request.facets.len(), "{text}, {way}: {tree}");
                 n_shown += u32::from(is_stopped(&tree));
                 is_stopped(&tree)
             });

@@ -33,12 +33,14 @@ impl SearchBuilder<'_> {
         match ranked.shape() {
             _ if !ranked.functions().is_empty() => Way::Everything,
             // Lists that are open already are what bounds take most time for.
-            Shape::Tree if self.stays_open && self.facets.is_empty() => Way::Bounds,
+            Shape::Tree if self.stays_open && self.request.facets.is_empty() => Way::Bounds,
             Shape::Tree if !self.bounds_pay(ranked) => Way::Everything,
             Shape::AnyOf | Shape::AllOf | Shape::Tree => Way::Bounds,
             Shape::Constant => Way::Everything,
-            Shape::Phrase if !self.facets.is_empty() => Way::Everything,
-            Shape::Phrase if self.total == TotalMode::Unknown && ranked.is_exact_phrase() => {
+            Shape::Phrase if !self.request.facets.is_empty() => Way::Everything,
+            Shape::Phrase
+                if self.request.total == TotalMode::Unknown && ranked.is_exact_phrase() =>
+            {
                 Way::Phrase
             }
             Shape::Phrase => Way::PhraseCounted,
@@ -47,19 +49,19 @@ impl SearchBuilder<'_> {
 
     /// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
     fn bounds_pay(&self, ranked: &Ranked<'_>) -> bool {
-        if matches!(self.total, TotalMode::UpTo(_)) && self.facets.is_empty() {
+        if matches!(self.request.total, TotalMode::UpTo(_)) && self.request.facets.is_empty() {
             // Counting ends where scoring would go on.
             return true;
         }
-        let is_found = self.total != TotalMode::Unknown || !self.facets.is_empty();
-        let best = self.offset.saturating_add(self.limit) as f64;
+        let is_found = self.request.total != TotalMode::Unknown || !self.request.facets.is_empty();
+        let best = self.request.offset.saturating_add(self.request.limit) as f64;
         cost::bounds_pay(ranked.expected_matches(), best, is_found, ranked.matches_by_phrases())
     }
 
     /// Whether everything that matches has to be found beside the best.
     pub(super) fn needs_matches(&self, way: Way) -> bool {
         match way {
-            Way::Bounds => !self.facets.is_empty(),
+            Way::Bounds => !self.request.facets.is_empty(),
             Way::Phrase | Way::PhraseCounted => false,
             Way::Everything => true,
         }
@@ -72,7 +74,7 @@ impl SearchBuilder<'_> {
             // That of a plan which is asked for everything, and for no page.
             root = root.children.pop().unwrap_or_default();
         }
-        let (offset, limit) = (self.offset, self.limit);
+        let (offset, limit) = (self.request.offset, self.request.limit);
         let label = match offset {
             0 => format!("best {limit} by score"),
             _ => format!("{limit} after the first {offset} by score"),
@@ -80,7 +82,7 @@ impl SearchBuilder<'_> {
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let e = &root.estimate;
         // Behind a hit of an earlier page there may be any number of others.
-        let lower = if self.after.is_some() { 0 } else { page(e.lower) };
+        let lower = if self.request.after.is_some() { 0 } else { page(e.lower) };
         let mut node = ExplainNode::new("TopK", label);
         node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
         let way = self.way(ranked);
@@ -95,7 +97,7 @@ impl SearchBuilder<'_> {
             }
         };
         node.decisions = self.decision(ranked, way, &root).into_iter().collect();
-        if self.statistics == Statistics::Segment {
+        if self.request.statistics == Statistics::Segment {
             let reason =
                 "each segment is ranked by how rare words are and how long texts are there";
             let own = Decision::accepted("statistics of each segment", reason);
@@ -132,7 +134,7 @@ impl SearchBuilder<'_> {
         let costs = self.searcher.costs();
         let matches = matching.estimate.documents as f64;
         let (n_lists, postings) = ranked.lists();
-        let best = self.offset.saturating_add(self.limit) as f64;
+        let best = self.request.offset.saturating_add(self.request.limit) as f64;
         let of_phrase = || {
             // Those that have the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);

@@ -140,12 +140,12 @@ impl From<ValueFacet> for Facet {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ValueOptions {
     pub(super) limit: usize,
-    order: FacetOrder,
-    minimum: u64,
+    pub(super) order: FacetOrder,
+    pub(super) minimum: u64,
     pub(super) between: Option<FacetRange>,
-    prefix: String,
-    containing: Vec<String>,
-    matching: Vec<String>,
+    pub(super) prefix: String,
+    pub(super) containing: Vec<String>,
+    pub(super) matching: Vec<String>,
     pub(super) under: Option<String>,
     pub(super) method: Option<FacetMethod>,
     compiled: Compiled,
@@ -206,14 +206,25 @@ impl ValueOptions {
     /// an end of a range that is no value of the field, for a path to look below that is none, or in a field of another kind.
     pub(super) fn wanted(&self, field: &Field, analyzers: &Analyzers) -> Result<ValuesWanted> {
         let ValueOptions { limit, order, minimum, .. } = *self;
-        // Values of a text field are its terms, whose letters are as its analyzer leaves them.
+        // Values of a text field are its terms, whose letters are as its analyzer leaves them, as those of a keyword field
+        // are as its normalizer does.
         let analyzer = match field.kind {
             FieldKind::Text if self.has_texts() => Some(analyzers.index_time(field)?),
             _ => None,
         };
-        let normal = |text: &str| match &analyzer {
-            Some(analyzer) => analyzer.normalize(text),
-            None => text.to_owned(),
+        let normalizer = match self.has_texts() {
+            true => analyzers.normalizer(field)?,
+            false => None,
+        };
+        let normal = |text: &str| {
+            let mut text = match &analyzer {
+                Some(analyzer) => analyzer.normalize(text),
+                None => text.to_owned(),
+            };
+            if let Some(mut normalizer) = normalizer.clone() {
+                normalizer.apply(&mut text);
+            }
+            text
         };
         let mut filter = match (&self.under, field.kind) {
             (None, FieldKind::Path { separator }) => {

@@ -81,12 +81,12 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run); [`ErrorKind::Corrupt`] where two ways do not find the same, which sound files never lead to.
     pub fn what_if(self) -> Result<ExplainTree> {
         let started = Instant::now();
-        let until = match self.budget.deadline_from(started) {
+        let until = match self.budget().deadline_from(started) {
             Some(deadline) => started + deadline.saturating_duration_since(started) / 2,
             None => started + TIME,
         };
         let measured = self.measured(until)?;
-        let facets = self.facets.clone();
+        let facets = self.request.facets.clone();
         let mut tree = self.analyzed(measured.as_ref())?;
         let has_time = measured.is_some();
         if let Some(measured) = measured {
@@ -114,7 +114,7 @@ impl SearchBuilder<'_> {
     fn measured(&self, until: Instant) -> Result<Option<Measured>> {
         let search = |forced: Option<Forced>| {
             let mut search = self.clone();
-            (search.forced, search.partial) = (forced, false);
+            (search.forced, search.request.limits.partial) = (forced, false);
             search.budget = search.budget.deadline(until);
             search
         };
@@ -171,7 +171,7 @@ impl SearchBuilder<'_> {
 
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
         let (plan, ..) = self.searcher.plan(&self.query(), &options)?;
@@ -181,9 +181,9 @@ impl SearchBuilder<'_> {
         if first.is_planned && !is_collapsed {
             let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
-                Forced::CollectAll => pages && self.facets.is_empty(),
+                Forced::CollectAll => pages && self.request.facets.is_empty(),
                 // Everything that matches is kept for facets, whatever else is wanted.
-                Forced::WriteThenCount | Forced::ReadPostings => self.facets.is_empty(),
+                Forced::WriteThenCount | Forced::ReadPostings => self.request.facets.is_empty(),
                 _ => true,
             };
             let all = plan.decisions.iter().flat_map(|decision| plan.otherwise(decision));
@@ -228,7 +228,7 @@ impl SearchBuilder<'_> {
     /// Answers the query without fetching anything.
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let mut hits = vec![];
         let found = self.find(ranked.as_ref(), Ready::default(), |hit| {

@@ -119,11 +119,11 @@ impl SearchBuilder<'_> {
 
     /// Whether what is found has scores.
     fn has_scores(&self) -> Result<bool> {
-        let by_score = match self.sort.is_empty() {
-            true => self.order == Order::Score,
+        let by_score = match self.request.sort.is_empty() {
+            true => self.request.order == Order::Score,
             false => self.sort_order()?.needs_scores(),
         };
-        Ok(by_score && !self.count_only)
+        Ok(by_score && !self.request.count_only)
     }
 
     /// What the nodes that fill the page say of a document.
@@ -145,7 +145,7 @@ impl SearchBuilder<'_> {
         let (Some(top), Some(page), true) = (nodes.first(), page, document.matches) else { return };
         document.reason = match place {
             Some(place) => {
-                let nth = self.offset.saturating_add(place).saturating_add(1);
+                let nth = self.request.offset.saturating_add(place).saturating_add(1);
                 format!("matches, and is number {nth} of the hits")
             }
             None => {

@@ -69,7 +69,7 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run). It stops at a [deadline](Self::timeout) or a cancellation with an error, also where partial
     /// results are wanted.
     pub fn why_empty(self) -> Result<WhyEmpty> {
-        let _scope = self.searcher.enter(&self.budget);
+        let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
         self.why_empty_trying(SETS_MAX)
     }

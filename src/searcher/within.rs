@@ -196,7 +196,7 @@ impl<'l> Looking<'l> {
         search: &'l SearchBuilder<'l>,
         segments: &'l [SegmentPlan<'l>],
     ) -> Result<Self> {
-        let wants_hits = search.facets.iter().any(wants_hits);
+        let wants_hits = search.request.facets.iter().any(wants_hits);
         let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
         Ok(Looking { search, segments, hits, n_buckets: 0 })
     }
@@ -338,18 +338,19 @@ enum HitOrder<'s> {
 impl<'s> BestHits<'s> {
     pub(super) fn new(search: &SearchBuilder<'s>) -> Result<Self> {
         let fields =
-            search.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
-        let order = match search.order {
-            _ if !search.sort.is_empty() => {
+            search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let order = match search.request.order {
+            _ if !search.request.sort.is_empty() => {
                 let order = search.sort_order()?;
                 let ranked = order.needs_scores();
-                let ranked = ranked.then(|| search.scoring_of(search.query, Parts::AsNeeded));
+                let ranked =
+                    ranked.then(|| search.scoring_of(&search.request.query, Parts::AsNeeded));
                 HitOrder::Sorted(order, ranked.transpose()?.map(Box::new))
             }
             Order::Document => HitOrder::Documents(None),
             Order::Score => {
                 // Selections are not scored, and some buckets leave one out.
-                let ranked = search.scoring_of(search.query, Parts::AsNeeded)?;
+                let ranked = search.scoring_of(&search.request.query, Parts::AsNeeded)?;
                 match ranked.constant() {
                     Some(score) => HitOrder::Documents(Some(score)),
                     None => HitOrder::Scored(Box::new(ranked)),

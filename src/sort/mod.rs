@@ -2,6 +2,7 @@
 
 mod first;
 mod in_order;
+mod json;
 mod key;
 mod order;
 mod place;

@@ -14,6 +14,7 @@ mod date;
 mod dates;
 mod decimal;
 mod interval;
+mod json;
 mod path;
 mod term;
 mod typed;

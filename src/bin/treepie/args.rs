@@ -177,8 +177,8 @@ fn one_line(error: &clap::Error) -> Error {
 /// error unless `--` stands before them.
 fn refuse_mistyped_options(cli: &Cli, typed: &[OsString]) -> Result<(), Error> {
     let text = match &cli.command {
-        Command::Search(args) => &*args.query,
-        Command::Explain(args) => &args.query,
+        Command::Search(args) => args.query.as_deref().unwrap_or_default(),
+        Command::Explain(args) => args.query.as_deref().unwrap_or_default(),
         Command::Analyze(args) => args.text.as_deref().unwrap_or_default(),
         _ => return Ok(()),
     };
@@ -373,7 +373,7 @@ mod tests {
         let typed = ["treepie", "search", "i", "-war"].map(OsString::from);
         let Ok(Parsed::Command(cli)) = parse(&typed) else { panic!("refused") };
         let Command::Search(args) = cli.command else { panic!("another command") };
-        assert_eq!(args.query, "-war");
+        assert_eq!(args.query.as_deref(), Some("-war"));
         assert!(refusal("treepie search i --limits").contains("unexpected argument '--limits'"));
         assert!(refusal("treepie search i q --limits 3").contains("--limits"));
     }

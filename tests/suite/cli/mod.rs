@@ -15,6 +15,7 @@ mod kept_plans;
 mod measure;
 mod plans;
 mod records;
+mod requests;
 mod round_trip;
 mod search;
 mod slow;

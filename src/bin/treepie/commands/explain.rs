@@ -9,7 +9,7 @@ use treepie::{
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with, search::Shape, text_or_stdin, why_empty};
+use super::{in_query, open_with, search::Shape, why_empty};
 use crate::{
     args::{self, EstimatesFrom, Global},
     destination::{Destination, DestinationArgs},
@@ -38,8 +38,8 @@ pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// The query, or - for standard input.
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) query: String,
+    #[arg(allow_hyphen_values = true, required_unless_present = "request")]
+    pub(crate) query: Option<String>,
     /// Answer the query and show what happened beside what was expected.
     #[arg(long)]
     analyze: bool,
@@ -135,11 +135,11 @@ impl Args {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let (destination, format) = (args.check()?, args.format());
-    let text = text_or_stdin(&args.query, "reading the query")?;
+    let asked = args.shape.asked(args.query.as_deref())?;
+    let text = asked.text();
     let options = args.shape.costs.apply(Index::options(), &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text, searcher.schema(), global)?;
-    let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
+    let mut search = args.shape.search(&asked, &searcher, global)?;
     if args.count {
         search = search.count_only();
     }

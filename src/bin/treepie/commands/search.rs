@@ -1,12 +1,12 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{io, io::Write, path::PathBuf, time::Duration};
+use std::{fs, io, io::Write, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
 use treepie::{
-    Budget, Collapse, DocId, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder, Statistics,
-    TotalMode, query::Query,
+    Budget, Collapse, DocId, Error, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder,
+    SearchRequest, Searcher, Statistics, TotalMode, query::Query,
 };
 
 use super::{
@@ -49,8 +49,8 @@ pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// What to look for, or - for standard input.
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) query: String,
+    #[arg(allow_hyphen_values = true, required_unless_present = "request")]
+    pub(crate) query: Option<String>,
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
@@ -127,6 +127,14 @@ impl PageFormat {
 /// The options that shape the plan, of `search` and `explain` alike.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shape {
+    /// Search what a file asks for, or - for standard input, in the place of a query and the options of a page: JSON, as the log
+    /// of --slow-ms has it, {"query": "lamp", "sort": ["price:desc"]}; its schema is that of `treepie plan schema --request`.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
+    )]
+    pub(crate) request: Option<PathBuf>,
     /// How many hits to print.
     #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     pub(crate) limit: u64,
@@ -225,6 +233,24 @@ enum StatisticsOf {
     Segment,
 }
 
+/// What is searched.
+pub(crate) enum Asked {
+    /// This query, with the options of the command line.
+    Typed(String),
+    /// A request, which has all of it.
+    Request(Box<SearchRequest<'static>>),
+}
+
+impl Asked {
+    /// The query as it is written.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Asked::Typed(text) => text.clone(),
+            Asked::Request(request) => request.query().to_string(),
+        }
+    }
+}
+
 impl Shape {
     /// What may still be spent after a search that took so long.
     fn time_left(&self, took: Duration) -> Budget {
@@ -251,8 +277,46 @@ impl Shape {
         Ok(query.in_combined_fields(fields).in_copies(schema)?)
     }
 
+    /// What is searched: the request of a file, or what was typed. With the text of the query, for messages.
+    ///
+    /// `typed` is the query of the command line.
+    pub(crate) fn asked(&self, typed: Option<&str>) -> Outcome<Asked> {
+        let Some(path) = &self.request else {
+            return Ok(Asked::Typed(text_or_stdin(typed.unwrap_or_default(), "reading the query")?));
+        };
+        let what = "reading a request";
+        let text = match path.to_str() {
+            Some("-") => text_or_stdin("-", what)?,
+            _ => fs::read_to_string(path).map_err(|error| Error::io(what, error).in_file(path))?,
+        };
+        let request = SearchRequest::from_json(&text).map_err(|error| error.in_file(path))?;
+        Ok(Asked::Request(Box::new(request)))
+    }
+
+    /// A search for what was asked.
+    pub(crate) fn search<'s>(
+        &self,
+        asked: &'s Asked,
+        searcher: &'s Searcher,
+        global: Global,
+    ) -> Outcome<SearchBuilder<'s>> {
+        let schema = searcher.schema();
+        match asked {
+            Asked::Typed(text) => {
+                let query = self.query(text, schema, global)?;
+                let request = SearchRequest::new(&query).into_owned();
+                self.apply(searcher.search_for(request), schema)
+            }
+            Asked::Request(request) => {
+                let query = request.query().clone().at(schema, &self.dates.dates())?;
+                let request = SearchRequest::clone(request).with_query(query.in_copies(schema)?);
+                Ok(searcher.search_for(request))
+            }
+        }
+    }
+
     /// Gives these options to a search.
-    pub(crate) fn apply<'s>(
+    fn apply<'s>(
         &self,
         mut search: SearchBuilder<'s>,
         schema: &Schema,
@@ -388,17 +452,22 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if format.is_none() {
         batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
     }
-    let text = text_or_stdin(&args.query, "reading the query")?;
+    let asked = args.shape.asked(args.query.as_deref())?;
+    let text = asked.text();
     let options = args.slow.listen(Index::options())?;
     let options = args.shape.costs.apply(options, &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text, searcher.schema(), global)?;
     let mut out = Output::new(global.color);
-    let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
+    let mut search = args.shape.search(&asked, &searcher, global)?;
+    let request = search.request().clone();
+    if rows && args.shape.request.is_some() && !request.facets().is_empty() {
+        return Err(usage("facets of a request print with --format text or json only").into());
+    }
+    let is_count = args.count || request.is_count();
     if args.partial {
         search = search.partial();
     }
-    if let (true, Some(format)) = (args.count, format) {
+    if let (true, Some(format)) = (is_count && request.facets().is_empty(), format) {
         let found = search.count_only().run().map_err(in_query(&text))?;
         print_count(&mut out, format, &found)?;
         out.flush()?;
@@ -409,7 +478,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         search = search.fields(fields.iter().map(String::as_str));
     }
     let Some(format) = format else {
-        if args.fields.is_none() {
+        if args.fields.is_none() && request.fields().is_none() {
             let fields = shown_fields(searcher.schema(), None).into_iter();
             let fields = fields.filter(|field| !is_state(field)).map(|field| field.name.as_str());
             search = search.fields(fields);
@@ -418,7 +487,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         let (found, stream) = answer?;
         out.write_all(&stream)?;
         out.flush()?;
-        return Ok(exit_of(&found, args.shape.limit, rows));
+        return Ok(exit_of(&found, request.limit(), rows));
     };
     let (found, plan) = match args.explain {
         // Of one run: that of another would be about other times, and what was stopped elsewhere.
@@ -426,12 +495,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         false => search.run().map(|found| (found, None)),
     }
     .map_err(in_query(&text))?;
-    let fields = shown_fields(searcher.schema(), args.fields.as_deref());
+    let fields = args.fields.as_deref().or(request.fields());
+    let fields = shown_fields(searcher.schema(), fields);
     let marked = match args.no_highlight || found.hits.is_empty() || found.stopped.is_some() {
         true => None,
         false => {
             let marked = args.shape.time_left(found.took).run(|| {
-                let highlighter = searcher.highlighter(&query)?;
+                let highlighter = searcher.highlighter(request.query())?;
                 mark(&highlighter, &found.hits, &fields)
             });
             match marked {
@@ -443,11 +513,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
         }
     };
-    let mut n_keys = 0;
-    for typed in &args.shape.sort {
-        n_keys += treepie::SortKey::list(typed)?.len();
-    }
-    let is_grouped = args.shape.collapse.is_some();
+    let (n_keys, is_grouped) = (request.sort().len(), request.is_collapsed());
     let page = Page { found: &found, fields, marked, n_keys, is_grouped };
     match format {
         Format::Text => {
@@ -475,13 +541,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         _ => page.print_hit_rows(&mut out, format)?,
     }
     out.flush()?;
-    let exit = exit_of(&found, args.shape.limit, rows);
+    let exit = exit_of(&found, request.limit(), rows);
     // Programs read the status; somebody at a terminal wants to know what to change. A log of slow searches has none of
     // those that look for the reason.
     let is_for_people = matches!(format, Format::Text) && !args.slow.is_given();
     if exit == Exit::NothingFound && is_for_people && !global.quiet {
-        let search = args.shape.apply(searcher.search(&query), searcher.schema())?;
-        warn(why_empty::in_one_line(search));
+        warn(why_empty::in_one_line(searcher.search_for(request)));
     }
     Ok(exit)
 }

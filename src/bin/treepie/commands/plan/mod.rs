@@ -8,7 +8,7 @@ mod view;
 use std::io::Write;
 
 use clap::Subcommand;
-use treepie::explain::JSON_SCHEMA;
+use treepie::{REQUEST_JSON_SCHEMA, explain::JSON_SCHEMA};
 
 use crate::{
     args::Global,
@@ -42,8 +42,12 @@ enum What {
     Estimates(estimates::Args),
     /// What differs between two plans. Exit status: 0 the same, 1 different, 2 error.
     Diff(diff::Args),
-    /// The JSON Schema of plans.
-    Schema,
+    /// The JSON Schema of plans, or of requests.
+    Schema {
+        /// That of requests, which `search --request` reads.
+        #[arg(long)]
+        request: bool,
+    },
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
@@ -51,9 +55,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         What::View(args) => view::run(&args, global),
         What::Estimates(args) => estimates::run(&args, global),
         What::Diff(args) => diff::run(&args, global),
-        What::Schema => {
+        What::Schema { request } => {
             let mut out = Output::new(global.color);
-            out.write_all(JSON_SCHEMA.as_bytes())?;
+            let schema = if request { REQUEST_JSON_SCHEMA } else { JSON_SCHEMA };
+            out.write_all(schema.as_bytes())?;
             out.flush()?;
             Ok(Exit::Done)
         }

@@ -1,0 +1,187 @@
+//! What a search asks for, as data: what is run, kept as the key of an answer, and written down.
+
+mod json;
+
+pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
+
+use super::collapse::Collapse;
+use super::select::Selection;
+use super::{Facet, Order, Statistics, TotalMode};
+use crate::budget::Budget;
+use crate::function::ScoreFunction;
+use crate::ids::DocId;
+use crate::query::Query;
+use crate::ranking::bm25::Parameters;
+use crate::sort::SortKey;
+use crate::value::Value;
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+/// Hits on a page unless a [limit](super::SearchBuilder::limit) is given.
+const LIMIT_DEFAULT: u64 = 10;
+
+/// What a search asks for, without the index that it is asked of: a query, the page of its hits, their order, what is counted
+/// beside, and what it may take.
+///
+/// A [`SearchBuilder`](super::SearchBuilder) fills one in, [`SearchBuilder::request`](super::SearchBuilder::request) shows it,
+/// and [`Searcher::run`](super::Searcher::run) runs one of any snapshot. Two requests that are equal have the same answer of
+/// the same snapshot, which is what the cache of results keeps answers by.
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// let mut writer = index.writer()?;
+/// writer.add(Document::new().with("title", "Paris, Texas"))?;
+/// writer.commit()?;
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("paris")?;
+/// let search = searcher.search(&query).limit(3);
+/// let request = search.request().clone();
+/// assert_eq!(searcher.run(&request)?.hits, search.run()?.hits);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SearchRequest<'q> {
+    pub(super) query: Cow<'q, Query>,
+    pub(super) limit: u64,
+    pub(super) offset: u64,
+    pub(super) total: TotalMode,
+    pub(super) count_only: bool,
+    pub(super) fields: Option<Vec<String>>,
+    pub(super) facets: Vec<Facet>,
+    pub(super) selections: Vec<Selection>,
+    /// In a box, as it is seldom there.
+    pub(super) collapse: Option<Box<Collapse>>,
+    pub(super) order: Order,
+    pub(super) after: Option<AfterScore>,
+    pub(super) sort: Vec<SortKey>,
+    pub(super) after_values: Option<(Vec<Value>, DocId)>,
+    pub(super) parameters: Vec<(String, Parameters)>,
+    pub(super) score_functions: Vec<ScoreFunction>,
+    pub(super) pattern_terms: u32,
+    pub(super) statistics: Statistics,
+    pub(super) limits: RequestLimits,
+}
+
+/// What a search may take; none of it changes an answer that there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct RequestLimits {
+    pub(super) timeout: Option<Duration>,
+    pub(super) memory_bytes: Option<u64>,
+    /// Whether what was found until then is wanted.
+    pub(super) partial: bool,
+}
+
+/// The last hit of an earlier page, by its score.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AfterScore {
+    pub(super) score: f32,
+    pub(super) doc: DocId,
+}
+
+impl<'q> SearchRequest<'q> {
+    /// The first ten hits of a query, with everything as it is by default.
+    pub fn new(query: &'q Query) -> Self {
+        SearchRequest::of(Cow::Borrowed(query))
+    }
+
+    pub(super) fn of(query: Cow<'q, Query>) -> Self {
+        SearchRequest {
+            query,
+            limit: LIMIT_DEFAULT,
+            offset: 0,
+            total: TotalMode::Exact,
+            count_only: false,
+            fields: None,
+            facets: vec![],
+            selections: vec![],
+            collapse: None,
+            order: Order::default(),
+            after: None,
+            sort: vec![],
+            after_values: None,
+            parameters: vec![],
+            score_functions: vec![],
+            pattern_terms: 0,
+            statistics: Statistics::default(),
+            limits: RequestLimits::default(),
+        }
+    }
+
+    /// Query, without the [selected](super::SearchBuilder::select) values.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Replaces the query.
+    #[must_use]
+    pub fn with_query(self, query: Query) -> Self {
+        SearchRequest { query: Cow::Owned(query), ..self }
+    }
+
+    /// Hits that are wanted at the most.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Stored fields that come back with a hit; `None` for all.
+    pub fn fields(&self) -> Option<&[String]> {
+        self.fields.as_deref()
+    }
+
+    /// Keys that hits are sorted by; none where they come by [`Order`].
+    pub fn sort(&self) -> &[SortKey] {
+        &self.sort
+    }
+
+    /// Facets that are counted.
+    pub fn facets(&self) -> &[Facet] {
+        &self.facets
+    }
+
+    /// Whether hits are grouped by the values of a field.
+    pub fn is_collapsed(&self) -> bool {
+        self.collapse.is_some()
+    }
+
+    /// Whether no hits are wanted, but the number of matches and facets.
+    pub fn is_count(&self) -> bool {
+        self.count_only
+    }
+
+    /// With a query of its own, so that it can outlive the one that it was made of.
+    pub fn into_owned(self) -> SearchRequest<'static> {
+        SearchRequest { query: Cow::Owned(self.query.into_owned()), ..self }
+    }
+}
+
+impl RequestLimits {
+    /// A budget that also stops where these do.
+    pub(super) fn within(&self, budget: Budget) -> Budget {
+        let budget = match self.timeout {
+            Some(timeout) => budget.timeout(timeout),
+            None => budget,
+        };
+        match self.memory_bytes {
+            Some(bytes) => budget.memory_bytes(bytes),
+            None => budget,
+        }
+    }
+}
+
+/// By their bits, as requests are compared.
+impl PartialEq for AfterScore {
+    fn eq(&self, other: &Self) -> bool {
+        (self.score.to_bits(), self.doc) == (other.score.to_bits(), other.doc)
+    }
+}
+
+impl Eq for AfterScore {}
+
+impl Hash for AfterScore {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.score.to_bits(), self.doc).hash(state);
+    }
+}

@@ -1,0 +1,194 @@
+use super::*;
+use crate::document::Document;
+use crate::function::{Decay, FieldValue, Function, Modifier};
+use crate::schema::{Field, FieldKind, Schema};
+use crate::searcher::stopping_tests::filled;
+use crate::searcher::{Hits, SearchBuilder, Searcher};
+use crate::value::{Dates, Decimal};
+
+fn searcher() -> Searcher {
+    let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    let schema = Schema::builder()
+        .text("title")
+        .keyword("brand")
+        .field(price)
+        .field(Field::new("since", FieldKind::Date))
+        .field(Field::new("path", FieldKind::Path { separator: '/' }));
+    filled(schema.build().unwrap(), |writer| {
+        for (title, brand, price) in [("Red lamp", "acme", "3.50"), ("Blue lamp", "bolt", "9.99")] {
+            let document = Document::new().with("title", title).with("brand", brand);
+            writer.add(document.with("price", price).with("since", "2024-05-06")).unwrap();
+        }
+    })
+}
+
+/// Requests with everything that there is.
+fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>> {
+    let new = || searcher.search(query);
+    let brands = || Facet::values("brand");
+    let age = Function::expression("(now - since) / 86400").unwrap();
+    let age = age.with("now", 1.5e9).with("now", 1.7e9);
+    let popular = FieldValue::new("price").factor(0.1).modifier(Modifier::Log1p).missing(1.0);
+    let recent = Decay::exp("since", "2024-05-06", 86_400.0).offset(1.0).decay(0.3).missing(0.0);
+    let zone = || "+02:00".parse::<Zone>().unwrap();
+    let spread = Facet::statistics("price").distinct().percentiles([50.0, 99.9]);
+    vec![
+        new(),
+        new().limit(0).offset(7).total(TotalMode::UpTo(1_000)),
+        new().total(TotalMode::Unknown).count_only().fields(["title"]),
+        new().fields(Vec::<String>::new()).order(Order::Document),
+        new().after(1.2345678, DocId(1)),
+        new().after(f32::NAN, DocId(u64::MAX >> 1)),
+        new()
+            .sort([
+                SortKey::ascending("brand").natural(),
+                SortKey::descending("price").missing_first(),
+            ])
+            .after_values(
+                [Value::from("acme"), Value::Decimal(Decimal::new(350, 2).unwrap())],
+                DocId(0),
+            ),
+        new().sort([
+            SortKey::ascending("brand").collated("de"),
+            SortKey::score(),
+            SortKey::score().reversed(),
+        ]),
+        new().sort([SortKey::function(age.clone()).reversed(), SortKey::random(u64::MAX)]),
+        new().bm25("title", 0.1, 1.0).bm25("title", 2.0, 0.3).pattern_terms(7),
+        new()
+            .statistics(Statistics::Segment)
+            .timeout(Duration::from_millis(60_500))
+            .memory_bytes(1 << 30)
+            .partial(),
+        new()
+            .score_function(ScoreFunction::multiply(age))
+            .score_function(ScoreFunction::sum(popular))
+            .score_function(ScoreFunction::replace(recent)),
+        new()
+            .select("brand", ["acme", "bolt"])
+            .select("price", [Value::from(3.5), Value::U64(4), Value::I64(-4)]),
+        new().select_at("since", ["2024-05-06"], &Dates::new().zone(zone())).unwrap(),
+        new().collapse(Collapse::by("brand").keep(3).missing_alone()),
+        new()
+            .facet("brand", 3)
+            .with_facet(brands().by_value().minimum(0).prefix("a").containing("c").matching("a.*"))
+            .with_facet(brands().method(FacetMethod::Dictionary))
+            .with_facet(brands().by_value_descending().with_hits(2).with_facet(spread))
+            .with_facet(Facet::values("price").between("1..5".parse::<FacetRange>().unwrap()))
+            .with_facet(Facet::values("path").under("home")),
+        new()
+            .with_facet(Facet::ranges(
+                "price",
+                [
+                    FacetRange::new(None::<Value>, Some(5)),
+                    FacetRange::new(Some("5"), None::<Value>),
+                ],
+            ))
+            .with_facet(Facet::intervals("since", Interval::Month))
+            .with_facet(Facet::intervals_in("since", Interval::Day, zone()).with_hits(1))
+            .with_facet(Facet::steps("price", "0.5"))
+            .with_facet(Facet::auto_ranges("price", 5))
+            .with_facet(Facet::quantiles("price", 4)),
+    ]
+}
+
+#[test]
+fn requests_are_read_back_as_they_were() {
+    let searcher = searcher();
+    let schema: serde_json::Value = serde_json::from_str(REQUEST_JSON_SCHEMA).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut named = vec![];
+    let phrase = r#"title:"red lamp"~2^2 AND (brand:acme OR price:[1 TO 5}) -blue*"#;
+    for text in ["lamp", phrase, "*", "NOT *"] {
+        let query = searcher.parse(text).unwrap();
+        for search in every(&searcher, &query) {
+            let json = search.request().to_json().unwrap();
+            let again = SearchRequest::from_json(&json).unwrap();
+            assert_eq!(again, *search.request(), "{json}");
+            assert_eq!(again.to_json().unwrap(), json);
+            let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+            let wrong = validator.iter_errors(&value).map(|it| it.to_string()).collect::<Vec<_>>();
+            assert!(wrong.is_empty(), "{json}: {wrong:?}");
+            named.extend(value.as_object().unwrap().keys().cloned());
+        }
+    }
+    for name in schema["properties"].as_object().unwrap().keys() {
+        assert!(named.contains(name), "{name} is in no request");
+    }
+}
+
+#[test]
+fn a_request_that_was_written_down_finds_the_same() {
+    let searcher = searcher();
+    for text in ["lamp", "title:red OR brand:bolt", "*"] {
+        let query = searcher.parse(text).unwrap();
+        for search in every(&searcher, &query) {
+            let again = SearchRequest::from_json(&search.request().to_json().unwrap()).unwrap();
+            let told = |answer: Result<Hits>| {
+                answer.map(|it| (it.total, it.hits, it.facets)).map_err(|it| it.to_string())
+            };
+            assert_eq!(told(searcher.run(&again)), told(search.run()), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_people_write_is_read() {
+    let request = SearchRequest::from_json(
+        r#" { "query": "red lamp", "sort": ["price:desc", "_score"], "total": "exact",
+              "facets": [{"field": "brand", "values": {}}] } "#,
+    );
+    let searcher = searcher();
+    let query = searcher.parse("red lamp").unwrap();
+    let keys = [SortKey::descending("price"), SortKey::score()];
+    let expected = searcher.search(&query).sort(keys).facet("brand", 10);
+    assert_eq!(request.unwrap(), *expected.request());
+}
+
+#[test]
+fn what_is_no_request_is_told_with_its_place() {
+    let with = |rest: &str| format!("{{\"query\": \"a\",\n {rest}}}");
+    let function = |function: &str| {
+        with(&format!(r#""score_functions": [{{"combine": "sum", "function": {function}}}]"#))
+    };
+    for (text, told) in [
+        (String::new(), "line 1"),
+        ("{}".to_owned(), "the name \"query\""),
+        ("{\"query\": \"a OR\"}".to_owned(), "OR"),
+        (with(r#""limits": {"time": 1}"#), "limits.time"),
+        (with(r#""limit": -1"#), "a whole number"),
+        (with(r#""limit": 1.5"#), "a whole number"),
+        (with(r#""limitt": 1"#), "\"limitt\""),
+        (with(r#""query": "b""#), "each name once"),
+        (with(r#""total": "all""#), "\"exact\" or \"unknown\""),
+        (with(r#""sort": ["a:up"]"#), "reading an order"),
+        (with(r#""sort": [{"field": "a", "random": 1}]"#), "one key"),
+        (with(r#""sort": [{"random": 1, "descending": true}]"#), "an option of other keys"),
+        (with(r#""sort": [{}]"#), "sort[0]"),
+        (with(r#""facets": [{"field": "a"}]"#), "\"quantiles\""),
+        (with(r#""facets": [{"field": "a", "steps": 1, "values": {}}]"#), "one kind of facet"),
+        (with(r#""facets": [{"field": "a", "steps": 1, "zone": "UTC"}]"#), "a zone beside"),
+        (with(r#""facets": [{"field": "a", "values": {"limits": 1}}]"#), "facets[0].values.limits"),
+        (function(r#"{"expression": "1 +"}"#), "expression"),
+        (function(r#"{"field_value": {"field": "a"}, "with": {"b": 1}}"#), "another function"),
+        (function(r#"{"decay": {"field": "a"}}"#), "the name \"shape\""),
+        (with(r#""score_functions": [{"combine": "sum"}]"#), "the name \"function\""),
+        (with(r#""schema_version": 2"#), "schema_version"),
+        (with(r#""selections": [{"field": "a", "values": "b"}]"#), "an array"),
+        (with(r#""limit": 1"#) + "x", "line 2"),
+    ] {
+        let error = SearchRequest::from_json(&text).unwrap_err().to_string();
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}
+
+#[test]
+fn code_of_the_host_is_not_written_down() {
+    let searcher = searcher();
+    let query = Query::All;
+    let closure = Function::new("dear", ["price"], |numbers| numbers[0]);
+    let search = searcher.search(&query).score_function(ScoreFunction::sum(closure));
+    let error = search.request().to_json().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.to_string().contains("the closure dear(price)"), "{error}");
+}

@@ -1,0 +1,105 @@
+//! Keys to sort by, as JSON: objects, and, for people who write them, texts as the command line has them.
+
+use super::key::{SortBy, SortKey, TextSort};
+use crate::error::Result;
+use crate::function::Function;
+use crate::json::{Json, Reader};
+
+const KINDS: &str = "\"field\", \"score\", \"random\" or \"function\"";
+
+impl SortKey {
+    /// # Errors
+    ///
+    /// As [`Function::write_json`].
+    pub(crate) fn write_json(&self, json: &mut Json) -> Result<()> {
+        let mut written = Ok(());
+        json.object(|json| {
+            match &self.by {
+                SortBy::Field(name, text) => {
+                    json.field("field").string(name);
+                    match text {
+                        TextSort::Bytes => {}
+                        TextSort::Natural => json.field("natural").boolean(true),
+                        TextSort::Collated(locale) => json.field("collate").string(locale),
+                    }
+                }
+                SortBy::Score => json.field("score").boolean(true),
+                SortBy::Random(seed) => json.field("random").number(seed),
+                SortBy::Function(function) => {
+                    written = function.write_json(json.field("function"));
+                }
+            }
+            if self.direction.descending {
+                json.field("descending").boolean(true);
+            }
+            if self.direction.missing_first {
+                json.field("missing_first").boolean(true);
+            }
+        });
+        written
+    }
+
+    pub(crate) fn read_json(reader: &mut Reader<'_>) -> Result<Self> {
+        if reader.next_byte() == Some(b'"') {
+            let mut refused = None;
+            let key = reader.parsed("a key to sort by", |text| {
+                text.parse().map_err(|error| refused = Some(error)).ok()
+            });
+            return key.map_err(|error| refused.unwrap_or(error));
+        }
+        let (mut by, mut text) = (None, TextSort::Bytes);
+        let (mut descending, mut missing_first) = (false, false);
+        reader.object(&[], |reader, name| {
+            let read = match name {
+                "descending" => {
+                    descending = reader.boolean()?;
+                    return Ok(true);
+                }
+                "missing_first" => {
+                    missing_first = reader.boolean()?;
+                    return Ok(true);
+                }
+                "natural" | "collate" if text != TextSort::Bytes => {
+                    return Err(reader.error("one order of texts", "\"natural\" and \"collate\""));
+                }
+                "natural" => {
+                    text = if reader.boolean()? { TextSort::Natural } else { TextSort::Bytes };
+                    return Ok(true);
+                }
+                "collate" => {
+                    text = TextSort::Collated(reader.string()?);
+                    return Ok(true);
+                }
+                _ if by.is_some() => {
+                    return Err(reader.error("one key", &format!("{name:?}, too")));
+                }
+                "field" => SortKey::ascending(reader.string()?),
+                "score" => match reader.boolean()? {
+                    true => SortKey::score().reversed(),
+                    false => return Err(reader.error("true", "false")),
+                },
+                "random" => SortKey::random(reader.whole()?),
+                "function" => SortKey::function(Function::read_json(reader)?),
+                _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
+            };
+            by = Some(read);
+            Ok(true)
+        })?;
+        let mut key = by.ok_or_else(|| reader.error(KINDS, "none of them"))?;
+        let is_text = text != TextSort::Bytes;
+        let refused = match &mut key.by {
+            SortBy::Field(_, own) => {
+                *own = text;
+                false
+            }
+            SortBy::Score => is_text || missing_first,
+            SortBy::Random(_) => is_text || missing_first || descending,
+            SortBy::Function(_) => is_text,
+        };
+        if refused {
+            return Err(reader.error("what this key can have", "an option of other keys"));
+        }
+        (key.direction.descending, key.direction.missing_first) = (descending, missing_first);
+        Ok(key)
+    }
+}
