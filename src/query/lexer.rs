@@ -77,6 +77,8 @@ pub(super) struct Lexer<'q> {
     at: usize,
     /// Whether this is inside of `PHRASE [`.
     in_phrase: bool,
+    /// Whether `\` and `?` mean something only where they hardly can be punctuation.
+    is_lenient: bool,
 }
 
 /// A value in a list or a range.
@@ -89,7 +91,13 @@ struct Value {
 
 impl<'q> Lexer<'q> {
     pub(super) fn new(query: &'q str) -> Self {
-        Lexer { query, at: 0, in_phrase: false }
+        Lexer { query, at: 0, in_phrase: false, is_lenient: false }
+    }
+
+    /// A lexer of what somebody typed or pasted: `\` before a letter or digit is a character of its own, and so is
+    /// `?` anywhere but between two of them.
+    pub(super) fn lenient(query: &'q str) -> Self {
+        Lexer { is_lenient: true, ..Lexer::new(query) }
     }
 
     /// The next token and the bytes it stands on. After a field's colon a value is due, which may
@@ -108,8 +116,7 @@ impl<'q> Lexer<'q> {
             (Some('|'), Some('|')) => self.take(2, Token::Or),
             (Some('+'), _) if !after_field => self.take(1, Token::Must),
             (Some('-' | '!'), _) if !after_field => self.take(1, Token::MustNot),
-            (Some('"'), _) if !after_field => self.phrase_or_field()?,
-            (Some('"'), _) => self.phrase()?,
+            (Some('"'), _) => self.phrase_or_field(!after_field)?,
             (Some('['), _) => self.range()?,
             (Some('{'), _) => self.fields_or_range(after_field)?,
             (Some('/'), _) => self.regex()?,
@@ -242,6 +249,34 @@ impl<'q> Lexer<'q> {
         text
     }
 
+    /// A word, and the bytes behind it of a `~` with a number that is no distance; goes on behind these.
+    pub(super) fn word_before_number(&mut self) -> Option<(&'q str, Range<usize>)> {
+        let rest = self.rest();
+        let ends = |c: char| ends_word(c) || c == '^';
+        let whole = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        let (word, number) = whole.split_once('~')?;
+        // Between digits a tilde is more likely a dash, as in 10~20.
+        let is_word = word.starts_with(char::is_alphanumeric)
+            && word.contains(char::is_alphabetic)
+            && !word.contains(['*', '?', ':', '\\']);
+        let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ';' | '/' | '!');
+        let is_number =
+            number.starts_with(|c: char| c.is_ascii_digit()) && number.chars().all(is_of_number);
+        if !is_word || !is_number {
+            return None;
+        }
+        let start = self.at + word.len();
+        self.at += whole.len();
+        Some((word, start..self.at))
+    }
+
+    /// Whether the rest of the text up to a blank, a quote or a bracket is one value without a colon.
+    pub(super) fn is_before_value(&self) -> bool {
+        let rest = self.rest();
+        let value = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
+        value.starts_with(char::is_alphanumeric) && !value.contains(':')
+    }
+
     pub(super) fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
@@ -293,21 +328,13 @@ impl<'q> Lexer<'q> {
         }
     }
 
-    /// `"a phrase"`, or `"name of a field":`.
-    fn phrase_or_field(&mut self) -> Result<Token> {
+    /// `"a phrase"`, or, where it may be one, `"name of a field":`.
+    fn phrase_or_field(&mut self, may_be_field: bool) -> Result<Token> {
         let start = self.at;
-        let mut ahead = self.clone();
-        match ahead.quoted() {
-            Ok(name) if ahead.rest().starts_with(':') => {
-                self.at = ahead.at;
-                self.field(start, name)
-            }
-            _ => self.phrase(),
-        }
-    }
-
-    fn phrase(&mut self) -> Result<Token> {
         let text = self.quoted()?;
+        if may_be_field && self.rest().starts_with(':') {
+            return self.field(start, text);
+        }
         let prefix = self.eat('*');
         let mut query = Query::near(text, self.proximity()?);
         if let Query::Phrase { prefix: open, .. } = &mut query {
@@ -393,7 +420,12 @@ impl<'q> Lexer<'q> {
                     return Ok(text);
                 }
                 '\\' => match chars.next() {
-                    Some((_, escaped)) => text.push(escaped),
+                    Some((_, escaped)) => {
+                        if self.is_lenient && escaped.is_alphanumeric() {
+                            text.push(c);
+                        }
+                        text.push(escaped);
+                    }
                     None => break,
                 },
                 _ => text.push(c),
@@ -627,6 +659,7 @@ impl<'q> Lexer<'q> {
         let start = self.at;
         let (mut text, mut pattern) = (String::new(), String::new());
         let (mut escaped, mut wild) = (false, 0);
+        let mut is_address = None;
         while let Some(c) = self.rest().chars().next() {
             let literal = match c {
                 '\\' => {
@@ -648,6 +681,21 @@ impl<'q> Lexer<'q> {
                 }
                 ':' if !after_field => return self.field(start, text),
                 '~' => return self.fuzzy(start, text, wild > 0),
+                '*' | '?' if self.is_lenient => {
+                    let is_address =
+                        *is_address.get_or_insert_with(|| self.is_address(start, after_field));
+                    let (run, is_inside) = self.run_of_wild(start);
+                    for c in run.chars() {
+                        if c == '?' && (is_address || !is_inside) {
+                            text.push(c);
+                            continue;
+                        }
+                        wild += 1;
+                        pattern.push(c);
+                    }
+                    self.at += run.len();
+                    continue;
+                }
                 '*' | '?' => {
                     wild += 1;
                     pattern.push(c);
@@ -669,7 +717,7 @@ impl<'q> Lexer<'q> {
             pattern.push(literal);
         }
         match &*text {
-            _ if pattern == "*" => Ok(Token::Star),
+            "" if pattern == "*" => Ok(Token::Star),
             _ if wild > 0 => Ok(Token::Leaf(Query::wildcard(pattern))),
             _ if escaped => Ok(Token::Leaf(Query::word(text))),
             "AND" => Ok(Token::And),
@@ -685,6 +733,23 @@ impl<'q> Lexer<'q> {
             }
             _ => Ok(Token::Leaf(Query::word(text))),
         }
+    }
+
+    /// The `*` and `?` that come next in a word, and whether a letter or digit is on either side of them.
+    fn run_of_wild(&self, start: usize) -> (&'q str, bool) {
+        let rest = self.rest();
+        let behind = rest.trim_start_matches(['*', '?']);
+        let is_inside = self.query[start..self.at].ends_with(char::is_alphanumeric)
+            && behind.starts_with(char::is_alphanumeric);
+        (&rest[..rest.len() - behind.len()], is_inside)
+    }
+
+    /// Whether a word looks like the address of a page, in which `?` is no pattern. A path in a field that is named
+    /// may be one.
+    fn is_address(&self, start: usize, after_field: bool) -> bool {
+        let word = &self.query[start..];
+        let word = &word[..word.find(ends_word).unwrap_or(word.len())];
+        word.contains('=') || (!after_field && word.contains('/'))
     }
 
     fn opens_list(&self) -> bool {
@@ -743,8 +808,21 @@ impl<'q> Lexer<'q> {
                 .found("the end of the query")
                 .hint("write \\\\ for the character itself"));
         };
+        if self.is_lenient && c.is_alphanumeric() && !self.escapes_operator() {
+            // As in C:\Users: no letter needs a backslash.
+            self.at += 1;
+            return Ok('\\');
+        }
         self.at += 1 + c.len_utf8();
         Ok(c)
+    }
+
+    /// Whether the backslash that comes next makes an operator a word, as [`Query`] prints it.
+    fn escapes_operator(&self) -> bool {
+        let before = self.query[..self.at].chars().next_back();
+        let word = &self.rest()[1..];
+        let word = &word[..word.find(is_special).unwrap_or(word.len())];
+        before.is_none_or(|c| ends_word(c) || c == ':') && OPERATORS.contains(&word)
     }
 
     fn field(&mut self, start: usize, name: String) -> Result<Token> {

@@ -2,7 +2,7 @@
 
 use super::{
     ANALYZER_BYTES_MAX, DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, FIELD_NAME_BYTES_MAX, FIELDS_MAX,
-    Field, FieldKind, NULL_FIELD, POSITION_GAP_DEFAULT, Schema, ZONE_BYTES_MAX, order,
+    Field, FieldKind, NULL_FIELD, POSITION_GAP_DEFAULT, Schema, ZONE_BYTES_MAX, names, order,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -56,7 +56,7 @@ impl SchemaBuilder {
     #[must_use]
     pub fn key(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
-        if self.fields.iter().all(|field| field.name != name) {
+        if names::position(&self.fields, &name).is_none() {
             self.fields.push(Field::new(&*name, FieldKind::Keyword));
         }
         self.key = Some(name);
@@ -231,7 +231,7 @@ impl SchemaBuilder {
             }
         }
         let position = |name: &String| {
-            let at = self.fields.iter().position(|field| field.name == *name);
+            let at = names::position(&self.fields, name);
             at.map(|at| FieldId(at as u16)).ok_or_else(|| {
                 wrong("reading default_fields".into())
                     .expected("the name of a field")

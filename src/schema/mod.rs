@@ -87,11 +87,6 @@ impl Schema {
         &self.fields
     }
 
-    /// The field of this name.
-    pub fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == name)
-    }
-
     /// The fields that words without a `field:` prefix are looked up in.
     pub fn default_fields(&self) -> impl Iterator<Item = &Field> {
         self.default_fields.iter().map(|id| &self.fields[id.index()])
@@ -119,10 +114,6 @@ impl Schema {
 
     pub(crate) fn key_id(&self) -> Option<FieldId> {
         self.key
-    }
-
-    pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
-        self.fields.iter().position(|field| field.name == name).map(|at| FieldId(at as u16))
     }
 
     pub(crate) fn get(&self, id: FieldId) -> &Field {
@@ -162,7 +153,7 @@ impl Schema {
         let wrong = |what: String| Err(Error::new(ErrorKind::Schema, what));
         let mut builder = self.to_builder();
         for field in fields {
-            if let Some(there) = self.field(&field.name) {
+            if let Some(there) = self.fields.iter().find(|there| there.name == field.name) {
                 return wrong(format!("adding the field '{}'", field.name)).map_err(|error| {
                     error
                         .expected("a name that no field has")
@@ -273,6 +264,25 @@ mod tests {
         assert_eq!(names(&builder.clone().build().unwrap()), ["a", "c"]);
         assert_eq!(names(&builder.clone().default_fields(["b"]).build().unwrap()), ["b"]);
         assert_eq!(builder.default_fields(["x"]).build().unwrap_err().kind(), ErrorKind::Schema);
+    }
+
+    #[test]
+    fn names_are_found_however_their_characters_are_composed() {
+        let (composed, decomposed) = ("gr\u{f6}\u{df}e", "gro\u{308}\u{df}e");
+        for (own, other) in [(composed, decomposed), (decomposed, composed)] {
+            let schema = Schema::builder().text("title").field(Field::new(own, FieldKind::Keyword));
+            let schema = schema.default_fields([other]).key(other).build().unwrap();
+            assert_eq!(schema.field(other).map(|field| &*field.name), Some(own));
+            assert_eq!(schema.field_id(other), schema.field_id(own));
+            assert_eq!(schema.key().map(|field| &*field.name), Some(own));
+            assert!(schema.field("gro\u{df}e").is_none() && schema.field("title\u{308}").is_none());
+        }
+        // Two that differ by nothing else stay two.
+        let schema = Schema::builder().text(composed).build().unwrap();
+        let schema = schema.with_fields([Field::new(decomposed, FieldKind::Keyword)]).unwrap();
+        for name in [composed, decomposed] {
+            assert_eq!(schema.field(name).map(|field| &*field.name), Some(name));
+        }
     }
 
     #[test]

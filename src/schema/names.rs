@@ -1,12 +1,30 @@
-//! Names of fields in messages: those that there are, and the one that was probably meant.
+//! Fields by their names, and names in messages: those that there are, and the one that was probably meant.
 
 use super::{Field, Schema};
 use crate::error::Error;
+use crate::ids::FieldId;
+use unicode_normalization::UnicodeNormalization;
 
 /// Names of fields listed in a message at the most.
 const NAMES_SHOWN: usize = 20;
 
 impl Schema {
+    /// The field of this name; of a name with other characters than those of ASCII, else the first that is the same by
+    /// [NFC](https://www.unicode.org/reports/tr15/), as macOS writes `ö` as `o` and a mark.
+    ///
+    /// ```
+    /// let schema = treepie::Schema::builder().text("gro\u{308}\u{df}e").build()?;
+    /// assert!(schema.field("größe").is_some());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        position(self.fields(), name).map(|at| &self.fields()[at])
+    }
+
+    pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
+        position(self.fields(), name).map(|at| FieldId(at as u16))
+    }
+
     /// Returns the field whose name is the least edits away, if it is few enough to be a slip.
     ///
     /// ```
@@ -42,6 +60,15 @@ impl Schema {
             None => error,
         }
     }
+}
+
+/// Where the field of this name is: exactly this one, or, of names beyond ASCII, one that is the same by NFC.
+pub(super) fn position(fields: &[Field], name: &str) -> Option<usize> {
+    let exact = fields.iter().position(|field| field.name == name);
+    if exact.is_some() || name.is_ascii() {
+        return exact;
+    }
+    fields.iter().position(|field| !field.name.is_ascii() && field.name.nfc().eq(name.nfc()))
 }
 
 /// The field of a schema, or of one that is being built, that was probably meant.

@@ -1,6 +1,6 @@
 //! The order that the documents of each segment lie in, see [`SchemaBuilder::order_by`](super::SchemaBuilder::order_by).
 
-use super::names::closest;
+use super::names::{closest, position};
 use super::{Field, FieldKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -37,7 +37,7 @@ pub(super) fn resolve(order: &[String], fields: &[Field]) -> Result<Vec<OrderFie
     let mut resolved: Vec<OrderField> = vec![];
     for text in order {
         let (name, descending) = read(text);
-        let at = fields.iter().position(|field| field.name == name).ok_or_else(|| {
+        let at = position(fields, name).ok_or_else(|| {
             let error = refused().expected(known(fields)).found(format!("'{text}'"));
             match closest(name, fields) {
                 Some(known) => error.hint(format!("did you mean '{known}'?")),

@@ -6,6 +6,7 @@
 
 use super::answer::Found;
 use super::hits::Hit;
+use super::request::Collapse;
 use super::search::SearchBuilder;
 use super::within::BestHits;
 use crate::budget::{self, Held};
@@ -35,52 +36,6 @@ const VALUE_NS: u64 = 300;
 const AFTER_STOP: u64 = 1_024;
 /// What a group takes beside its term.
 const GROUP_BYTES: u64 = 96;
-
-/// By which field hits are grouped, and how many of each group come; for [`collapse`](SearchBuilder::collapse).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Collapse {
-    pub(super) field: String,
-    pub(super) keep: u64,
-    pub(super) missing_alone: bool,
-}
-
-impl Collapse {
-    /// By the values of a field that keeps a [column](crate::Field::column), of which no document has more than one: the best
-    /// hit of each.
-    pub fn by(field: impl Into<String>) -> Self {
-        Collapse { field: field.into(), keep: 1, missing_alone: false }
-    }
-
-    /// So many hits of each value (default 1, and at least that).
-    #[must_use]
-    pub fn keep(mut self, hits: u64) -> Self {
-        self.keep = hits.max(1);
-        self
-    }
-
-    /// Each document without a value is a group of its own; otherwise all of them are one.
-    #[must_use]
-    pub fn missing_alone(mut self) -> Self {
-        self.missing_alone = true;
-        self
-    }
-
-    /// For people.
-    fn described(&self) -> String {
-        let Collapse { field, keep, missing_alone } = self;
-        let of_each = match keep {
-            1 => format!("one of each {field}"),
-            keep => format!("{keep} of each {field}"),
-        };
-        let alone = if *missing_alone { ", all that have none" } else { "" };
-        format!("{of_each}{alone}")
-    }
-
-    /// About how many bytes it takes.
-    pub(super) fn n_bytes(&self) -> usize {
-        size_of::<Self>() + self.field.len()
-    }
-}
 
 impl SearchBuilder<'_> {
     /// Of the hits only the best of each value of a field, or the best few; [`Hit::group`] has the value,

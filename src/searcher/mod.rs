@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! text ── parse ─▶ Query ── rewrite ─▶ Normal ── plan ─▶ Plan ── execute ─▶ documents ── fetch ─▶ Hits
-//!                                                  └── explain ─▶ ExplainTree      └── facets
+//!                    │                             └── explain ─▶ ExplainTree      └── facets
+//!                    └── with page, order, facets and limits: SearchRequest, which is data
 //! ```
 
 mod answer;
@@ -37,7 +38,6 @@ mod within;
 
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
-pub use collapse::Collapse;
 pub use etag::Etag;
 pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
@@ -47,8 +47,10 @@ pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
 pub(crate) use ranges::first_value;
-pub use request::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest};
-pub use search::{Order, SearchBuilder, Statistics};
+pub use request::{
+    Collapse, Order, REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics,
+};
+pub use search::SearchBuilder;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};

@@ -1,12 +1,14 @@
 //! What a search asks for, as data: what is run, kept as the key of an answer, and written down.
 
+mod collapse;
 mod json;
+mod selection;
 
+pub use collapse::Collapse;
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
+pub(super) use selection::Selection;
 
-use super::collapse::Collapse;
-use super::select::Selection;
-use super::{Facet, Order, Statistics, TotalMode};
+use super::{Facet, TotalMode};
 use crate::budget::Budget;
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
@@ -63,6 +65,29 @@ pub struct SearchRequest<'q> {
     pub(super) pattern_terms: u32,
     pub(super) statistics: Statistics,
     pub(super) limits: RequestLimits,
+}
+
+/// In what order hits come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Order {
+    /// The best first, by BM25; where scores are equal, the smaller number.
+    #[default]
+    Score,
+    /// As they were added. Nothing is scored, and reading stops when the page is full.
+    Document,
+}
+
+/// What it is that says how rare a word is, and how long a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Statistics {
+    /// All documents of the snapshot: scores do not depend on the segments that documents are in.
+    #[default]
+    Snapshot,
+    /// The documents of the same segment: what each segment scores does not depend on the others, as if it were an
+    /// index of its own.
+    Segment,
 }
 
 /// What a search may take; none of it changes an answer that there is.

@@ -1,6 +1,6 @@
 //! One search and its options.
 
-use super::request::{AfterScore, SearchRequest};
+use super::request::{AfterScore, Order, SearchRequest, Statistics};
 use super::{Facet, Searcher, TotalMode};
 use crate::budget::{Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,29 +28,6 @@ pub struct SearchBuilder<'a> {
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
-}
-
-/// In what order hits come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Order {
-    /// The best first, by BM25; where scores are equal, the smaller number.
-    #[default]
-    Score,
-    /// As they were added. Nothing is scored, and reading stops when the page is full.
-    Document,
-}
-
-/// What it is that says how rare a word is, and how long a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Statistics {
-    /// All documents of the snapshot: scores do not depend on the segments that documents are in.
-    #[default]
-    Snapshot,
-    /// The documents of the same segment: what each segment scores does not depend on the others, as if it were an
-    /// index of its own.
-    Segment,
 }
 
 impl<'a> SearchBuilder<'a> {
@@ -344,16 +321,18 @@ impl<'a> SearchBuilder<'a> {
         Ok(HitKinds { sort, group, fields })
     }
 
-    /// The names, once each is known to be a stored field.
+    /// The names as the schema has them, once each is known to be that of a stored field.
     pub(super) fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
-        for name in names {
-            if !self.searcher.schema().get(self.field(name)?).stored {
-                return Err(Error::new(ErrorKind::Usage, "choosing the fields of a hit")
+        let known = |name: &String| {
+            let field = self.searcher.schema().get(self.field(name)?);
+            match field.stored {
+                true => Ok(field.name.clone()),
+                false => Err(Error::new(ErrorKind::Usage, "choosing the fields of a hit")
                     .expected("a stored field")
-                    .found(format!("'{name}', which is not stored")));
+                    .found(format!("'{name}', which is not stored"))),
             }
-        }
-        Ok(names.to_vec())
+        };
+        names.iter().map(known).collect()
     }
 }
 

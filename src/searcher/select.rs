@@ -6,6 +6,7 @@
 //! each selection matches by itself may be most of the index.
 
 use super::Searcher;
+use super::request::Selection;
 use super::search::SearchBuilder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
@@ -13,32 +14,6 @@ use crate::plan::PlanOptions;
 use crate::query::{self, Query};
 use crate::value::{Dates, Value};
 use std::borrow::Cow;
-
-/// Values of one field, of which a document must have one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Selection {
-    pub(super) field: String,
-    pub(super) values: Vec<Value>,
-    /// The same, with dates read at some.
-    pub(super) read: Option<Query>,
-}
-
-impl Selection {
-    fn query(&self) -> Query {
-        self.read.clone().unwrap_or_else(|| self.as_given())
-    }
-
-    fn as_given(&self) -> Query {
-        Query::in_set(self.values.iter().cloned()).in_field(&self.field)
-    }
-
-    /// About how many bytes it takes.
-    pub(super) fn n_bytes(&self) -> usize {
-        let values = self.values.iter().map(|value| size_of::<Value>() + value.n_bytes());
-        // What was read has as many values.
-        self.field.len() + values.sum::<usize>() * if self.read.is_some() { 2 } else { 1 }
-    }
-}
 
 impl SearchBuilder<'_> {
     /// Only documents that have one of these values in a field; asked for twice of the same field, one of all that were

@@ -242,7 +242,9 @@ impl SortBy {
 }
 
 /// As the command line has it: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
-/// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`.
+/// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`. A field that is called
+/// otherwise than this allows stands between backquotes, `` `a:b, c`:desc ``, with two of them for one in its name; one that only has
+/// blanks and, behind one, parentheses may stand as it is: `Price (EUR):desc`.
 impl FromStr for SortKey {
     type Err = Error;
 
@@ -255,7 +257,7 @@ impl FromStr for SortKey {
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
-                    "FIELD, FIELD:asc, FIELD:desc or -FIELD, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
+                    "FIELD, FIELD:asc, FIELD:desc or -FIELD, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED; a field with other characters in its name between backquotes",
                 )
                 .found(format!("'{whole}'"))
         };
@@ -274,7 +276,10 @@ impl FromStr for SortKey {
         let expression = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
         let mut key = match expression {
             Some(expression) => SortKey::function(Function::expression(expression)?),
-            None if name.contains(['(', ')', '`']) => return Err(refused()),
+            None if name.starts_with('`') => {
+                SortKey::ascending(without_backquotes(name).ok_or_else(refused)?)
+            }
+            None if name.contains('`') || !has_parentheses_of_names(name) => return Err(refused()),
             None if name == SCORE => SortKey::score(),
             None => SortKey::ascending(name),
         };
@@ -313,6 +318,45 @@ fn locale(part: &str) -> Option<&str> {
     part.strip_prefix("collate=").filter(|locale| !locale.is_empty())
 }
 
+/// The name that is written between backquotes.
+fn without_backquotes(quoted: &str) -> Option<String> {
+    let name = quoted.strip_prefix('`')?.strip_suffix('`')?;
+    let is_whole = !name.is_empty() && !name.replace("``", "").contains('`');
+    is_whole.then(|| name.replace("``", "`"))
+}
+
+/// Whether parentheses in a name are those of words, as in `Price (EUR)`: closed, and behind a blank. `log(price)` is rather an
+/// expression that lacks its own.
+fn has_parentheses_of_names(name: &str) -> bool {
+    let (mut depth, mut before) = (0_u32, None);
+    for c in name.chars() {
+        match c {
+            '(' if depth == 0 && before != Some(' ') => return false,
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        before = Some(c);
+    }
+    depth == 0
+}
+
+/// A name as it is read back, between backquotes where it would mean something else without.
+struct Quoted<'n>(&'n str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Quoted(name) = self;
+        let is_plain =
+            !name.starts_with('-') && !name.contains(['(', ')', '`', ':', ',']) && *name != SCORE;
+        match is_plain {
+            true => f.write_str(name),
+            false => write!(f, "`{}`", name.replace('`', "``")),
+        }
+    }
+}
+
 /// Where a walk through the text of keys is.
 #[derive(Debug, Default)]
 struct Walk {
@@ -336,10 +380,10 @@ impl Walk {
 impl fmt::Display for SortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            SortBy::Field(name, TextSort::Bytes) => f.write_str(name)?,
-            SortBy::Field(name, TextSort::Natural) => write!(f, "{name}:natural")?,
+            SortBy::Field(name, TextSort::Bytes) => Quoted(name).fmt(f)?,
+            SortBy::Field(name, TextSort::Natural) => write!(f, "{}:natural", Quoted(name))?,
             SortBy::Field(name, TextSort::Collated(locale)) => {
-                write!(f, "{name}:collate={locale}")?;
+                write!(f, "{}:collate={locale}", Quoted(name))?;
             }
             SortBy::Score => f.write_str(SCORE)?,
             SortBy::Random(seed) => return write!(f, "{RANDOM}:{seed}"),
@@ -386,6 +430,12 @@ mod tests {
             "(a + `b:c,`):asc",
             "(max(a, b)):desc:missing_first",
             "((a) + (b)):asc",
+            "`Prix (EUR)`:desc",
+            "`a:b, c`:natural:asc",
+            "`-a`:asc",
+            "`_score`:desc",
+            "`(``)`:asc",
+            "First Name:asc",
         ] {
             assert_eq!(text.parse::<SortKey>().unwrap().to_string(), text);
         }
@@ -396,6 +446,10 @@ mod tests {
             ("-_score", "_score:desc"),
             ("-(a - b)", "(a - b):desc"),
             ("-random", "random:desc"),
+            ("-`a (b)`", "`a (b)`:desc"),
+            ("`a`", "a:asc"),
+            ("Prix (EUR)", "`Prix (EUR)`"),
+            ("-Size (w:h, (d)) in cm:natural", "`Size (w:h, (d)) in cm`:natural:desc"),
         ] {
             assert_eq!(text.parse::<SortKey>().unwrap(), same.parse().unwrap(), "{text}");
         }
@@ -428,6 +482,15 @@ mod tests {
             "-a:desc",
             "-a:asc",
             "-random:7",
+            "``",
+            "`a",
+            "a`",
+            "`a`b",
+            "`a`b`",
+            "log(price)",
+            "a (b",
+            "a b)",
+            "a )(",
         ] {
             assert!(text.parse::<SortKey>().is_err(), "{text}");
         }
@@ -437,6 +500,17 @@ mod tests {
             list("a,(max(a, b, `c)`)):desc,b,-c"),
             ["a:asc", "(max(a, b, `c)`)):desc", "b:asc", "c:desc"]
         );
+        assert_eq!(list("`a,b`,c (d,e):desc"), ["`a,b`:asc", "`c (d,e)`:desc"]);
+        for name in ["a", "Prix (EUR)", "`", "a``b`", "(a)", "-a", "_score", "a:b,c", "random", " "]
+        {
+            for key in [
+                SortKey::ascending(name),
+                SortKey::descending(name).natural().missing_first(),
+                SortKey::ascending(name).collated("de"),
+            ] {
+                assert_eq!(SortKey::list(&key.to_string()).unwrap(), [key]);
+            }
+        }
         assert!(SortKey::list("a,,b").is_err() && SortKey::list("").is_err());
         assert_eq!(SortKey::random(1).reversed().missing_first(), SortKey::random(1));
         assert_eq!(SortKey::score().missing_first(), SortKey::score());

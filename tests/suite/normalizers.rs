@@ -2,7 +2,7 @@
 //! whatever the spelling, and the stored document keeps what was given.
 
 use treepie::query::Query;
-use treepie::{Document, ErrorKind, Field, FieldKind, Index, Schema};
+use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema};
 
 fn keyword(name: &str, normalizer: &str) -> Field {
     Field::new(name, FieldKind::Keyword).normalizer(normalizer)
@@ -98,6 +98,34 @@ fn facets_selections_and_sorting_see_one_value_for_all_spellings() {
         let passages = highlighter.passages("k", values[1], &Default::default());
         let whole = 0..values[1].len();
         assert_eq!(passages[0].matches(), std::slice::from_ref(&whole));
+    }
+}
+
+#[test]
+fn filters_of_facets_meet_the_values_as_queries_do() {
+    for (normalizer, prefix, part, regex, none, value) in [
+        ("nfc|lower", "ZU\u{308}", "ÜRI", "zü.*", "ZÜ.*", "zürich"),
+        ("nfkc|lower|fold", "Zür", "ＲＩＣ", "zur.*", "zür.*", "zurich"),
+    ] {
+        for column in [false, true] {
+            let index =
+                index(keyword("k", normalizer).column(column), &["Zürich", "ZÜRICH", "Bern"]);
+            let searcher = index.searcher().unwrap();
+            let all = || Facet::values("k");
+            for (facet, is_there) in [
+                (all().prefix(prefix), true),
+                (all().containing(part), true),
+                (all().prefix(prefix).containing(part), true),
+                (all().matching(regex), true),
+                (all().matching(none), false),
+            ] {
+                let found = searcher.search(&Query::All).with_facet(facet.clone()).run().unwrap();
+                let counts = found.facets[0].buckets.iter();
+                let counts: Vec<_> = counts.map(|it| (it.value.to_string(), it.count)).collect();
+                let expected = is_there.then(|| (value.to_owned(), 2));
+                assert_eq!(counts, Vec::from_iter(expected), "{facet:?}");
+            }
+        }
     }
 }
 

@@ -325,3 +325,31 @@ fn an_index_without_documents_starts_anew() {
     writer.commit().unwrap();
     assert_eq!(count(&index, "zurich"), 1);
 }
+
+/// macOS writes the `ö` of a header as `o` and a mark.
+#[test]
+fn fields_are_found_however_their_names_are_composed() {
+    let (composed, decomposed) = ("Gr\u{f6}\u{df}e", "Gro\u{308}\u{df}e");
+    for (own, other) in [(composed, decomposed), (decomposed, composed)] {
+        let index = Index::in_memory(
+            Schema::builder().text("t").field(Field::new(own, FieldKind::I64)).build().unwrap(),
+        );
+        let mut writer = index.writer().unwrap();
+        writer.add(Document::new().with("t", "a").with(own, 3)).unwrap();
+        writer.add(Document::new().with("t", "b").with(other, 5)).unwrap();
+        writer.commit().unwrap();
+        for name in [own, other] {
+            assert_eq!(count(&index, &format!("{name}:>3")), 1);
+            assert_eq!(count(&index, &format!("_missing:{name}")), 0);
+            let searcher = index.searcher().unwrap();
+            let read = searcher.parse_lenient(&format!("{name}:3"));
+            assert!(read.remarks.is_empty(), "{:?}", read.remarks);
+            assert_eq!(searcher.count(&read.query).unwrap(), 1);
+            let by_size = format!("-{name}").parse().unwrap();
+            let all = Query::All;
+            let found = searcher.search(&all).sort([by_size]).facet(name, 5).run().unwrap();
+            assert_eq!(found.hits[0].fields[own].to_string(), "5");
+            assert_eq!(found.facets[0].buckets.len(), 2);
+        }
+    }
+}

@@ -92,6 +92,19 @@ impl Frame {
         }
     }
 
+    /// How many alternatives [`finish_with_minimum`](Self::finish_with_minimum) would have.
+    pub(super) fn n_alternatives(&self) -> usize {
+        if !self.any.is_empty() {
+            return self.any.len() + usize::from(!self.is_empty());
+        }
+        let is_free = |clause: &&(Option<Prefix>, Query)| clause.0.is_none();
+        let of_all = match &self.all[..] {
+            [clause] => usize::from(clause.0.is_none()),
+            all => usize::from(!all.is_empty()),
+        };
+        self.group.iter().filter(is_free).count() + of_all
+    }
+
     /// A minimum is one of alternatives, whatever words side by side mean elsewhere.
     pub(super) fn finish_with_minimum(mut self, minimum: u32) -> Query {
         self.end_and();

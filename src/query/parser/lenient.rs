@@ -1,21 +1,29 @@
 //! The lenient reading of a query text, for search boxes: whatever is typed has a meaning.
 //!
-//! Valid syntax means what [`parse`](super::parse) makes of it. Everything else is read as text, or left out where no letter
-//! or digit is in it, and a [`Remark`] says so:
+//! Valid syntax means what [`parse`](super::parse) makes of it, save for what people type and paste as punctuation.
+//! Everything else is read as text, or left out where no letter or digit is in it, and a [`Remark`] says so:
 //!
 //! | typed | read as |
 //! |---|---|
 //! | `"milk` | a phrase up to the end |
 //! | `“new york”` | a phrase |
 //! | `10:30`, `http://example.com/?q=1` | a word, unless the name before the colon is a field |
-//! | `a~9`, `/usr/lib`, `/(/`, `year:many` | a word as it is written |
+//! | `nofield:hello` | two words |
+//! | `/usr/lib`, `/(/`, `year:many` | a word as it is written |
+//! | `a~9`, `a~0.8` | `a` |
+//! | `(a b)~5` | `(a b)~2` |
+//! | `a - b`, `a / b`, `a // b`, `a -> b` | without the sign: only right before a clause it means something |
+//! | `a < b`, `<b>` | without the sign: only behind a field it compares |
+//! | `love?`, `/?q=1` | without a pattern: `?` is one only between letters or digits |
+//! | `C:\Users\Bob` | words, not `UsersBob`: a backslash is one of a path before a letter or digit |
 //! | `cats AND`, `-`, `()` | without the operator that has nothing to work on |
 //! | `(a b`, `a) b`, `[a TO` | without the bracket that has no other |
 //! | more than the [limits](crate::Limits) allow | what comes before |
 //!
 //! Cost: each clause is looked up in the schema once more than in [`parse`](super::parse).
 
-use super::{Before, FieldList, ParseOptions, Parser, Prefix, placed, with_fields};
+use super::vocabulary::is_like_field;
+use super::{Before, FieldList, Frame, ParseOptions, Parser, Prefix, Waiting, placed, with_fields};
 use crate::error::Error;
 use crate::query::lexer::{self, Lexer, Token, Weight};
 use crate::query::{Query, Tie};
@@ -70,8 +78,12 @@ impl Query {
     /// Valid syntax means what [`parse`](super::parse()) makes of it. Everything else is read as words, or left out where
     /// there is no letter or digit in it, and a remark says so. A quote that is not closed goes on to the end.
     ///
-    /// The name before a colon is a field if the [schema](ParseOptions::schema) of the options has it, and part of a word
-    /// otherwise. Without a schema it is a field if it looks like a name and something that looks like a value follows.
+    /// What is valid and still more likely punctuation is read as such: a sign (`-`, `+`, `!`) that is not right before
+    /// a clause (`new york - paris`), `<` and `>` without a field (`<b>`), `/` before a blank, `?` that is not between
+    /// letters or digits (`love?`), and `\` before a letter or digit (`C:\Users`).
+    ///
+    /// The name before a colon is a field if the [schema](ParseOptions::schema) of the options has it, and a word or part
+    /// of one otherwise. Without a schema it is a field if it looks like a name and something that looks like a value follows.
     /// With one, all values are checked, too: an index of this schema answers the query without an error, save for what
     /// takes more time or memory than allowed. [`Searcher::parse_lenient`](crate::Searcher::parse_lenient) is the short way.
     ///
@@ -93,12 +105,10 @@ impl Query {
             true => (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0),
             false => text.len(),
         };
-        let mut reader = Reader {
-            parser: Parser::new(&text[..end], options),
-            options,
-            remarks: vec![],
-            is_full: false,
-        };
+        let mut parser = Parser::new(&text[..end], options);
+        parser.lexer = Lexer::lenient(&text[..end]);
+        let mut reader =
+            Reader { parser, options, remarks: vec![], is_full: false, behind_sign: None };
         if end < text.len() {
             reader.remark(end..text.len(), format!("only the first {most} bytes are read"));
         }
@@ -113,11 +123,16 @@ pub(super) struct Reader<'q, 'o> {
     remarks: Vec<Remark>,
     /// Whether no further clause is taken.
     is_full: bool,
+    /// Where the last sign before a clause ends.
+    behind_sign: Option<usize>,
 }
 
 impl<'q> Reader<'q, '_> {
     fn run(mut self) -> LenientQuery {
         while !self.is_full {
+            if self.punctuation() {
+                continue;
+            }
             let before = self.parser.lexer.clone();
             let after_field = self.parser.top().before.is_some();
             match self.parser.lexer.next(after_field) {
@@ -160,9 +175,54 @@ impl<'q> Reader<'q, '_> {
         self.remark(span, format!("'{shown}' {why} and is left out"));
     }
 
+    /// Leaves out what would be syntax elsewhere: a sign that is not right before a clause, a slash before a blank, and
+    /// what compares with nothing.
+    fn punctuation(&mut self) -> bool {
+        self.parser.lexer.skip_blanks();
+        let (start, rest) = (self.parser.lexer.at(), self.parser.lexer.rest());
+        let has_fields = self.parser.frames.iter().any(|frame| frame.fields.is_some());
+        let frame = self.parser.top();
+        let is_after_field = frame.before.is_some();
+        let is_in_field = is_after_field || frame.scope.is_some() || has_fields;
+        let mut chars = rest.chars();
+        let (first, behind) = (chars.next(), chars.as_str());
+        let is_alone = behind.is_empty() || behind.starts_with(char::is_whitespace);
+        let (len, why) = match first {
+            Some('+' | '-' | '!') if !is_after_field && !begins_clause(behind) => {
+                (1, "is no sign before a clause")
+            }
+            Some('/') if is_alone => (1, "stands alone"),
+            Some('<' | '>') if !is_in_field => {
+                let behind = rest.trim_start_matches(['<', '>', '=']);
+                (rest.len() - behind.len(), "compares nothing without a field before it")
+            }
+            _ => return false,
+        };
+        if is_after_field {
+            self.field_as_text();
+        }
+        self.parser.lexer.skip(len);
+        self.nothing(start..start + len, why);
+        true
+    }
+
+    /// Leaves out a part, and the sign that is glued to it.
+    fn nothing(&mut self, span: Range<usize>, why: &str) {
+        if self.behind_sign == Some(span.start) {
+            self.forget_waiting();
+        }
+        self.left_out(span, why);
+    }
+
     /// Takes a token that the strict grammar knows; `before` is where it began.
     fn token(&mut self, token: Token, span: Range<usize>, before: Lexer<'q>) {
         match token {
+            Token::Leaf(Query::Regex { ref pattern, .. }) if pattern.trim().is_empty() => {
+                if self.parser.top().before.is_some() {
+                    self.field_as_text();
+                }
+                self.nothing(span, "is no regular expression");
+            }
             Token::Leaf(query) => self.leaf(query, span),
             Token::Star => self.star(span),
             Token::Open | Token::OpenMax => self.open(token == Token::OpenMax, span),
@@ -177,6 +237,7 @@ impl<'q> Reader<'q, '_> {
                     frame.before = Some(Before::Field(name, span.start..span.end - 1));
                     frame.wait(span);
                 }
+                false if self.is_word_before_value(&name, &span) => self.name_as_word(name, span),
                 false => {
                     self.parser.lexer = before;
                     self.chunk(&format!("there is no field '{}'", shown(&name)));
@@ -214,6 +275,7 @@ impl<'q> Reader<'q, '_> {
             self.left_out(span.start..span.end + more, "is no sign before a clause");
             return;
         }
+        self.behind_sign = Some(span.end);
         let frame = self.parser.top();
         let prefix = match frame.prefix {
             Some(Prefix::MustNot) => Prefix::MustNot,
@@ -299,11 +361,44 @@ impl<'q> Reader<'q, '_> {
             Some(c) if lexer::is_quote(c) => self.open_quote(start, c, error),
             Some(c @ ('[' | ']' | '{' | '}' | '(' | ')' | ':')) => {
                 self.parser.lexer.skip(c.len_utf8());
-                self.left_out(start..start + c.len_utf8(), "has nothing that belongs to it");
+                self.nothing(start..start + c.len_utf8(), "has nothing that belongs to it");
             }
-            Some(_) => self.chunk(&reason(error)),
+            Some(_) => match self.parser.lexer.word_before_number() {
+                Some((word, number)) => {
+                    let shown = shown(&self.parser.text[number.clone()]);
+                    let message = format!("'{shown}' is left out: {}", reason(error));
+                    self.remark(number, message);
+                    self.leaf(Query::word(word), start..start + word.len());
+                }
+                None => self.chunk(&reason(error)),
+            },
             None => {}
         }
+    }
+
+    /// Whether the name of no field and what is behind its colon are likely words by themselves. Times, addresses and
+    /// paths are not, and of what is excluded no more must go than was written.
+    fn is_word_before_value(&mut self, name: &str, span: &Range<usize>) -> bool {
+        let is_written = self.parser.text[span.start..span.end - 1] == *name;
+        self.options.vocabulary.is_some()
+            && is_written
+            && is_like_field(name)
+            && self.parser.lexer.is_before_value()
+            && self.parser.top().prefix != Some(Prefix::MustNot)
+    }
+
+    /// Reads the name of no field as a word; what is behind its colon follows with the same sign.
+    fn name_as_word(&mut self, name: String, span: Range<usize>) {
+        let shown = shown(&name);
+        let message = format!("'{shown}:' is read as text: there is no field '{shown}'");
+        self.remark(span.clone(), message);
+        let frame = self.parser.top();
+        let prefix = frame.prefix;
+        let waiting = frame.waiting.as_ref().map(|it| (it.after.clone(), it.joins_all));
+        self.leaf(Query::word(name), span.start..span.end - 1);
+        let frame = self.parser.top();
+        frame.prefix = prefix;
+        frame.waiting = waiting.map(|(after, joins_all)| Waiting { after, joins_all });
     }
 
     /// A quote that nothing closes, one of print, or one with something behind it that means nothing.
@@ -329,7 +424,7 @@ impl<'q> Reader<'q, '_> {
         self.parser.lexer.skip(end - start);
         let (inner, span) = (inner.trim(), start..end);
         if !inner.contains(char::is_alphanumeric) {
-            self.left_out(span, "has no words between quotes");
+            self.nothing(span, "has no words between quotes");
             return;
         }
         let message = match close {
@@ -339,11 +434,15 @@ impl<'q> Reader<'q, '_> {
         };
         self.remark(span.clone(), message);
         self.leaf(Query::phrase(inner), span);
-        // What stands right behind it was meant to change it.
+        self.no_tilde("says nothing of a phrase");
+    }
+
+    /// Leaves out a `~` right behind, which was meant to change what is before it.
+    fn no_tilde(&mut self, why: &str) {
         if self.parser.lexer.rest().starts_with('~') {
             let start = self.parser.lexer.at();
             self.parser.lexer.chunk();
-            self.left_out(start..self.parser.lexer.at(), "says nothing of a phrase");
+            self.left_out(start..self.parser.lexer.at(), why);
         }
     }
 
@@ -354,7 +453,7 @@ impl<'q> Reader<'q, '_> {
         let text = self.parser.lexer.chunk();
         let span = start..self.parser.lexer.at();
         if !text.contains(char::is_alphanumeric) {
-            self.left_out(span, "has no letter or digit");
+            self.nothing(span, "has no letter or digit");
             return;
         }
         let shown = shown(&text);
@@ -411,15 +510,17 @@ impl<'q> Reader<'q, '_> {
                     Ok(tie) => inner.finish_max(tie),
                     Err(_) => {
                         self.parser.lexer = before;
+                        self.no_tilde("says nothing of brackets");
                         inner.finish_max(Tie::ZERO)
                     }
                 }
             }
             false => match self.parser.lexer.minimum() {
-                Ok(Some(minimum)) => inner.finish_with_minimum(minimum),
+                Ok(Some(minimum)) => self.with_minimum(inner, minimum, before.at()),
                 Ok(None) => inner.finish(operator),
                 Err(_) => {
                     self.parser.lexer = before;
+                    self.no_tilde("says nothing of brackets");
                     inner.finish(operator)
                 }
             },
@@ -430,6 +531,25 @@ impl<'q> Reader<'q, '_> {
             return;
         }
         self.push(with_fields(query, fields));
+    }
+
+    /// Of as many of the alternatives as there are, where a minimum asks for more; it begins at a byte of the text.
+    fn with_minimum(&mut self, inner: Frame, minimum: u32, start: usize) -> Query {
+        let most = u32::try_from(inner.n_alternatives()).unwrap_or(u32::MAX);
+        if minimum <= most {
+            return inner.finish_with_minimum(minimum);
+        }
+        let span = start..self.parser.lexer.at();
+        if most == 0 {
+            self.left_out(span, "has no alternatives before it");
+            return inner.finish(self.parser.operator);
+        }
+        let shown = shown(&self.parser.text[span.clone()]);
+        self.remark(
+            span,
+            format!("'{shown}' is read as '~{most}': there are no more alternatives"),
+        );
+        inner.finish_with_minimum(most)
     }
 
     /// Leaves out an operator, a sign or a field that nothing follows.
@@ -488,6 +608,20 @@ impl<'q> Reader<'q, '_> {
             self.remark(0..text.len(), "there is no word to look for".into());
         }
         Query::side_by_side(words)
+    }
+}
+
+/// Whether what stands right behind a sign can be what the sign is about.
+fn begins_clause(text: &str) -> bool {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return false };
+    match first {
+        // Several signs in a row are left out together.
+        '+' | '-' | '!' => true,
+        '"' | '(' | '[' | '{' | '*' | '/' | '\\' => true,
+        ')' | ']' | '}' | '<' | '>' | '=' | '?' | ':' | '~' | '^' | '&' | '|' | ',' | ';' => false,
+        _ if first.is_ascii_punctuation() => chars.next().is_some_and(char::is_alphanumeric),
+        _ => !first.is_whitespace(),
     }
 }
 

@@ -22,6 +22,16 @@ static UNKNOWN: LazyLock<Option<Vocabulary>> = LazyLock::new(|| {
     Some(Vocabulary { schema: Arc::new(schema), analyzers: Arc::default() })
 });
 
+fn is_of_field(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// Whether a text looks like the name of a field.
+pub(super) fn is_like_field(name: &str) -> bool {
+    let begins = |c: char| c.is_alphabetic() || c == '_';
+    name.starts_with(begins) && name.chars().all(is_of_field)
+}
+
 impl Reader<'_, '_> {
     /// Whether a name before a colon is that of a field.
     pub(super) fn is_field(&self, name: &str, span: &Range<usize>) -> bool {
@@ -29,12 +39,10 @@ impl Reader<'_, '_> {
             let is_state = [MISSING_FIELD, NULL_FIELD, EMPTY_FIELD].contains(&name);
             return is_state || vocabulary.schema.field_id(name).is_some();
         }
-        let begins = |c: char| c.is_alphabetic() || c == '_';
-        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let rest = &self.parser.text[span.end..];
         let has_value = !rest.trim_start().is_empty() && !rest.starts_with("//");
-        let is_drive = rest.strip_prefix('\\').is_some_and(|rest| rest.starts_with(goes_on));
-        name.starts_with(begins) && name.chars().all(goes_on) && has_value && !is_drive
+        let is_drive = rest.strip_prefix('\\').is_some_and(|rest| rest.starts_with(is_of_field));
+        is_like_field(name) && has_value && !is_drive
     }
 
     /// What the vocabulary says of a clause where it stands.

@@ -1,6 +1,6 @@
 //! Requests as JSON, and back.
 
-use super::{AfterScore, RequestLimits, SearchRequest};
+use super::{AfterScore, Collapse, Order, RequestLimits, SearchRequest, Selection, Statistics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
@@ -8,12 +8,10 @@ use crate::json::{Json, Reader};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
 use crate::ranking::bm25::Parameters;
-use crate::searcher::collapse::Collapse;
+use crate::searcher::TotalMode;
 use crate::searcher::facet::{Facet, FacetWhat, StatisticsOptions};
 use crate::searcher::ranges::FacetRange;
-use crate::searcher::select::Selection;
 use crate::searcher::values::ValueOptions;
-use crate::searcher::{Order, Statistics, TotalMode};
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
 use std::borrow::Cow;

@@ -248,7 +248,7 @@ fn documents_that_do_not_fit_are_told_with_their_line() {
     let long = "x".repeat(40_000);
     for (line, words) in [
         ("{\"price\": 1}".to_owned(), "'price'"),
-        ("{\"title\": {}}".to_owned(), "found an object"),
+        ("{\"title\": {\"a\": 1}}".to_owned(), "found an object"),
         ("{\"brand\": [\"a\", \"b\"]}".to_owned(), "found a list"),
         ("{\"title\": ".to_owned(), "JSON"),
         (format!("{{\"brand\": \"{long}\"}}"), "brand"),
@@ -261,7 +261,7 @@ fn documents_that_do_not_fit_are_told_with_their_line() {
         assert!(ran.stderr.contains("line 2"), "{}", ran.stderr);
         assert_eq!((dir.count("*"), dir.count("brand:true")), (2, 1));
     }
-    dir.write("a.jsonl", "{\"title\": \"a\", \"price\": {}}\n");
+    dir.write("a.jsonl", "{\"title\": \"a\", \"price\": [[1]]}\n");
     dir.run(&["index", "n.tp", "a.jsonl"]).fails_with(&["'price'", "a.jsonl", "--schema"]);
     dir.write("a.csv", "title,colour\na,b\nc,d\n");
     dir.run(&["index", "n.tp", "a.csv", "--schema", "schema.toml"])

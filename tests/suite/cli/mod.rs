@@ -12,6 +12,7 @@ mod inferred;
 mod input;
 mod inspect;
 mod kept_plans;
+mod kept_values;
 mod measure;
 mod plans;
 mod records;

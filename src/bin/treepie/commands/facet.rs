@@ -21,14 +21,11 @@ const BAR_MIN: usize = 8;
 const BAR_GAP: usize = 2;
 
 /// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`, `brand/color:3`: the
-/// facet, and the fields that it lies within with its own.
+/// facet, and the fields that it lies within with its own. A name with `:` or `/` in it stands between backquotes.
 pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
-    let (path, rest) = typed.split_once(':').unwrap_or((typed, ""));
-    let path: Vec<&str> = path.split('/').collect();
+    let (path, rest) = path_and_rest(typed);
     let field = path.last().copied().unwrap_or_default();
-    if !typed.contains(':') {
-        return Ok((path, Facet::values(field).into()));
-    }
+    let Some(rest) = rest else { return Ok((path, Facet::values(field).into())) };
     let facet = if let Some(width) = rest.strip_prefix("step=") {
         Facet::steps(field, width)
     } else if let Some(n) = rest.strip_prefix("auto=") {
@@ -46,12 +43,39 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like; a FIELD with : or / in its name between backquotes",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
     };
     Ok((path, facet))
+}
+
+/// Names between `/`, and what follows the first `:`. Neither counts between backquotes, which are no part of a name.
+pub(super) fn path_and_rest(typed: &str) -> (Vec<&str>, Option<&str>) {
+    let (mut path, mut start, mut rest) = (vec![], 0, None);
+    let (mut end, mut is_quoted) = (typed.len(), false);
+    for (at, c) in typed.char_indices() {
+        match c {
+            '`' if is_quoted || at == start => is_quoted = !is_quoted,
+            '/' if !is_quoted => {
+                path.push(without_backquotes(&typed[start..at]));
+                start = at + 1;
+            }
+            ':' if !is_quoted => {
+                (end, rest) = (at, Some(&typed[at + 1..]));
+                break;
+            }
+            _ => {}
+        }
+    }
+    path.push(without_backquotes(&typed[start..end]));
+    (path, rest)
+}
+
+fn without_backquotes(name: &str) -> &str {
+    let inside = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+    inside.filter(|inside| !inside.is_empty()).unwrap_or(name)
 }
 
 fn n_ranges(field: &str, expected: &str, typed: &str) -> Outcome<usize> {
@@ -201,7 +225,7 @@ pub(crate) fn range_label(bucket: &Bucket) -> String {
 
 /// Whether any of the facets that were typed lies within another.
 pub(crate) fn are_nested(typed: &[String]) -> bool {
-    typed.iter().any(|typed| typed.split(':').next().is_some_and(|path| path.contains('/')))
+    typed.iter().any(|typed| path_and_rest(typed).0.len() > 1)
 }
 
 /// A row for each bucket; where facets [lie within others](are_nested), with the values of the buckets that they lie within.
@@ -360,6 +384,18 @@ mod tests {
 
     #[test]
     fn facets_are_read() {
+        for (typed, path, rest) in [
+            ("a", &["a"][..], None),
+            ("a:", &["a"], Some("")),
+            ("a/`b:c/d`:3,prefix=`x/y:", &["a", "b:c/d"], Some("3,prefix=`x/y:")),
+            ("`Prix (EUR)`", &["Prix (EUR)"], None),
+            ("Prix (EUR):step=5", &["Prix (EUR)"], Some("step=5")),
+            ("a`b:3", &["a`b"], Some("3")),
+            ("`a:3", &["`a:3"], None),
+            ("``", &["``"], None),
+        ] {
+            assert_eq!(path_and_rest(typed), (path.to_vec(), rest), "{typed}");
+        }
         let is = |typed: &str, expected: Facet| {
             let (path, read) = read(typed).unwrap();
             assert_eq!(path, [typed.split(':').next().unwrap()]);

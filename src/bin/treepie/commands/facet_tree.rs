@@ -63,12 +63,12 @@ pub(crate) fn read(
         among.push(Node { path, facet, hits: None, is_statistics, within: vec![] });
     }
     for typed in hits {
-        let (path, n) = typed.split_once(':').unwrap_or((typed, "1"));
+        let (path, n) = facet::path_and_rest(typed);
+        let n = n.unwrap_or("1");
         let Some(n) = args::whole_number(n).ok().filter(|n| *n > 0) else {
             let wrong = usage("reading --top-hits").expected("FIELD or FIELD:N, N from 1 on");
             return Err(wrong.found(format!("'{typed}'")).into());
         };
-        let path: Vec<&str> = path.split('/').collect();
         match find(&mut tree, &path) {
             Some(Node { hits: Some(_), .. }) => {
                 let what = path.join("/");
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn what_lies_within_others_is_put_there() {
         let read = read_all(
-            &["brand/color/price:step=5", "brand:3", "year", "brand/color:prefix=a/b"],
+            &["brand/`color`/price:step=5", "brand:3", "`year`", "brand/color:prefix=a/b"],
             &["brand/price:p50", "price"],
-            &["brand/color:2", "year"],
+            &["brand/color:2", "`year`"],
         );
         let steps = Facet::steps("price", "5");
         let color = Facet::values("color").prefix("a/b").with_facet(steps).with_hits(2);

@@ -33,6 +33,7 @@ use crate::{
         json::JsonLines,
         null_words::{NullFilter, NullWords, NullsFound},
         options::ReadingArgs,
+        remarks::{NumberWatch, Remarks},
         schema_file,
         settings::InputSettings,
     },
@@ -51,9 +52,9 @@ use crate::{
   treepie index shop.tp more.jsonl --append --events shop.tp.events.jsonl
 
 gzip, zstd, bzip2 and LZ4 are seen by content, and UTF-16 by its byte order mark. What else an input
-is, its name says (.csv, .tsv, .json, .jsonl, .txt), or the fields of the schema or index in its first
-line, or its content; where that leaves a doubt, --input-format is needed. Without --preset and
---schema plain text becomes the field `text`, and the schema of JSON, CSV and TSV is inferred from the
+is, its name says (.csv, .tsv, .json, .jsonl; .txt and .md have lines of text), or the fields of the
+schema or index in its first line, or its content; where that leaves a doubt, --input-format is needed.
+Without --preset and --schema plain text becomes the field `text`, and the schema of JSON, CSV and TSV is inferred from the
 first documents and printed. JSON is objects: one a line, over several lines, or in a list. CSV and TSV
 need a header; several columns of one name are several values of that field. A schema file also says
 how inputs are read: `from`, `date_format` and `decimal_comma` of fields, `delimiter`, `encoding` and
@@ -131,6 +132,7 @@ struct Job {
     threads: Option<usize>,
     null_words: NullWords,
     nulls: NullsFound,
+    remarks: Remarks,
     skip_bad_lines: bool,
     lossy: bool,
     quiet: bool,
@@ -164,6 +166,7 @@ impl Job {
             path: args.index,
             null_words: null_words.typed(args.null_words.as_deref()),
             nulls: NullsFound::default(),
+            remarks: Remarks::default(),
             sources: Source::find_all(&args.inputs)?,
             preset: args.preset,
             schema: match (schema, &args.order_by) {
@@ -196,6 +199,14 @@ fn without_documents() -> Error {
         .hint("`treepie delete INDEX '*'` empties an index")
 }
 
+/// An error whose offset counts the bytes that were passed over before the first line, too.
+fn behind(error: Error, n_bytes: u64) -> Error {
+    match error.offset() {
+        Some(offset) => error.at_offset(offset + n_bytes),
+        None => error,
+    }
+}
+
 fn nothing_in(input: &Input) {
     warn(format!("nothing in {}", input.name.display()));
 }
@@ -217,7 +228,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         (_, Some(first)) => {
             let schema = job.schema_for(first)?;
             // Before there is anything of an index.
-            if !first.peek(1)?.is_empty() {
+            if !first.is_empty()? {
                 job.format_of(first, &schema)?;
             }
             // Nothing is there before the first commit, so a build that is interrupted can be run again.
@@ -261,6 +272,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         formats.recognised.iter().for_each(note);
         job.settings.left_out().iter().for_each(note);
         job.nulls.print();
+        job.remarks.print();
         note(job.summary(&commit, bytes_of_segments(&job.path), &counters, start));
     }
     Ok(Exit::Done)
@@ -293,7 +305,7 @@ impl Job {
     ) -> Result<Option<Input>, Error> {
         let mut last = None;
         while let Some(mut input) = inputs.next().transpose()? {
-            let has_any = self.mode == Mode::Append || !input.peek(1)?.is_empty();
+            let has_any = self.mode == Mode::Append || !input.is_empty()?;
             let before = last.replace(input);
             before.iter().for_each(nothing_in);
             if has_any {
@@ -383,7 +395,7 @@ impl Job {
         formats: &mut Formats,
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
-        if input.peek(1)?.is_empty() {
+        if input.is_empty()? {
             // Of whatever format it is: it has no documents, and is no reason to refuse the others.
             nothing_in(&input);
             return Ok(0);
@@ -395,6 +407,7 @@ impl Job {
         }
         let name = input.name.clone();
         let lines = self.line_format(writer.schema()).map_err(|error| error.in_file(&name))?;
+        let n_marked = input.pass_mark()?;
         let (reader, failure) = input.into_reader();
         let bad_lines = match (self.lossy, self.skip_bad_lines) {
             (true, true) => BadLines::SkipLossy,
@@ -405,8 +418,9 @@ impl Job {
         let mut reader = Noting { from: reader, has_any: false };
         let report = writer
             .add_lines(&mut reader, &lines, bad_lines)
-            .map_err(|error| failure.or(error).in_file(&name))?;
-        bad.add(report.skipped, report.first_skipped, &name);
+            .map_err(|error| failure.or(behind(error, n_marked)).in_file(&name))?;
+        let first = report.first_skipped.into_iter().map(|error| behind(error, n_marked));
+        bad.add(report.skipped, first.collect(), &name);
         Ok(if reader.has_any { report.documents } else { 0 })
     }
 
@@ -448,6 +462,9 @@ impl Job {
                 Arc::new(writer.schema().clone()),
                 self.nulls.clone(),
             ),
+            remarks: self.remarks.clone(),
+            // A schema that somebody wrote says which fields have numbers.
+            watches_numbers: self.schema.is_none(),
         };
         let name = input.name.clone();
         let (send, batches) = sync_channel(BATCHES_AHEAD);
@@ -586,6 +603,8 @@ struct Parser {
     settings: InputSettings,
     lossy: bool,
     nulls: NullFilter,
+    remarks: Remarks,
+    watches_numbers: bool,
 }
 
 impl Parser {
@@ -597,17 +616,28 @@ impl Parser {
         format: InputFormat,
         send: SyncSender<Result<Vec<Record>, Error>>,
     ) {
-        let Parser { schema, name, settings, lossy, nulls } = &self;
+        let Parser { schema, name, settings, lossy, nulls, .. } = &self;
+        let mut watch = self.watches_numbers.then(|| NumberWatch::new(self.remarks.clone()));
+        let mut look = |record: &mut Record| {
+            nulls.apply(record);
+            if let Some(watch) = &mut watch {
+                watch.look(record, schema, name);
+            }
+        };
         let sent = match format {
             InputFormat::Lines | InputFormat::Jsonl => {
                 let objects = JsonLines::new(reader, failure, *lossy);
                 let mut objects = objects.with_settings(settings.clone());
-                send_batches(&send, nulls, || objects.next(schema, name))
+                send_batches(&send, &mut look, || match objects.next(schema, name)? {
+                    None => objects.check(schema).map(|()| None),
+                    record => Ok(record),
+                })
             }
             InputFormat::Csv | InputFormat::Tsv => {
                 Csv::new(reader, format.dialect(settings), failure, *lossy)
                     .and_then(|mut csv| csv.check(schema, settings).map(|()| csv))
-                    .and_then(|mut csv| send_batches(&send, nulls, || csv.next(name)))
+                    .map(|csv| csv.with_remarks(self.remarks.clone()))
+                    .and_then(|mut csv| send_batches(&send, &mut look, || csv.next(name)))
             }
         };
         if let Err(error) = sent {
@@ -619,7 +649,7 @@ impl Parser {
 
 fn send_batches(
     send: &SyncSender<Result<Vec<Record>, Error>>,
-    nulls: &NullFilter,
+    look: &mut impl FnMut(&mut Record),
     mut next: impl FnMut() -> Result<Option<Record>, Error>,
 ) -> Result<(), Error> {
     loop {
@@ -627,7 +657,7 @@ fn send_batches(
         let mut n_bytes = 0;
         while batch.len() < BATCH_RECORDS && n_bytes < BATCH_BYTES {
             let Some(mut record) = next()? else { break };
-            nulls.apply(&mut record);
+            look(&mut record);
             if let Record::Document { document, .. } = &record {
                 n_bytes += text_bytes(document);
             }

@@ -95,7 +95,7 @@ fn print_inferred(input: Option<PathBuf>, reading: &ReadingArgs, global: Global)
     let encodings = Encodings { asked: settings.encoding, lossy: true };
     for source in Source::find_all(&typed)? {
         let mut input = Input::open(&source, encodings, &counters)?;
-        if input.peek(1)?.is_empty() {
+        if input.is_empty()? {
             return Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document")
                 .found("nothing")

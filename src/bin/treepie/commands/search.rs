@@ -190,7 +190,7 @@ pub(crate) struct Shape {
     #[arg(long, value_enum, default_value_t)]
     statistics: StatisticsOf,
     /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc or -price, or price:asc:missing_first;
-    /// keywords also with name:natural, numbers in them by value, or name:collate=de, by the rules of a language; by _score, the best first; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
+    /// keywords also with name:natural, numbers in them by value, or name:collate=de, by the rules of a language; by _score, the best first; names with signs in them between backquotes, '`price (EUR)`:desc'; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
     /// same each time.
     #[arg(
         long,
@@ -282,7 +282,10 @@ impl Shape {
     /// `typed` is the query of the command line.
     pub(crate) fn asked(&self, typed: Option<&str>) -> Outcome<Asked> {
         let Some(path) = &self.request else {
-            return Ok(Asked::Typed(text_or_stdin(typed.unwrap_or_default(), "reading the query")?));
+            return Ok(Asked::Typed(text_or_stdin(
+                typed.unwrap_or_default(),
+                "reading the query",
+            )?));
         };
         let what = "reading a request";
         let text = match path.to_str() {

@@ -5,14 +5,15 @@
 //! the escapes that the module `cells` has: a cell is what stands between two tabs. A column without a name
 //! holds nothing: a value in one is an error.
 
-use std::{borrow::Cow, io::Read, path::Path};
+use std::{borrow::Cow, cell::Cell, io::Read, path::Path};
 
 use treepie::{Document, Error, Schema};
 
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
-    json::unknown_field,
+    json::{no_known_field, unknown_field},
     records::{Cells, Dialect, Next, Place, Records},
+    remarks::Remarks,
     settings::InputSettings,
     text,
 };
@@ -32,6 +33,12 @@ pub(crate) struct Csv<R> {
     targets: Vec<Target>,
     settings: InputSettings,
     has_formats: bool,
+    /// Whether an escape was read as what it stands for.
+    has_undone: Cell<bool>,
+    /// The first line whose cells are all between quotes that are text.
+    quoted_line: Option<u64>,
+    has_told_quotes: bool,
+    remarks: Remarks,
 }
 
 /// Where the cells of a column go.
@@ -63,6 +70,10 @@ impl<R: Read> Csv<R> {
             targets: vec![],
             settings: InputSettings::default(),
             has_formats: false,
+            has_undone: Cell::new(false),
+            quoted_line: None,
+            has_told_quotes: false,
+            remarks: Remarks::default(),
         };
         match csv.advance()? {
             Next::Record(Place { line, offset }) => {
@@ -72,11 +83,18 @@ impl<R: Read> Csv<R> {
                 };
                 csv.columns = csv.records.cells().iter().map(name).collect::<Result<_, _>>()?;
                 csv.header_line = line;
+                csv.see_quotes(line);
             }
             Next::Wrong(error) | Next::Open(error) => return Err(error),
             Next::End => {}
         }
         Ok(csv)
+    }
+
+    /// Makes remarks here about escapes that are undone and quotes that are kept.
+    pub(crate) fn with_remarks(mut self, remarks: Remarks) -> Self {
+        self.remarks = remarks;
+        self
     }
 
     /// The names in the header.
@@ -88,6 +106,16 @@ impl<R: Read> Csv<R> {
     pub(crate) fn check(&mut self, schema: &Schema, settings: &InputSettings) -> Result<(), Error> {
         let line = self.header_line;
         let mut filled: Vec<String> = vec![];
+        let is_known = |name: &String| !settings.targets(name, schema).is_empty();
+        let has_known = self.columns.iter().any(is_known);
+        if !has_known && self.columns.iter().any(|name| !name.is_empty()) {
+            // Not one of them is worth leaving out: all documents would be empty.
+            let names = self.columns.iter().map(|name| &**name).filter(|name| !name.is_empty());
+            return Err(no_known_field(names, schema, line).hint(match self.quoted_line {
+                Some(_) => "--input-format csv --delimiter tab reads the quotes as quotes",
+                None => "`from` in the schema file says which column a field is read from",
+            }));
+        }
         for name in &self.columns {
             if name.is_empty() {
                 self.targets.push(match settings.ignores_unknown() {
@@ -132,19 +160,62 @@ impl<R: Read> Csv<R> {
             }
             Next::End => return Ok(None),
         };
-        Ok(Some(match self.document(place) {
+        let document = self.document(place);
+        if self.has_escapes {
+            self.see_quotes(place.line);
+            self.remark(name, place.line);
+        }
+        Ok(Some(match document {
             Ok(document) => Record::Document { line: place.line, document },
             Err(error) => Record::Bad(error.in_file(name)),
         }))
     }
 
+    /// Notes a line whose cells all begin and end with a quote, where quotes are text.
+    fn see_quotes(&mut self, line: u64) {
+        let is_quoted = |cell: &[u8]| matches!(cell, [b'"', .., b'"']);
+        if self.has_escapes
+            && self.quoted_line.is_none()
+            && self.records.cells().iter().all(is_quoted)
+        {
+            self.quoted_line = Some(line);
+        }
+    }
+
+    /// Says once what of the lines up to this one may have been meant in another way.
+    fn remark(&mut self, name: &Path, line: u64) {
+        let name = name.display();
+        if self.has_undone.replace(false) {
+            self.remarks.add(
+                format!("escapes in {name}"),
+                format!(
+                    "{name}: escapes with a backslash are read as what they stand for, first in line {line}; \
+                     --input-format csv --delimiter tab keeps them"
+                ),
+            );
+        }
+        if let Some(line) = self.quoted_line
+            && !std::mem::replace(&mut self.has_told_quotes, true)
+        {
+            self.remarks.add(
+                format!("quotes in {name}"),
+                format!(
+                    "{name}: quotes around every cell are kept as text, first in line {line}; \
+                     --input-format csv --delimiter tab reads them as quotes"
+                ),
+            );
+        }
+    }
+
     /// The cells of the next record, for looking at them before there is a schema. Records that cannot be read are told when
-    /// their turn comes; after a quote that the text does not close nothing can be known.
-    pub(crate) fn next_cells(&mut self) -> Result<Option<(u64, Cells<'_>)>, Error> {
+    /// their turn comes. After a quote that the text does not close nothing can be known, unless this `is_all` of the text: then
+    /// the lines after it are read as they are where bad ones are skipped.
+    pub(crate) fn next_cells(&mut self, is_all: bool) -> Result<Option<(u64, Cells<'_>)>, Error> {
         loop {
             match self.advance()? {
                 Next::Record(place) => return Ok(Some((place.line, self.records.cells()))),
                 Next::Wrong(_) => {}
+                Next::Open(_) if is_all => {}
                 Next::Open(_) | Next::End => return Ok(None),
             }
         }
@@ -159,7 +230,13 @@ impl<R: Read> Csv<R> {
     /// The value of a cell, if it has one.
     fn value_of(&self, cell: String, is_quoted: bool) -> Option<String> {
         match self.has_escapes {
-            true if cell.contains('\\') => cells::of_tsv(&cell).map(Cow::into_owned),
+            true if cell.contains('\\') => {
+                let value = cells::of_tsv(&cell);
+                if value.as_deref() != Some(&*cell) {
+                    self.has_undone.set(true);
+                }
+                value.map(Cow::into_owned)
+            }
             true => Some(cell).filter(|cell| !cell.is_empty()),
             false => cells::of_csv(&cell, is_quoted).is_some().then_some(cell),
         }

@@ -52,12 +52,23 @@ impl Compression {
         if starts(&[0x04, 0x22, 0x4D, 0x18]) {
             return Ok(Compression::Lz4);
         }
-        match FOREIGN.iter().find(|(magic, _)| starts(magic)) {
-            Some((_, name)) => Err(Error::new(ErrorKind::Document, "reading the input")
-                .expected("text, plain or compressed as gzip, zstd, bzip2 or LZ4 frames")
-                .found(*name)),
-            None => Ok(Compression::None),
-        }
+        refuse_foreign(head).map(|()| Compression::None)
+    }
+}
+
+/// Refuses bytes that begin as something else than text does, also those that were decompressed.
+pub(super) fn refuse_foreign(head: &[u8]) -> Result<(), Error> {
+    let no_text = |found: &str| {
+        Error::new(ErrorKind::Document, "reading the input")
+            .expected("text, plain or compressed as gzip, zstd, bzip2 or LZ4 frames")
+            .found(found)
+    };
+    // A name of a file with zeros behind it comes before the magic; text has neither.
+    let is_tar = head.get(257..262) == Some(b"ustar") && head[..257].contains(&0);
+    match FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
+        Some((_, name)) => Err(no_text(name)),
+        None if is_tar => Err(no_text("a tar archive").hint("`tar -xOf` prints the files in it")),
+        None => Ok(()),
     }
 }
 

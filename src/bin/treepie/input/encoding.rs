@@ -7,6 +7,8 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memchr_iter;
 use treepie::{Error, ErrorKind};
 
+use super::decode;
+
 /// How bytes become text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Encodings {
@@ -45,8 +47,10 @@ struct Decoding {
     failure: Option<Error>,
 }
 
-/// Bytes that are looked at for a mark; so many there are of each input already.
-const HEAD_BYTES: usize = 16;
+/// Bytes that are looked at for a mark, and for what is no text; of an archive the first header.
+const HEAD_BYTES: usize = 512;
+/// Bytes that look like UTF-16 without a mark.
+const UNMARKED_BYTES: usize = 16;
 const READ_BYTES: usize = 64 << 10;
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
@@ -76,6 +80,7 @@ impl<R: Read> Encoded<R> {
     fn begin(&mut self) -> Result<(), EncodingError> {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         (&mut self.from).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        decode::refuse_foreign(&head)?;
         if head.starts_with(b"\xFF\xFE\0\0") || head.starts_with(b"\0\0\xFE\xFF") {
             return Err(Error::new(ErrorKind::Document, "reading the input")
                 .expected("text in UTF-8, or in UTF-16 with a byte order mark")
@@ -86,7 +91,7 @@ impl<R: Read> Encoded<R> {
         let by_mark = Encoding::for_bom(&head).map(|(encoding, _)| encoding);
         if by_mark.is_none()
             && self.encodings.asked.is_none()
-            && let Some(encoding) = looks_like_utf_16(&head)
+            && let Some(encoding) = looks_like_utf_16(&head[..head.len().min(UNMARKED_BYTES)])
         {
             return Err(Error::new(ErrorKind::Document, "reading the input")
                 .expected("text in UTF-8, or in UTF-16 with a byte order mark")
@@ -261,6 +266,17 @@ mod tests {
         for plain in [&b""[..], b"a", b"\xEF\xBB\xBFa", b"a\xFF\0b", b"\0\0\0\0", b"one\0two\n\0"] {
             assert_eq!(decode(plain, None, false).unwrap(), plain);
         }
+    }
+
+    #[test]
+    fn an_archive_is_no_text() {
+        let mut tar = b"names.txt".to_vec();
+        tar.resize(257, 0);
+        tar.extend_from_slice(b"ustar\0");
+        let message = decode(&tar, None, false).unwrap_err();
+        assert!(message.contains("a tar archive") && message.contains("`tar -xOf`"), "{message}");
+        let text = [&[b'x'; 256][..], b"\nustar is a format\n"].concat();
+        assert_eq!(decode(&text, None, false).unwrap(), text);
     }
 
     #[test]

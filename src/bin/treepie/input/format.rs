@@ -1,8 +1,9 @@
 //! Which of the formats an input has: by its name, by the fields that are known, and by its beginning.
 //!
-//! The name decides first: `.csv`, `.tsv`, `.json`, `.jsonl` and `.ndjson`, also before the ending of a compression. Then the
-//! fields of a schema or of an index do: a first line that names them is a header. Then the content does, where it leaves no
-//! doubt. Any doubt is an error that names the option which decides: reading a table as lines of text would spoil an index
+//! The name decides first: `.csv`, `.tsv`, `.json`, `.jsonl`, `.ndjson`, and `.txt`, `.text`, `.lst` and `.md` for lines of text;
+//! also before the ending of a compression. Then the fields of a schema or of an index do: a first line that names them is a
+//! header. Then the content does, where it leaves no doubt. Lines by name that look like something else are read as lines, with
+//! a remark; only where the fields take no lines do these decide. Any doubt is an error that names the option which decides: reading a table as lines of text would spoil an index
 //! without a word.
 
 use std::{fmt, path::Path};
@@ -14,7 +15,7 @@ use treepie::{
 };
 
 use super::{
-    FailureSlot, Input,
+    BYTE_ORDER_MARK, FailureSlot, Input,
     json::{JsonLines, Leaf},
     records::Dialect,
     rows::{Rows, is_value},
@@ -89,7 +90,7 @@ impl InputFormat {
         }
     }
 
-    fn by_name(name: &Path) -> Option<Named> {
+    fn by_name(name: &Path) -> Option<Self> {
         const COMPRESSED: [&str; 6] = ["gz", "zst", "zstd", "bz2", "bz", "lz4"];
         let mut name = Path::new(name.file_name()?);
         let extension =
@@ -98,21 +99,13 @@ impl InputFormat {
             name = Path::new(name.file_stem()?);
         }
         Some(match &*extension(name)? {
-            "csv" => Named::As(InputFormat::Csv),
-            "tsv" | "tab" => Named::As(InputFormat::Tsv),
-            "json" | "jsonl" | "ndjson" => Named::As(InputFormat::Jsonl),
-            "txt" | "text" | "lst" => Named::Text,
+            "csv" => InputFormat::Csv,
+            "tsv" | "tab" => InputFormat::Tsv,
+            "json" | "jsonl" | "ndjson" => InputFormat::Jsonl,
+            "txt" | "text" | "lst" | "md" | "markdown" => InputFormat::Lines,
             _ => return None,
         })
     }
-}
-
-/// What a name says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
-    As(InputFormat),
-    /// Text, be that lines or a table.
-    Text,
 }
 
 /// The format of an input; an error where that is in doubt.
@@ -134,7 +127,7 @@ fn recognise_text(
     known: Option<&KnownFields>,
     settings: &InputSettings,
 ) -> Result<Recognised, Error> {
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     // Without the last line where that is cut.
     let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
     let whole = match (is_all, end) {
@@ -142,15 +135,22 @@ fn recognise_text(
         _ => head,
     };
     let sample = Sample { whole, known, settings };
-    let named = InputFormat::by_name(name);
-    match named {
-        Some(Named::As(InputFormat::Jsonl)) => sample.named_json(),
-        Some(Named::As(format)) => sample.named_table(format),
+    match InputFormat::by_name(name) {
+        Some(InputFormat::Jsonl) => sample.named_json(),
+        Some(InputFormat::Lines) if settings.delimiter.is_none() => match known {
+            // Nothing can be lines there, so that a name says less than the fields.
+            Some(known) if !known.takes_lines => match looks_like_json(whole) {
+                true => Ok(json()),
+                false => sample.of_known_fields(known),
+            },
+            _ => sample.named_lines(),
+        },
+        Some(format @ (InputFormat::Csv | InputFormat::Tsv)) => sample.named_table(format),
         _ if looks_like_json(whole) => Ok(json()),
         _ if settings.delimiter.is_some() => Ok(sample.table(InputFormat::Csv)),
         _ => match known {
-            Some(known) => sample.of_known_fields(known, named == Some(Named::Text)),
-            None => sample.by_content(named == Some(Named::Text)),
+            Some(known) => sample.of_known_fields(known),
+            None => sample.by_content(),
         },
     }
 }
@@ -159,8 +159,15 @@ fn json() -> Recognised {
     Recognised { format: InputFormat::Jsonl, described: "JSON objects".to_owned() }
 }
 
+const LINES: &str = "plain text, a document a line";
+
 fn lines() -> Recognised {
-    let described = "plain text, a document a line".to_owned();
+    Recognised { format: InputFormat::Lines, described: LINES.to_owned() }
+}
+
+/// Lines by name that look like something else, which an option reads.
+fn lines_like(what: &str, option: &str) -> Recognised {
+    let described = format!("{LINES}; looks like {what}: {option} reads it so");
     Recognised { format: InputFormat::Lines, described }
 }
 
@@ -196,6 +203,40 @@ impl Sample<'_> {
                 ANY_FORMAT,
             )),
         }
+    }
+
+    /// Lines of text, with a remark where they look like something else.
+    fn named_lines(&self) -> Result<Recognised, Error> {
+        if looks_like_json(self.whole) {
+            return Ok(lines_like("JSON", "--input-format json"));
+        }
+        for (format, what, option) in [
+            (InputFormat::Tsv, "TSV", "--input-format tsv"),
+            (InputFormat::Csv, "CSV", "--input-format csv"),
+        ] {
+            let rows = self.rows(format.dialect(self.settings));
+            let header = rows.header().unwrap_or_default();
+            if let Some(known) = self.known.filter(|known| !known.is_alone)
+                && header.len() > 1
+                && header.iter().all(|name| known.has(name))
+            {
+                return Err(in_doubt(
+                    "lines of text, as the name says",
+                    format!("names of the fields {} in the first line", header.join(", ")),
+                    format!("{option} or --input-format lines says which it is"),
+                ));
+            }
+            if rows.are_certain() {
+                return Ok(lines_like(what, option));
+            }
+        }
+        for delimiter in [b';', b'|'] {
+            if self.rows(Dialect { delimiter, quoting: true }).are_certain() {
+                let option = format!("--delimiter '{}'", char::from(delimiter));
+                return Ok(lines_like("CSV", &option));
+            }
+        }
+        Ok(lines())
     }
 
     fn named_table(&self, format: InputFormat) -> Result<Recognised, Error> {
@@ -270,7 +311,7 @@ impl Sample<'_> {
     }
 
     /// By what the first line has of the fields that are known.
-    fn of_known_fields(&self, known: &KnownFields, is_text: bool) -> Result<Recognised, Error> {
+    fn of_known_fields(&self, known: &KnownFields) -> Result<Recognised, Error> {
         if self.is_blank() {
             return Ok(if known.takes_lines { lines() } else { json() });
         }
@@ -286,7 +327,7 @@ impl Sample<'_> {
             if header.len() > 1 && n_known > 0 && !known.takes_lines {
                 return Ok(self.table(format));
             }
-            if header.len() == 1 && is_header && !(known.takes_lines && is_text) {
+            if header.len() == 1 && is_header {
                 // In an index of lines it may be one of them.
                 return match known.takes_lines && known.is_alone {
                     false => Ok(self.table(format)),
@@ -303,7 +344,7 @@ impl Sample<'_> {
         }
         let names = known.sources.join(", ");
         match known.takes_lines {
-            true if known.is_alone || is_text => Ok(lines()),
+            true if known.is_alone => Ok(lines()),
             true => Err(in_doubt(
                 &format!("JSON, or a header with names of the fields {names}"),
                 format!("'{}'", beginning(self.whole)),
@@ -317,13 +358,13 @@ impl Sample<'_> {
         }
     }
 
-    fn by_content(&self, is_text: bool) -> Result<Recognised, Error> {
+    fn by_content(&self) -> Result<Recognised, Error> {
         for format in [InputFormat::Tsv, InputFormat::Csv] {
             let rows = self.rows(format.dialect(self.settings));
             if rows.are_certain() {
                 return Ok(self.table(format));
             }
-            if rows.may_be_a_table() && !is_text {
+            if rows.may_be_a_table() {
                 let n = rows.header().map_or(0, <[String]>::len);
                 let name = if format == InputFormat::Tsv { "tsv" } else { "csv" };
                 return Err(in_doubt(
@@ -340,7 +381,7 @@ impl Sample<'_> {
         }
         for delimiter in [b';', b'|'] {
             let rows = self.rows(Dialect { delimiter, quoting: true });
-            if rows.are_certain() && !is_text {
+            if rows.are_certain() {
                 let shown = char::from(delimiter);
                 return Err(in_doubt(
                     "lines of text, or a table with a header",
@@ -461,6 +502,8 @@ mod tests {
             (b"Paris,Texas\nLondon,Ontario\nRome\n", Lines),
             (b"Paris, the city\nLondon, the city\nRome, too\n", Lines),
             (b"Paris, Texas\n", Lines),
+            (b"name, age\nBob, 3\nAl, 4\n", Csv),
+            (b"first, last\nBob,Miller\nAl,Smith\n", Csv),
             (b"page_title\nParis\nLondon\n", Lines),
             (b"", Lines),
             (b"\0\x01\xFF", Lines),
@@ -475,6 +518,8 @@ mod tests {
             b"First Name,City\nBob,Paris\nAl,Rome\n",
             b"3,gamma\n4,delta\n5,x\n",
             b"a;b\n1;2\n3;4\n",
+            // Names of people, as likely as a table.
+            b"Doe, John\nRoe, Jane\nPoe, Ed\n",
         ] {
             let shown = String::from_utf8_lossy(text);
             let message = seen(text, "-", None).expect_err(&shown);
@@ -499,7 +544,10 @@ mod tests {
             ("a.jsonl", b"{a:1}", Jsonl),
             ("a.ndjson.lz4", b"{\"a\":1}", Jsonl),
             ("a.gz", b"one\n", Lines),
-            ("a.txt", b"a,b\n1,2\n3,4\n", Csv),
+            ("a.txt", b"a,b\n1,2\n3,4\n", Lines),
+            ("a.TXT.gz", b"a\tb\n1\t2\n3\t4\n", Lines),
+            ("a.md", b"Doe, John\nRoe, Jane\nPoe, Ed\n", Lines),
+            ("a.text.bz2", b"{\"a\":1}\n", Lines),
         ] {
             assert_eq!(seen(text, name, None), Ok(format), "{name}");
         }
@@ -533,12 +581,18 @@ mod tests {
             (table, "-", b"{\"id\":1}", Jsonl),
             (mixed, "-", b"id,text\n3,gamma\n", Csv),
             (mixed, "a.txt", b"some, text\n", Lines),
+            (mixed, "a.txt", b"id,colour\n3,red\n", Lines),
             (mixed, "-", b"id\n3\n", Csv),
+            (table, "a.txt", b"id,t\n3,gamma\n", Csv),
+            (table, "a.txt", b"{\"id\":1}", Jsonl),
             (mixed, "a.txt", b"id\n3\n", Lines),
             (text, "-", b"some text\n", Lines),
             (text, "-", b"Paris,Texas\n", Lines),
             (text, "-", b"a,b\n1,2\n3,4\n", Csv),
             (text, "a.txt", b"text\nmore\n", Lines),
+            (text, "a.txt", b"a,b\n1,2\n3,4\n", Lines),
+            (text, "a.txt", b"{\"text\":1}", Lines),
+            (text, "-", b"Doe, John\nRoe, Jane\nPoe, Ed\n", Lines),
             (text, "-", b"\n", Lines),
         ] {
             let shown = String::from_utf8_lossy(input);
@@ -548,12 +602,29 @@ mod tests {
             (table, "-", &b"3,gamma\n4,delta\n"[..]),
             (table, "-", b"some text\n"),
             (mixed, "-", b"some text\n"),
+            (mixed, "a.txt", b"id,text\n3,gamma\n"),
+            (table, "a.txt", b"some text\n"),
             (mixed, "-", b"3,gamma\n4,delta\n"),
             (text, "-", b"text\nmore\n"),
             (text, "a.csv", b"some text\n"),
         ] {
             let message = seen(input, name, Some(known)).unwrap_err();
             assert!(message.contains("--input-format"), "{message}");
+        }
+    }
+
+    #[test]
+    fn lines_by_name_that_look_like_something_else_are_told() {
+        for (text, words) in [
+            (&b"a,b\n1,2\n3,4\n"[..], "; looks like CSV: --input-format csv reads it so"),
+            (b"a\tb\n1\t2\n3\t4\n", "; looks like TSV: --input-format tsv reads it so"),
+            (b"a;b\n1;2\n3;4\n", "; looks like CSV: --delimiter ';' reads it so"),
+            (b"{\"a\":1}\n", "; looks like JSON: --input-format json reads it so"),
+            (b"Doe, John\nRoe, Jane\nPoe, Ed\n", ""),
+        ] {
+            let settings = InputSettings::default();
+            let seen = recognise_text(text, true, Path::new("a.txt"), None, &settings).unwrap();
+            assert_eq!(seen.described, format!("plain text, a document a line{words}"));
         }
     }
 

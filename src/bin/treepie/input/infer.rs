@@ -22,13 +22,16 @@ use super::{
     format::InputFormat,
     json::{self, JsonLines, Leaf},
     null_words::NullWords,
-    records::Dialect,
+    records::{Dialect, Next, Records},
     schema_file,
     settings::InputSettings,
 };
 
 /// Text that is looked at, as long as it has a whole document in it.
 const SAMPLE_BYTES: usize = 1 << 20;
+
+/// Text of a table that is looked at where a quote at its beginning stays open: so much that reading gives the quote up.
+const TABLE_BYTES_MAX: usize = RECORD_BYTES_MAX + 2 * SAMPLE_BYTES;
 
 /// A schema, and for each of its fields why it is what it is.
 #[derive(Debug)]
@@ -73,8 +76,14 @@ pub(crate) fn infer(
             continue;
         }
         let is_all = input.peeked_at_all();
+        let dialect = format.dialect(settings);
+        if is_table(format) && !is_all && n_bytes < TABLE_BYTES_MAX && is_open_early(whole, dialect)
+        {
+            n_bytes = TABLE_BYTES_MAX;
+            continue;
+        }
         let schema = match format {
-            InputFormat::Csv | InputFormat::Tsv => of_table(whole, format.dialect(settings), nulls),
+            InputFormat::Csv | InputFormat::Tsv => of_table(whole, dialect, is_all, nulls),
             InputFormat::Lines => Schema::builder()
                 .text("text")
                 .build()
@@ -134,17 +143,10 @@ impl Fields {
 
     /// Leaves the objects out, whose fields stand for them.
     fn without_objects(mut self) -> Result<Self, Error> {
-        let names: Vec<_> = self.0.iter().map(|field| field.name.clone()).collect();
         for SeenField { name, seen, object_at, .. } in &self.0 {
             let Some(line) = *object_at else { continue };
             if *seen != Seen::Nothing {
                 return Err(no_type(name, "an object, and something else in other places", line));
-            }
-            let is_below = |other: &String| {
-                other.strip_prefix(&**name).is_some_and(|rest| rest.starts_with('.'))
-            };
-            if !names.iter().any(is_below) {
-                return Err(no_type(name, "an object without fields", line));
             }
         }
         self.0.retain(|field| field.object_at.is_none());
@@ -325,7 +327,31 @@ fn of_objects(
     schema.map_err(|error| error.in_file(name))
 }
 
-fn of_table(whole: &[u8], dialect: Dialect, nulls: &NullWords) -> Result<Inferred, Error> {
+fn is_table(format: InputFormat) -> bool {
+    matches!(format, InputFormat::Csv | InputFormat::Tsv)
+}
+
+/// Whether a quote opens in the first half of a sample that nothing in it closes: too early to be one that the end cuts off.
+fn is_open_early(sample: &[u8], dialect: Dialect) -> bool {
+    let mut records = Records::new(sample, dialect, RECORD_BYTES_MAX);
+    let mut offset = 0;
+    loop {
+        match records.advance() {
+            Ok(Next::Record(place)) => offset = place.offset,
+            Ok(Next::Open(_)) => return offset < sample.len() as u64 / 2,
+            Ok(Next::Wrong(_)) => {}
+            Ok(Next::End) | Err(_) => return false,
+        }
+    }
+}
+
+/// What follows a quote that stays open is looked at where the text `is_all`, as it is read where bad lines are skipped.
+fn of_table(
+    whole: &[u8],
+    dialect: Dialect,
+    is_all: bool,
+    nulls: &NullWords,
+) -> Result<Inferred, Error> {
     let mut csv = Csv::new(whole, dialect, FailureSlot::default(), true)?;
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
@@ -333,7 +359,7 @@ fn of_table(whole: &[u8], dialect: Dialect, nulls: &NullWords) -> Result<Inferre
     for (at, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         fields.meet(name, columns[..at].contains(name));
     }
-    while let Ok(Some((_, cells))) = csv.next_cells() {
+    while let Ok(Some((_, cells))) = csv.next_cells(is_all) {
         for (name, cell) in columns.iter().zip(cells.iter()).filter(|(name, _)| !name.is_empty()) {
             let cell = String::from_utf8_lossy(cell);
             let cell = cell.trim();
@@ -354,7 +380,7 @@ mod tests {
     }
 
     fn table(text: &str) -> Result<String, String> {
-        let schema = of_table(text.as_bytes(), Dialect::COMMA, &NullWords::default());
+        let schema = of_table(text.as_bytes(), Dialect::COMMA, true, &NullWords::default());
         schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
     }
 
@@ -455,16 +481,16 @@ mod tests {
     fn what_needs_a_type_that_is_not_there_names_the_field() {
         for (text, words) in [
             (
-                "{\"a\":{}}",
-                "field 'a': expected texts, numbers, booleans, or lists or objects of those, found an object",
+                "{\"a\":[{}, [1]]}",
+                "field 'a': expected texts, numbers, booleans, or lists or objects of those, found a list",
             ),
+            ("{\"a\":{},\"b\":{\"c\":{}}}", "expected a document with fields, found none"),
             ("{\"a\":[[1]]}", "found a list in a list"),
             ("{\"a\":{\"b\":1}}\n{\"a\":7}", "field 'a'"),
             (
                 "{\"a\":[1,{\"b\":1}]}",
                 "an object, and something else in other places (in a.jsonl, line 1)",
             ),
-            ("{\"x\":1}\n{\"a\":[{}]}", "found an object without fields (in a.jsonl, line 2)"),
             ("", "found none"),
             (
                 "{\"a\":9007199254740993}\n{\"a\":0.5}",
@@ -478,6 +504,30 @@ mod tests {
         ] {
             let message = objects(text).unwrap_err();
             assert!(message.contains(words), "{message}");
+        }
+    }
+
+    #[test]
+    fn empty_objects_are_no_fields() {
+        let schema = objects("{\"x\":1,\"meta\":{}}\n{\"x\":2,\"y\":{\"z\":{}},\"meta\":{}}");
+        assert_eq!(schema.unwrap(), "[fields.x]\ntype = \"i64\"\n");
+        let schema = objects("{\"x\":{}}\n{\"x\":true}");
+        assert_eq!(schema.unwrap(), "[fields.x]\ntype = \"bool\"\n");
+    }
+
+    #[test]
+    fn a_quote_that_stays_open_hides_nothing_that_is_read() {
+        let text = b"id,t\n1,\"abc\n2,def\n3,ghi\n";
+        let schema = |is_all| {
+            let schema = of_table(text, Dialect::COMMA, is_all, &NullWords::default());
+            schema_file::print(&schema.unwrap().schema)
+        };
+        assert!(schema(true).starts_with("[fields.id]\ntype = \"i64\"\n"), "{}", schema(true));
+        // It may be one that the end of the sample cuts off.
+        assert!(schema(false).starts_with("[fields.id]\ntype = \"text\"\n"), "{}", schema(false));
+        let late = [&text[..5], &b"1,x\n".repeat(9), b"1,\"x"].concat();
+        for (sample, is_early) in [(&text[..], true), (&late, false), (b"a,b\n1,x\n", false)] {
+            assert_eq!(is_open_early(sample, Dialect::COMMA), is_early);
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A text, keyword or path field takes a string, and a number or a boolean as its text. A typed field takes what can be its
 //! value, also as a string. Each takes a list of those where the schema says `many`. `null` and an empty list say that the
-//! document has no value there, which an index may keep.
+//! document has no value there, which an index may keep. An empty object says nothing. A name that comes twice in one object
+//! is an error: nobody knows which of the values was meant.
 //!
 //! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
 //! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values to the
@@ -10,6 +11,7 @@
 
 use std::{collections::HashMap, io::Read, path::Path};
 
+use memchr::memchr2;
 use serde_json::{Map, Number, Value, value::RawValue};
 use treepie::schema::{EMPTY_FIELD, FIELD_NAME_BYTES_MAX};
 use treepie::{Document, Error, Field, FieldKind, Schema};
@@ -27,12 +29,22 @@ pub(crate) struct JsonLines<R> {
     failure: FailureSlot,
     lossy: bool,
     settings: InputSettings,
+    /// Names of the first object of which everything was left out, and its line, as long as there is no other.
+    left_out: Option<(u64, Vec<String>)>,
+    has_known: bool,
 }
 
 impl<R: Read> JsonLines<R> {
     pub(crate) fn new(from: R, failure: FailureSlot, lossy: bool) -> Self {
         let objects = Objects::new(from, RECORD_BYTES_MAX);
-        JsonLines { objects, failure, lossy, settings: InputSettings::default() }
+        JsonLines {
+            objects,
+            failure,
+            lossy,
+            settings: InputSettings::default(),
+            left_out: None,
+            has_known: false,
+        }
     }
 
     /// Reads keys and values as these say.
@@ -50,13 +62,32 @@ impl<R: Read> JsonLines<R> {
     /// The next document, or what is wrong with the next object; `name` is the input's.
     pub(crate) fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
         let Some((line, leaves)) = self.next_leaves()? else { return Ok(None) };
-        let document = leaves
-            .and_then(|leaves| targeted(leaves, &self.settings, schema, line))
-            .and_then(|leaves| document(leaves, schema, line));
+        let names = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.path.clone()).collect();
+        let settings = &self.settings;
+        let is_first = !self.has_known && self.left_out.is_none() && settings.ignores_unknown();
+        let document = leaves.and_then(|leaves| {
+            let of_first = if is_first { names(&leaves) } else { vec![] };
+            let leaves = targeted(leaves, settings, schema, line)?;
+            if leaves.is_empty() && !of_first.is_empty() {
+                self.left_out = Some((line, of_first));
+            }
+            self.has_known |= !leaves.is_empty();
+            document(leaves, schema, line)
+        });
         Ok(Some(match document {
             Ok(document) => Record::Document { line, document },
             Err(error) => Record::Bad(error.in_file(name)),
         }))
+    }
+
+    /// Refuses an input that ends without any field of the schema, though fields may be left out: all documents would be empty.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
+        match &self.left_out {
+            Some((line, names)) if !self.has_known => {
+                Err(no_known_field(names.iter().map(String::as_str), schema, *line))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The line of the next object with what is in it, or what is wrong with it.
@@ -149,6 +180,8 @@ enum NoLeaves {
     TooDeep,
     /// So many bytes.
     LongPath(usize),
+    /// A name that an object has twice, and the address of its second value.
+    Twice(String, usize),
 }
 
 impl From<serde_json::Error> for NoLeaves {
@@ -187,7 +220,7 @@ impl Leaves {
         leaf
     }
 
-    /// Adds the fields of an object, given with the path to it. Values are never read by the recursive reader of any JSON, which
+    /// Adds the fields of an object, given with the path to it; whether there is any value. Values are never read by the recursive reader of any JSON, which
     /// takes objects with keys of its own for numbers and for texts to read anew.
     fn add_object(
         &mut self,
@@ -195,11 +228,17 @@ impl Leaves {
         path: &str,
         is_list: bool,
         levels: usize,
-    ) -> Result<(), NoLeaves> {
-        // Of a key that comes twice the last one.
+    ) -> Result<bool, NoLeaves> {
+        // Of a name that comes twice this has the last value.
         let fields: HashMap<String, &RawValue> = serde_json::from_str(text)?;
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
+        if let Some(name) = name_twice(text, &fields) {
+            let again = fields.iter().find(|(other, _)| *other == name);
+            let address = again.map_or(text.as_ptr().addr(), |(_, raw)| raw.get().as_ptr().addr());
+            return Err(NoLeaves::Twice(name, address));
+        }
+        let mut has_any = false;
         for (key, raw) in fields {
             // No field has such a name, and each field within would repeat it.
             if path.len() + key.len() >= FIELD_NAME_BYTES_MAX && !path.is_empty() {
@@ -210,34 +249,76 @@ impl Leaves {
                 [b'[', ..] => {
                     let values: Vec<&RawValue> = serde_json::from_str(raw.get())?;
                     self.at(&path, true);
+                    has_any = true;
                     for value in values {
                         self.add(value, &path, true, levels)?;
                     }
                 }
-                _ => self.add(raw, &path, is_list, levels)?,
+                _ => has_any |= self.add(raw, &path, is_list, levels)?,
             }
         }
-        Ok(())
+        Ok(has_any)
     }
 
+    /// Adds a value; whether it is one. An object is none where nothing is in it but such objects.
     fn add(
         &mut self,
         raw: &RawValue,
         path: &str,
         is_list: bool,
         levels: usize,
-    ) -> Result<(), NoLeaves> {
+    ) -> Result<bool, NoLeaves> {
         let value = value_of(raw)?;
         let is_object = value.is_object();
+        let n_leaves = self.leaves.len();
         self.at(path, is_list).values.push(value);
         if !is_object {
-            return Ok(());
+            return Ok(true);
         }
         if levels == 0 {
             return Err(NoLeaves::TooDeep);
         }
-        self.add_object(raw.get(), path, is_list, levels - 1)
+        let has_any = self.add_object(raw.get(), path, is_list, levels - 1)?;
+        if !has_any {
+            self.at(path, is_list).values.pop();
+            if self.leaves.len() > n_leaves {
+                self.leaves.truncate(n_leaves);
+                self.by_path.remove(path);
+            }
+        }
+        Ok(has_any)
     }
+}
+
+/// A name that an object has twice, by what stands between the values that were kept: one name, or more that others took the
+/// place of.
+fn name_twice(text: &str, fields: &[(String, &RawValue)]) -> Option<String> {
+    let mut end = 0;
+    for (_, raw) in fields {
+        let start = raw.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+        let between = text.get(end..start)?;
+        let name = &between[between.find('"')?..];
+        let (name, behind) = name.split_at(text_len(name));
+        if behind.trim() != ":" {
+            return serde_json::from_str(name).ok();
+        }
+        end = start + raw.get().len();
+    }
+    None
+}
+
+/// Bytes of the JSON text at the beginning, with its quotes.
+fn text_len(text: &str) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.as_bytes().get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found + 1;
+        if text.as_bytes()[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped ends nothing.
+        at += 1;
+    }
+    text.len()
 }
 
 /// A value that no other is in; of an object and a list only what it is.
@@ -262,7 +343,7 @@ pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>,
     let is_object = text.trim_start().starts_with('{');
     let mut leaves = Leaves::default();
     let error = match leaves.add_object(text, "", false, LEVELS_MAX) {
-        Ok(()) => return Ok(leaves.leaves),
+        Ok(_) => return Ok(leaves.leaves),
         Err(NoLeaves::TooDeep) => {
             return Err(bad("reading JSON", line)
                 .expected(format!("at most {LEVELS_MAX} objects within each other"))
@@ -274,6 +355,13 @@ pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>,
                     "keys of objects within each other of at most {FIELD_NAME_BYTES_MAX} bytes in all"
                 ))
                 .found(format!("{found} bytes")));
+        }
+        Err(NoLeaves::Twice(name, address)) => {
+            let before = address.saturating_sub(text.as_ptr().addr()).min(text.len());
+            let second = at(place.after(&text.as_bytes()[..before]));
+            return Err(bad("reading JSON", line)
+                .expected("each name once in an object")
+                .found(format!("the name {name:?} twice in one object, {second} again")));
         }
         Err(NoLeaves::Json(error)) if is_object => error,
         Err(NoLeaves::Json(_)) => match serde_json::from_str::<&RawValue>(text) {
@@ -348,7 +436,12 @@ fn without_lone_surrogates(text: &str, at: usize) -> String {
 }
 
 fn document(leaves: Vec<Leaf>, schema: &Schema, line: u64) -> Result<Document, Error> {
+    let is_known =
+        |leaf: &Leaf| schema.field(&leaf.path).is_some() || has_fields_below(schema, &leaf.path);
     let mut document = Document::new();
+    if !leaves.is_empty() && !leaves.iter().any(is_known) {
+        return Err(no_known_field(leaves.iter().map(|leaf| &*leaf.path), schema, line));
+    }
     for Leaf { path, values, is_list } in leaves {
         let Some(field) = schema.field(&path) else {
             no_field(&path, &values, is_list, schema, line)?;
@@ -400,6 +493,25 @@ fn no_field(
                 false => described(value).to_owned(),
             })),
     }
+}
+
+/// The error about an input, or a record, that has no field of the schema: all that is in it would be left out.
+pub(crate) fn no_known_field<'n>(
+    names: impl Iterator<Item = &'n str>,
+    schema: &Schema,
+    line: u64,
+) -> Error {
+    const SHOWN_MAX: usize = 10;
+    let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+    let names: Vec<_> = names.collect();
+    let shown: Vec<_> = names.iter().take(SHOWN_MAX).map(|name| format!("'{name}'")).collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    bad("reading a document", line)
+        .expected(format!("any of the fields {}", known.join(", ")))
+        .found(format!("none of them, but {}{more}", shown.join(", ")))
 }
 
 /// A field that the schema does not have.
@@ -499,26 +611,30 @@ mod tests {
     #[test]
     fn each_thing_that_does_not_fit_is_named_with_its_line() {
         for (line, words) in [
-            (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
             (
-                b"{\"title\":{}}",
+                &b"{\"price\":1}"[..],
+                "expected any of the fields title, brand, tag, found none of them, but 'price'",
+            ),
+            (
+                b"{\"price\":1,\"tag\":\"x\"}",
+                "expected the fields title, brand, tag, found 'price', which --ignore-unknown",
+            ),
+            (
+                b"{\"title\":{\"a\":1}}",
                 "the text field 'title': expected a string, a number or a boolean, found an object",
             ),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
-            (b"{\"brand\":{}}", "a number or a boolean, found an object"),
-            (b"{\"tag\":[{}]}", "found an object"),
+            (b"{\"brand\":{\"a\":1}}", "a number or a boolean, found an object"),
+            (b"{\"tag\":[{\"a\":1}]}", "found an object"),
             (b"{\"brand\":{\"$serde_json::private::Number\":\"12\"}}", "found an object"),
             (b"{\"brand\":{\"$serde_json\\u003a:private::Number\":\"12\"}}", "found an object"),
             (b"{\"tag\":[\"a\", {\"$serde_json::private::Number\":\"12\"}]}", "found an object"),
             (b"{\"tag\":{\"$serde_json::private::RawValue\":\"[1]\"}}", "found an object"),
-            (
-                b"{\"$serde_json::private::RawValue\":\"{}\"}",
-                "found '$serde_json::private::RawValue'",
-            ),
-            (b"{\"$serde_json::private::Number\":\"1\"}", "found '$serde_json::private::Number'"),
+            (b"{\"$serde_json::private::RawValue\":\"{}\"}", "'$serde_json::private::RawValue'"),
+            (b"{\"$serde_json::private::Number\":\"1\"}", "'$serde_json::private::Number'"),
             (b"{\"tag\":[[\"a\"]]}", "found a list"),
             (b"{\"tag\":{\"a\":1}}", "found an object"),
-            (b"{\"new\":{\"a\":1}}", "found 'new'"),
+            (b"{\"new\":{\"a\":1}}", "found none of them, but 'new', 'new.a'"),
             (b" \"{}\"", "expected an object, found a string"),
             (b"{\"title\":\"a\tb\"}", "control character"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
@@ -612,7 +728,7 @@ mod tests {
             (r#"{"part":[{"no":1},{"no":[2,3]},{},null]}"#, "part.no=1 part.no=2 part.no=3"),
             (r#"{"part":{"no":[]},"size":null}"#, ""),
             (r#"{"part":[],"size":{"unit":{}}}"#, ""),
-            (r#"{"a":1,"size":{"width":3,"width":4}}"#, "a=1 size.width=4"),
+            (r#"{"a":1,"new":{"b":{},"c":{ }},"size":{},"a.b":[{}]}"#, "a=1"),
             (r#"{"a":[1,{"b":2}]}"#, "a=1 a.b=2"),
             (r#"{"a.b":1,"a":{"b":2}}"#, "a.b=1 a.b=2"),
         ] {
@@ -621,6 +737,10 @@ mod tests {
         let deep = |n: usize| format!("{{\"size\":{}1{}", "{\"x\":".repeat(n), "}".repeat(n + 1));
         for (text, words) in [
             (r#"{"size":{"depth":3}}"#, "found 'size.depth'"),
+            (
+                r#"{"a":1,"size":{"width":3,"width":4}}"#,
+                "the name \"width\" twice in one object, at column 34 again",
+            ),
             (r#"{"size":3}"#, "an object, as the schema has fields of 'size', found a number"),
             (r#"{"part":[{"no":1},"x"]}"#, "found a string in a list"),
             (
@@ -715,9 +835,28 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_values_counts() {
-        let found = read(br#"{"title":"a","brand":"b","title":"c"}"#, false);
-        let document = Document::new().with("brand", "b").with("title", "c");
-        assert_eq!(found, [Ok((1, document))]);
+    fn a_name_comes_once_in_an_object() {
+        for (text, words) in [
+            (r#"{"title":"a","title":"b"}"#, "\"title\" twice in one object, at column 22 again"),
+            (r#"{"title":"a","title":"a"}"#, "\"title\" twice"),
+            (r#"{"title":"a","brand":"b","\u0074itle":"c"}"#, "\"title\" twice"),
+            (r#"{"tag":"a", "tag" : "b","title":"c"}"#, "\"tag\" twice"),
+            (r#"{"title":"a","brand":{},"brand":{}}"#, "\"brand\" twice"),
+            (r#"{"title":"a","a\"":1,"b":2,"a\"":3}"#, "\"a\\\"\" twice"),
+            (r#"{"title":"a","tag":[{"x":1,"x":2}]}"#, "\"x\" twice"),
+            (
+                "{\"title\":\"a\",\n \"title\":\"b\"}",
+                "twice in one object, in line 3 at column 10 again",
+            ),
+        ] {
+            let found = read(format!("{{}}\n{text}\n{{\"tag\":\"x\"}}").as_bytes(), false);
+            let message = found[1].as_ref().unwrap_err();
+            assert!(message.contains(words) && message.contains("line 2"), "{message}");
+            assert_eq!(found[2].as_ref().map(|(_, document)| document.iter().count()), Ok(1));
+        }
+        let found = read(br#"{ "title" : "\"a:\"" , "tag":[1,"}{",2] , "brand": "b" }"#, false);
+        assert!(found[0].is_ok(), "{found:?}");
+        let found = read(br#"{"tag":[{"title":1},{"title":2}],"brand":{}}"#, false);
+        assert!(found[0].as_ref().is_err_and(|message| !message.contains("twice")), "{found:?}");
     }
 }

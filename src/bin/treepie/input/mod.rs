@@ -12,6 +12,7 @@ pub(crate) mod null_words;
 pub(crate) mod objects;
 pub(crate) mod options;
 pub(crate) mod records;
+pub(crate) mod remarks;
 mod rows;
 mod scan;
 pub(crate) mod schema_file;
@@ -43,6 +44,9 @@ use encoding::{Encoded, EncodingError, Encodings};
 
 /// The longest line, or record, that JSON Lines, CSV and TSV may have.
 pub(crate) const RECORD_BYTES_MAX: usize = 16 << 20;
+
+/// U+FEFF in UTF-8, which some programs begin texts with.
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// One record of an input.
 #[derive(Debug)]
@@ -173,6 +177,22 @@ impl Input {
             self.head_is_all = read < missing;
         }
         Ok(&self.head[..n.min(self.head.len())])
+    }
+
+    /// Whether there is nothing but a byte order mark.
+    pub(crate) fn is_empty(&mut self) -> Result<bool, Error> {
+        let begin = self.peek(BYTE_ORDER_MARK.len() + 1)?;
+        Ok(begin.is_empty() || begin == BYTE_ORDER_MARK)
+    }
+
+    /// Leaves a byte order mark out of the text, for formats whose readers do not; how many bytes that are.
+    pub(crate) fn pass_mark(&mut self) -> Result<u64, Error> {
+        let begin = self.peek(BYTE_ORDER_MARK.len())?;
+        if begin != BYTE_ORDER_MARK {
+            return Ok(0);
+        }
+        self.head.drain(..BYTE_ORDER_MARK.len());
+        Ok(BYTE_ORDER_MARK.len() as u64)
     }
 
     /// All that was looked at.

@@ -14,7 +14,7 @@ use memchr::{memchr, memchr_iter};
 use treepie::Error;
 
 use super::{
-    bad,
+    BYTE_ORDER_MARK, bad,
     scan::{Scan, Step},
 };
 
@@ -98,7 +98,6 @@ impl List {
 }
 
 const READ_BYTES: usize = 256 << 10;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// What was found: the line where it begins, and what it was read to.
 pub(crate) type Found<T> = (u64, Result<T, Error>);
 

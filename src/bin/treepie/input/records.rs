@@ -16,7 +16,7 @@ use std::{
 use memchr::{memchr, memchr_iter, memchr2};
 use treepie::Error;
 
-use super::bad;
+use super::{BYTE_ORDER_MARK, bad};
 
 /// The characters that make records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,6 @@ pub(crate) enum Next {
 }
 
 const READ_BYTES: usize = 256 << 10;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// State of reading one record; positions count from the start of the record.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,12 @@ pub(super) fn is_value(text: &str) -> bool {
     has_digit && text.chars().all(of_values)
 }
 
+/// Whether a text is the name of a column as programs have them, of one word in ASCII.
+fn is_plain_name(text: &str) -> bool {
+    let usable = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    text.bytes().all(usable) && text.bytes().next().is_some_and(|it| !it.is_ascii_digit())
+}
+
 /// The records of a beginning, looked at as those of a table.
 pub(super) struct Rows {
     /// Names first.
@@ -21,6 +27,8 @@ pub(super) struct Rows {
     are_even: bool,
     /// Whether blanks follow separators, as they do in sentences.
     is_prose: bool,
+    /// Whether they follow every separator of every line.
+    is_all_prose: bool,
     is_quoted: bool,
     dialect: Dialect,
 }
@@ -37,6 +45,7 @@ impl Rows {
             cells: vec![],
             are_even: true,
             is_prose: false,
+            is_all_prose: true,
             is_quoted: dialect.quoting && text.trim_ascii_start().starts_with(b"\""),
             dialect,
         };
@@ -63,6 +72,7 @@ impl Rows {
             let cells = records.cells();
             rows.are_even &= *n_cells.get_or_insert(cells.len()) == cells.len();
             rows.is_prose |= cells.iter().skip(1).any(|cell| cell.starts_with(b" "));
+            rows.is_all_prose &= cells.iter().skip(1).all(|cell| cell.starts_with(b" "));
             if rows.cells.len() < Self::KEPT_MAX {
                 let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
                 rows.cells.push(cells.iter().map(text).collect());
@@ -74,10 +84,15 @@ impl Rows {
         self.cells.first().map(|header| &**header)
     }
 
-    /// Whether every line has as many cells, more than one, and nothing speaks against a table.
+    /// Whether every line has as many cells, more than one, and nothing speaks against a table: prose does, unless the
+    /// words of its first line may be names of columns, and there are enough lines below.
     pub(super) fn may_be_a_table(&self) -> bool {
-        let n_cells = self.header().map_or(0, <[String]>::len);
-        n_cells > 1 && self.are_even && (!self.is_prose || self.dialect.delimiter == b'\t')
+        let header = self.header().unwrap_or_default();
+        let is_list = self.is_all_prose
+            && self.cells.len() > Self::RECORDS_MIN
+            && header.iter().all(|name| is_plain_name(name));
+        let is_prose = self.is_prose && !is_list && self.dialect.delimiter != b'\t';
+        header.len() > 1 && self.are_even && !is_prose
     }
 
     /// Whether there is no doubt: names above, values below.
@@ -86,11 +101,9 @@ impl Rows {
         if header.len() < 2 || self.cells.len() <= Self::RECORDS_MIN {
             return false;
         }
-        let usable = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        let is_plain_name = |name: &String| {
-            name.bytes().all(usable) && name.bytes().next().is_some_and(|it| !it.is_ascii_digit())
-        };
-        if header.iter().all(is_plain_name) {
+        // "Doe, John" is a name, and above others of its kind no header.
+        let may_be_prose = self.is_all_prose && self.dialect.delimiter != b'\t';
+        if header.iter().all(|name| is_plain_name(name)) && !may_be_prose {
             return true;
         }
         let is_name = |name: &String| !name.is_empty() && !is_value(name);

@@ -242,20 +242,50 @@ impl DateFormat {
     }
 }
 
-/// A number with its point so many places further right; `None` for what is no number, or has digits left behind it.
+/// Digits that are moved at the most; no time has nearly as many.
+const MOVED_MAX: i64 = 40;
+
+/// A number, also one with an exponent, with its point so many places further right; `None` for what is no number, or has digits
+/// left behind it.
 fn moved_point(text: &str, places: usize) -> Option<i128> {
+    let (text, exponent) = match text.split_once(['e', 'E']) {
+        Some((text, exponent)) => (text, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');
     let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if digits.is_empty() || fraction.len() > places || !is_digits(digits) || !is_digits(fraction) {
+    if digits.is_empty() || !is_digits(digits) || !is_digits(fraction) {
         return None;
     }
-    format!("{whole}{fraction:0<places$}").parse().ok()
+    let behind = i64::try_from(fraction.len()).ok()?;
+    let moved = i64::try_from(places).ok()?.checked_add(exponent)?.checked_sub(behind)?;
+    let number = format!("{whole}{fraction}");
+    let number = match usize::try_from(moved) {
+        Ok(n_zeros) if moved <= MOVED_MAX => format!("{number}{}", "0".repeat(n_zeros)),
+        Ok(_) => return None,
+        Err(_) => {
+            let n_left = usize::try_from(moved.checked_neg()?).ok()?;
+            let (kept, left) = number.split_at_checked(number.len().checked_sub(n_left)?)?;
+            if left.bytes().any(|byte| byte != b'0') {
+                return None;
+            }
+            kept.to_owned()
+        }
+    };
+    number.parse().ok()
 }
 
-/// A number that is written with a comma, with a point; groups of three digits may stand apart.
+/// A number that is written with a comma, with a point; groups of three digits may stand apart, and an exponent behind.
 fn with_point(text: &str) -> Option<String> {
+    if let Some((number, exponent)) = text.split_once(['e', 'E']) {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let is_exponent = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        return with_point(number)
+            .filter(|_| is_exponent && !number.contains(['e', 'E']))
+            .map(|number| format!("{number}e{exponent}"));
+    }
     let (whole, fraction) = text.split_once(',').unwrap_or((text, ""));
     let (sign, digits) = match whole.strip_prefix(['-', '+']) {
         Some(digits) => (if whole.starts_with('-') { "-" } else { "" }, digits),
@@ -340,7 +370,12 @@ mod tests {
             ("", None),
             (",", None),
             ("x", None),
-            ("1,5e3", None),
+            ("1,5e3", Some("1.5e3")),
+            ("-1.234,5E+03", Some("-1234.5e+03")),
+            ("1,5e", None),
+            ("1,5e3,2", None),
+            ("1e2e3", None),
+            ("e3", None),
         ] {
             assert_eq!(with_point(written).as_deref(), expected, "{written:?}");
         }
@@ -360,7 +395,15 @@ mod tests {
             ("seconds", "1600000000", Some("2020-09-13T12:26:40Z")),
             ("seconds", "1600000000.25", Some("2020-09-13T12:26:40.25Z")),
             ("seconds", "-1", Some("1969-12-31T23:59:59Z")),
-            ("seconds", "1e9", None),
+            ("seconds", "1e9", Some("2001-09-09T01:46:40Z")),
+            ("seconds", "1.7e9", Some("2023-11-14T22:13:20Z")),
+            ("seconds", "17000000000E-1", Some("2023-11-14T22:13:20Z")),
+            ("seconds", "1.7e+9", Some("2023-11-14T22:13:20Z")),
+            ("seconds", "1e-10", None),
+            ("seconds", "1e999999999999999999", None),
+            ("seconds", "1e-9223372036854775808", None),
+            ("seconds", "1e", None),
+            ("milliseconds", "1.7e12", Some("2023-11-14T22:13:20Z")),
             ("seconds", "", None),
             ("seconds", "99999999999999999", None),
             ("milliseconds", "1600000000250", Some("2020-09-13T12:26:40.25Z")),

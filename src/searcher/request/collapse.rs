@@ -1,0 +1,47 @@
+//! Grouping of hits by the values of a field.
+
+/// By which field hits are grouped, and how many of each group come; for [`collapse`](crate::SearchBuilder::collapse).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Collapse {
+    pub(in crate::searcher) field: String,
+    pub(in crate::searcher) keep: u64,
+    pub(in crate::searcher) missing_alone: bool,
+}
+
+impl Collapse {
+    /// By the values of a field that keeps a [column](crate::Field::column), of which no document has more than one: the best
+    /// hit of each.
+    pub fn by(field: impl Into<String>) -> Self {
+        Collapse { field: field.into(), keep: 1, missing_alone: false }
+    }
+
+    /// So many hits of each value (default 1, and at least that).
+    #[must_use]
+    pub fn keep(mut self, hits: u64) -> Self {
+        self.keep = hits.max(1);
+        self
+    }
+
+    /// Each document without a value is a group of its own; otherwise all of them are one.
+    #[must_use]
+    pub fn missing_alone(mut self) -> Self {
+        self.missing_alone = true;
+        self
+    }
+
+    /// For people.
+    pub(in crate::searcher) fn described(&self) -> String {
+        let Collapse { field, keep, missing_alone } = self;
+        let of_each = match keep {
+            1 => format!("one of each {field}"),
+            keep => format!("{keep} of each {field}"),
+        };
+        let alone = if *missing_alone { ", all that have none" } else { "" };
+        format!("{of_each}{alone}")
+    }
+
+    /// About how many bytes it takes.
+    pub(in crate::searcher) fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.field.len()
+    }
+}
