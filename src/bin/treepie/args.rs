@@ -43,7 +43,7 @@ pub(crate) struct Global {
 /// Commands with their arguments: the enum that they are parsed into, and each alone.
 macro_rules! commands {
     ($($name:literal: $variant:ident($module:ident),)*) => {
-        /// The commands, in the order that `--help` lists them.
+        // In the order that `--help` lists them; a doc comment would be its first line.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $(#[command(name = $name)] $variant(commands::$module::Args),)*
@@ -127,7 +127,8 @@ pub(crate) fn definition() -> clap::Command {
 
 /// Definition without its commands.
 fn program() -> clap::Command {
-    let program = clap::Command::new("treepie")
+    // The comment of these options, which become the text of the program, comes first.
+    Global::augment_args(clap::Command::new("treepie"))
         .about("An embeddable full-text index: titles in, explained answers out")
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(100)
@@ -142,8 +143,7 @@ fn program() -> clap::Command {
   treepie inspect titles.tp storage
 
 Exit status: 0 done (search: found), 1 searched and found nothing, 2 error.",
-        );
-    Global::augment_args(program)
+        )
 }
 
 /// The part of the definition that this command line needs. The arguments of twenty other commands
@@ -309,6 +309,13 @@ mod tests {
     #[test]
     fn clap_finds_no_contradiction_in_the_definition() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn help_begins_with_what_the_program_is() {
+        let help = definition().render_help().to_string();
+        assert!(help.starts_with("An embeddable full-text index"), "{help}");
+        assert!(definition().render_long_help().to_string().starts_with("An embeddable"));
     }
 
     #[test]
