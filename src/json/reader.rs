@@ -202,7 +202,7 @@ impl<'t> Reader<'t> {
         self.peek()
     }
 
-    /// What a text stands for, where it is `expected`.
+    /// Value that a text stands for, where it is `expected`.
     pub(crate) fn parsed<T>(
         &mut self,
         expected: &str,
@@ -211,7 +211,12 @@ impl<'t> Reader<'t> {
         self.blanks();
         let start = self.at;
         let text = self.string()?;
-        parse(&text).ok_or_else(|| {
+        self.or_refused(start, expected, parse(&text))
+    }
+
+    /// A value that was read from `start` on, or else the error that something else was expected there.
+    fn or_refused<T>(&mut self, start: usize, expected: &str, read: Option<T>) -> Result<T> {
+        read.ok_or_else(|| {
             self.at = start;
             self.unexpected(expected)
         })
@@ -229,7 +234,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What the digits of a number stand for, where it is `expected`.
+    /// Value that the digits of a number stand for, where it is `expected`.
     pub(crate) fn number_as<T>(
         &mut self,
         expected: &str,
@@ -241,10 +246,7 @@ impl<'t> Reader<'t> {
             return Err(self.unexpected(expected));
         }
         let digits = self.number_text()?;
-        parse(digits).ok_or_else(|| {
-            self.at = start;
-            self.unexpected(expected)
-        })
+        self.or_refused(start, expected, parse(digits))
     }
 
     fn number<T: FromStr>(&mut self, expected: &str) -> Result<T> {

@@ -62,7 +62,7 @@ impl Schema {
     }
 }
 
-/// Where the field of this name is: exactly this one, or, of names beyond ASCII, one that is the same by NFC.
+/// Place of the field of this name: exactly this one, or, of names beyond ASCII, one that is the same by NFC.
 pub(super) fn position(fields: &[Field], name: &str) -> Option<usize> {
     let exact = fields.iter().position(|field| field.name == name);
     if exact.is_some() || name.is_ascii() {

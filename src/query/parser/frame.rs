@@ -92,7 +92,7 @@ impl Frame {
         }
     }
 
-    /// How many alternatives [`finish_with_minimum`](Self::finish_with_minimum) would have.
+    /// Number of alternatives that [`finish_with_minimum`](Self::finish_with_minimum) would have.
     pub(super) fn n_alternatives(&self) -> usize {
         if !self.any.is_empty() {
             return self.any.len() + usize::from(!self.is_empty());

@@ -78,7 +78,7 @@ impl Query {
     /// Valid syntax means what [`parse`](super::parse()) makes of it. Everything else is read as words, or left out where
     /// there is no letter or digit in it, and a remark says so. A quote that is not closed goes on to the end.
     ///
-    /// What is valid and still more likely punctuation is read as such: a sign (`-`, `+`, `!`) that is not right before
+    /// Punctuation is read as such even where it would be valid syntax: a sign (`-`, `+`, `!`) that is not right before
     /// a clause (`new york - paris`), `<` and `>` without a field (`<b>`), `/` before a blank, `?` that is not between
     /// letters or digits (`love?`), and `\` before a letter or digit (`C:\Users`).
     ///
@@ -123,7 +123,7 @@ pub(super) struct Reader<'q, 'o> {
     remarks: Vec<Remark>,
     /// Whether no further clause is taken.
     is_full: bool,
-    /// Where the last sign before a clause ends.
+    /// End of the last sign before a clause.
     behind_sign: Option<usize>,
 }
 

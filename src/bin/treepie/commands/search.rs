@@ -277,7 +277,7 @@ impl Shape {
         Ok(query.in_combined_fields(fields).in_copies(schema)?)
     }
 
-    /// What is searched: the request of a file, or what was typed. With the text of the query, for messages.
+    /// Request of a file, or else the query that was typed.
     ///
     /// `typed` is the query of the command line.
     pub(crate) fn asked(&self, typed: Option<&str>) -> Outcome<Asked> {

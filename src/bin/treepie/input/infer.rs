@@ -345,7 +345,7 @@ fn is_open_early(sample: &[u8], dialect: Dialect) -> bool {
     }
 }
 
-/// What follows a quote that stays open is looked at where the text `is_all`, as it is read where bad lines are skipped.
+/// Lines behind a quote that stays open are looked at where the text `is_all`, as it is read where bad lines are skipped.
 fn of_table(
     whole: &[u8],
     dialect: Dialect,
