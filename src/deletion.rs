@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
-use crate::plan::{self, CostModel, Goal, Plan, PlanOptions, PlanScratch, Total};
+use crate::plan::{self, CostModel, Goal, LookUps, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
 use crate::writer::{Doomed, IndexWriter};
@@ -51,7 +51,8 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
     let goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
     let options = PlanOptions { goal, ..PlanOptions::default() };
     let (segments, costs) = (std::iter::once(segment), &CostModel::BUILT_IN);
-    plan::plan(normal, segments, &options, costs, PlanScratch::default())
+    let look_ups = LookUps::of(normal);
+    plan::plan(normal, segments, &options, costs, &look_ups, PlanScratch::default())
 }
 
 /// Adds what matches in a segment.

@@ -111,6 +111,7 @@ impl Bytes<'_> {
             verdicts: of.several(|of| (of.text(), verdicts[of.below(3)])).into_iter().collect(),
             score: of.maybe(|of| of.explanation(0)),
         });
+        tree.term_lookups = self.maybe(Self::number);
         tree.planning_ns = self.maybe(Self::number);
         tree.total_ns = self.maybe(Self::number);
         tree

@@ -81,6 +81,7 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
             "segments" => tree.segments = reader.array(segment)?,
             "facets" => tree.facets = reader.array(facet)?,
             "documents" => tree.documents = reader.array(document)?,
+            "term_lookups" => tree.term_lookups = Some(reader.whole()?),
             "planning_ns" => tree.planning_ns = Some(reader.whole()?),
             // It follows from the others.
             "rest_ns" => _ = reader.whole::<u64>()?,

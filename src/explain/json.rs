@@ -41,6 +41,9 @@ impl Json {
             if !tree.documents.is_empty() {
                 json.field("documents").array(&tree.documents, Json::document);
             }
+            if let Some(lookups) = tree.term_lookups {
+                json.field("term_lookups").number(lookups);
+            }
             if let Some(planning) = tree.planning_ns {
                 json.field("planning_ns").number(planning);
             }

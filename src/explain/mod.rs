@@ -68,6 +68,7 @@
 //!  "documents": [{"doc": 15212, "title": "…", "deleted": false, "matches": true, "failed_at": null, "reason": "matches",
 //!                 "misses": [], "verdicts": {"0": "matched", "0.0": "matched", "0.1": "not reached"},
 //!                 "score": {"value": 11.83, "what": "…", "parts": []}}],
+//!  "term_lookups": 2,
 //!  "planning_ns": 3000,
 //!  "rest_ns": 1700,
 //!  "total_ns": 42000}

@@ -28,6 +28,9 @@ pub struct ExplainTree {
     pub findings: Vec<Finding>,
     /// What the nodes say of single documents, where that was asked for.
     pub documents: Vec<ExplainDocument>,
+    /// How often a dictionary was asked for a term: once for each term of a field and each segment, whatever needs it to match,
+    /// score, count or explain; `None` where nobody has counted. Patterns walk dictionaries, which is no part of it.
+    pub term_lookups: Option<u64>,
     /// What it took before anything ran: words were looked up, patterns expanded, what scores need was found, and a plan was
     /// chosen. It is in no node, and a part of [`total_ns`](Self::total_ns); `None` where the query was not run.
     pub planning_ns: Option<u64>,
@@ -238,6 +241,7 @@ impl ExplainTree {
             facets: vec![],
             findings: vec![],
             documents: vec![],
+            term_lookups: None,
             planning_ns: None,
             total_ns: None,
         }

@@ -5,7 +5,7 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan, Plan,
+    CostModel, Goal, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, PhrasePlan, Plan,
     PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
@@ -36,6 +36,7 @@ pub(crate) fn plan<'s>(
     segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
     options: &PlanOptions,
     costs: &'s CostModel,
+    look_ups: &LookUps,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
     let mut plan = Plan::in_scratch(scratch, options, costs);
@@ -47,7 +48,7 @@ pub(crate) fn plan<'s>(
     let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
-        plan.look_up(segment, base, of_all, options)?;
+        plan.look_up(segment, base, of_all, options, look_ups)?;
         base += u64::from(segment.n_docs());
     }
     plan.choose_columns(options.for_people)?;
@@ -264,6 +265,7 @@ impl<'s> Plan<'s> {
         base: u64,
         of_all: u64,
         options: &PlanOptions,
+        look_ups: &LookUps,
     ) -> Result<()> {
         let n_docs = segment.n_docs();
         let OfSegment { leaves, estimates } = std::mem::take(&mut self.of_segment);
@@ -297,7 +299,8 @@ impl<'s> Plan<'s> {
                         })
                     };
                     let mut places = of_field().map(|(at, _): (usize, _)| at);
-                    reader.terms()?.get_all(of_field().map(|(_, term)| term), |info| {
+                    let terms = of_field().map(|(_, term)| term);
+                    look_ups.get_all(segment, *field, terms, |info| {
                         if let (Some(info), Some(place)) = (info, places.next()) {
                             reader.prefetch_postings(&info)?;
                             leaves[place] = Leaf::of_term(Some(info), n_docs);

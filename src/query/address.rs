@@ -3,14 +3,14 @@
 use std::ops::Bound;
 
 use super::Place;
-use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::bind::{Binder, Normal, located, nothing, shortened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::TermPattern;
 use crate::ids::FieldId;
 use crate::schema::Field;
 use crate::value::{self, AddressSpan};
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// Documents with an address, or with one of a block.
     pub(super) fn address(&mut self, id: FieldId, text: &str, place: &Place) -> Result<Normal> {
         let field = self.schema.get(id);

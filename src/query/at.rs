@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::rewrite::{check_size, located};
+use super::bind::{check_size, located};
 use super::{Boost, Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{FieldKind, Schema};

@@ -1,6 +1,6 @@
 //! Words in keyword fields that have text copies.
 
-use super::rewrite::check_size;
+use super::bind::check_size;
 use super::{Boost, Query};
 use crate::error::Result;
 use crate::schema::{FieldKind, Schema};

@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use super::Place;
+use super::bind::{Binder, Clause, Normal, nothing, shortened};
 use super::expand::in_paths;
 use super::phrase_of::Placed;
-use super::rewrite::{Clause, Normal, Rewriter, nothing, shortened};
 use crate::analysis::Analyzer;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
@@ -33,7 +33,7 @@ enum Reading {
     Parts(Vec<(u32, Range<usize>)>),
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// Documents with a term of this form, or, where the field's tokenizer cuts it, with a phrase of its parts.
     pub(super) fn wildcard(
         &mut self,

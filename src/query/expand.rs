@@ -10,8 +10,8 @@
 
 use std::ops::Bound;
 
+use super::bind::{Binder, Clause, Normal, joined, located, nothing, shortened};
 use super::phrase::Shape;
-use super::rewrite::{Clause, Normal, Rewriter, joined, located, nothing, shortened};
 use super::{Fuzziness, Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
@@ -22,7 +22,7 @@ use crate::value;
 /// What a leaf stands for, before a field is chosen.
 type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// A leaf that stands for many terms, in its field or in all default fields.
     pub(super) fn expand(&mut self, field: Option<&str>, query: &Query) -> Result<Clause<Normal>> {
         let (text, place): (&str, &Place) = match query {

@@ -3,12 +3,12 @@
 //! An expression is taken as it is written, so that one for another field, or with a letter in upper case, silently
 //! matches nothing. A remark says so where a character that every match must have is cut at or changed by the analyzer.
 
-use super::rewrite::{Rewriter, shortened};
+use super::bind::{Binder, shortened};
 use crate::error::Result;
 use crate::ids::FieldId;
 use crate::schema::FieldKind;
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// Notes the first character of an expression that keeps it from matching any word of a field.
     pub(super) fn note_impossible(&mut self, id: FieldId, regex: &str) -> Result<()> {
         let field = self.schema.get(id);

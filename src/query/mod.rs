@@ -105,8 +105,8 @@ mod parser;
 mod phrase;
 mod phrase_of;
 mod print;
-mod rewrite;
-mod scoring;
+mod bind;
+mod logical;
 mod states;
 mod typed;
 mod walk;
@@ -119,8 +119,11 @@ pub use crate::expansion::{
     FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
     WILDCARD_BYTES_MAX,
 };
+pub(crate) use bind::{BoundQuery, Normal, Rewritten, bind, is_required, joined_words, rewrite};
+pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
+pub(crate) use logical::{CombinedField, Logical, ScoringOptions};
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,
     parse,
@@ -132,9 +135,6 @@ pub use phrase::{
 };
 pub use phrase_of::PhrasePart;
 pub use print::escape;
-pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
-pub(crate) use rewrite::{Normal, is_required, joined_words, rewrite};
-pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};
 pub use weight::{Boost, Score, Tie};
 
 /// A question: which documents match, and with what score.

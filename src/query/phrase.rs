@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::bind::{Binder, Clause, Normal, located, nothing, shortened};
 use super::phrase_of::Placed;
-use super::rewrite::{Clause, Normal, Rewriter, located, nothing, shortened};
 use super::{Place, Proximity, Query};
 use crate::analysis::{PlacedTerm, Slot, phrases};
 use crate::error::{Error, Result};
@@ -183,7 +183,7 @@ impl Hash for PhraseSpec {
     }
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// What a text means in one field.
     pub(super) fn words(
         &mut self,

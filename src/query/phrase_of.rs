@@ -4,7 +4,7 @@
 //! patterns are meant, a phrase is written word by word: each is analyzed by itself, and what the
 //! analyzer leaves out keeps its place. Synonyms are not looked up.
 
-use super::rewrite::{Clause, Normal, Rewriter, located, nothing, shortened};
+use super::bind::{Binder, Clause, Normal, located, nothing, shortened};
 use super::{Fuzziness, Place, Proximity, Query};
 use crate::analysis::PlacedTerm;
 use crate::error::{Error, ErrorKind, Result};
@@ -142,7 +142,7 @@ impl Placed {
     }
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// A phrase of words and patterns, in its field or in all default fields.
     pub(super) fn phrase_of(
         &mut self,

@@ -1,6 +1,6 @@
 //! Documents that say of a field that it is null or empty, or say nothing of it.
 
-use super::rewrite::{Normal, Rewriter, located};
+use super::bind::{Binder, Normal, located};
 use super::{Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{EMPTY_FIELD, MISSING_FIELD, NULL_FIELD};
@@ -37,7 +37,7 @@ impl Query {
     }
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// What a word means behind one of the names that stand for no field of values; `None` behind those of fields.
     pub(super) fn state(
         &mut self,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Bound;
 
-use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::bind::{Binder, Normal, located, nothing, shortened};
 use super::{Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern};
@@ -14,7 +14,7 @@ use crate::value::{self, Span, Value};
 /// The codes of all values.
 const CODES: Span = Span { first: 0, last: u64::MAX as i128 };
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// What a leaf means in a typed field.
     pub(super) fn typed(&mut self, id: FieldId, leaf: &Query) -> Result<Normal> {
         let is_address = self.schema.get(id).kind == FieldKind::Ip;

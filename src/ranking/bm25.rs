@@ -68,9 +68,19 @@ impl FieldScoring {
             n_docs += u64::from(statistics.n_docs_with_value);
             n_tokens += statistics.n_tokens;
         }
+        Ok(FieldScoring::of_counts(field, n_docs, n_tokens, parameters))
+    }
+
+    /// A field of which so many documents have so many words.
+    pub(crate) fn of_counts(
+        field: FieldId,
+        n_docs: u64,
+        n_tokens: u64,
+        parameters: Parameters,
+    ) -> Self {
         let Parameters { k1, b } = parameters;
         let bm25 = Bm25 { k1, b, average: lengths::average(n_tokens, n_docs) };
-        Ok(FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs, n_tokens })
+        FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs, n_tokens }
     }
 
     /// What the score part of a word in `df` documents is multiplied with.

@@ -23,6 +23,7 @@ use super::cursor::TermCursor;
 use super::node::Node;
 use super::prepared::Ranked;
 use super::pruned::tree::{Tree, TreeCombined, TreeField};
+use super::statistics::Sources;
 use crate::error::Result;
 use crate::format::lengths::{Bm25, Lengths, length_of};
 use crate::format::terms::TermInfo;
@@ -59,13 +60,13 @@ impl Ranked<'_> {
         &mut self,
         fields: &[CombinedField],
         boost: f32,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
     ) -> Result<Node> {
         let (mut n_docs, mut df, mut n_tokens) = (0, 0, 0.0);
         let mut parameters = None;
         let mut ranked = Vec::with_capacity(fields.len());
         for CombinedField { field, weight, term } in fields {
-            let place = self.place_of(*field, scoring)?;
+            let place = self.place_of(*field, sources)?;
             let own = &self.fields[place];
             let (k1, b) = *parameters.get_or_insert((own.bm25.k1, own.bm25.b));
             let bm25 = Bm25 { k1, b, average: own.bm25.average };
@@ -76,10 +77,14 @@ impl Ranked<'_> {
             n_docs = n_docs.max(own.n_docs);
             n_tokens += f64::from(*weight) * own.n_tokens as f64;
             let infos = match term {
-                Some(term) => self.look_up(*field, term)?,
+                Some(term) => self.look_up(*field, term, sources)?,
                 None => vec![None; self.segments.len()],
             };
-            df = df.max(infos.iter().flatten().map(|info| u64::from(info.df)).sum());
+            let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+            df = df.max(match term {
+                Some(term) => sources.statistics.document_frequency(*field, term, here)?,
+                None => 0,
+            });
             ranked.push(RankedField { weight: *weight, scoring, term: term.clone(), infos });
         }
         let (k1, b) = parameters.unwrap_or_default();

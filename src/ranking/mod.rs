@@ -25,6 +25,7 @@ pub(crate) mod prepared;
 pub(crate) mod pruned;
 pub(crate) mod scorer;
 pub(crate) mod search;
+pub(crate) mod statistics;
 pub(crate) mod top;
 
 use crate::format::lengths::Lengths;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 
-/// [`Scored`](crate::query::Scored), resolved: terms, phrases and sets are numbers among those of the query.
+/// [`Logical`](crate::query::Logical), resolved: terms, phrases and sets are numbers among those of the query.
 #[derive(Debug)]
 pub(crate) enum Node {
     Term(usize),

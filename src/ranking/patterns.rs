@@ -8,9 +8,9 @@
 //! [nearness](Expansion::nearness), and all count as rare as the most frequent of them. Else a misspelling, which
 //! is rare, would be worth more than the word. Lucene does the same (`top_terms_blended_freqs`).
 
-use super::bm25::FieldScoring;
 use super::node::Node;
 use super::prepared::Ranked;
+use super::statistics::Sources;
 use crate::error::Result;
 use crate::execution::Matches;
 use crate::expansion::{Expansion, TermPattern, TermsWalked};
@@ -18,7 +18,6 @@ use crate::ids::FieldId;
 use crate::plural::counted;
 use crate::query::Normal;
 use std::fmt;
-use std::sync::Arc;
 
 /// Terms that a plan shows of a pattern.
 const TERMS_SHOWN: usize = 5;
@@ -41,7 +40,7 @@ impl Ranked<'_> {
         expansion: &Expansion,
         n: u32,
         boost: f32,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let dictionaries = self.segments.iter().map(|segment| segment.field(field).terms());
@@ -55,14 +54,22 @@ impl Ranked<'_> {
             n_scored: best.terms.len(),
             terms: shown.map(|term| String::from_utf8_lossy(&term.term).into_owned()).collect(),
         });
-        let most = best.terms.iter().map(|term| term.df).max().unwrap_or_default();
+        let terms = best.terms.iter();
+        let dfs = terms.map(|it| sources.statistics.document_frequency(field, &it.term, it.df));
+        let dfs = dfs.collect::<Result<Vec<u64>>>()?;
+        let most = dfs.iter().copied().max().unwrap_or_default();
         let are_spellings = matches!(expansion.pattern(), TermPattern::Fuzzy { .. });
         let mut should = Vec::with_capacity(best.terms.len() + 1);
-        for term in best.terms {
+        for (term, own) in best.terms.into_iter().zip(dfs) {
             let boost = boost * expansion.nearness(&term.term, term.distance);
-            let df = if are_spellings { most } else { term.df };
+            let df = if are_spellings { most } else { own };
             let node =
-                self.term_as_rare_as(df, field, &term.term, boost, term.infos, scoring, matches)?;
+                self.term_as_rare_as(df, field, &term.term, boost, term.infos, sources, matches)?;
+            if let Node::Term(nth) = node
+                && let Some(term) = self.terms.get_mut(nth)
+            {
+                term.is_spelling = df != own;
+            }
             should.push(node);
         }
         if best.walked.cut {

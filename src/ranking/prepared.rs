@@ -7,13 +7,14 @@ use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
+use super::statistics::Sources;
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, RarePhrase};
-use crate::query::{Normal, PhraseSpec, Proximity, Scored};
+use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::segment::reader::SegmentReader;
 use std::sync::Arc;
 
@@ -47,14 +48,8 @@ pub(super) struct RankedTerm {
     pub(super) weight: f32,
     /// By segment; none where it has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
-}
-
-impl RankedTerm {
-    /// Whether its weight is not that of its own rarity.
-    pub(super) fn is_as_rare_as_another(&self) -> bool {
-        let own: u64 = self.infos.iter().flatten().map(|info| u64::from(info.df)).sum();
-        own != self.df
-    }
+    /// Whether it counts as rare as another, of which it is a spelling.
+    pub(super) is_spelling: bool,
 }
 
 #[derive(Debug)]
@@ -97,9 +92,9 @@ pub(crate) enum Shape {
 impl<'s> Ranked<'s> {
     /// Looks up what `scored` needs. `matches` finds the documents of a constant part.
     pub(crate) fn new(
-        scored: &Scored,
+        scored: &Logical,
         segments: Vec<SegmentReader<'s>>,
-        scoring: impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         parts: Parts,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
@@ -117,12 +112,12 @@ impl<'s> Ranked<'s> {
         };
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
-            Scored::Constant { score, matching } => {
+            Logical::Constant { score, matching } => {
                 let label = ranked.label(matching);
                 Node::Set { set: usize::MAX, score: *score, label }
             }
-            Scored::Phrase { field, phrase, boost } => {
-                ranked.phrase(*field, phrase, *boost, &scoring)?
+            Logical::Phrase { field, phrase, boost } => {
+                ranked.phrase(*field, phrase, *boost, sources)?
             }
             other => {
                 // Found only when it is known that they are needed.
@@ -131,7 +126,7 @@ impl<'s> Ranked<'s> {
                     constant.push(normal.clone());
                     Ok(vec![])
                 };
-                let root = ranked.node(other, &scoring, &mut later)?;
+                let root = ranked.node(other, sources, &mut later)?;
                 match root.constant().filter(|_| parts == Parts::AsNeeded) {
                     Some(score) => {
                         ranked.sets.clear();
@@ -151,28 +146,28 @@ impl<'s> Ranked<'s> {
 
     fn node(
         &mut self,
-        scored: &Scored,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        scored: &Logical,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let mut nodes = |this: &mut Self, parts: &[Scored]| -> Result<Vec<Node>> {
-            let mut infos = this.look_up_all(parts)?;
-            let of_part = |(part, infos): (&Scored, &mut Vec<_>)| match part {
-                Scored::Term { field, term, boost } => {
+        let mut nodes = |this: &mut Self, parts: &[Logical]| -> Result<Vec<Node>> {
+            let mut infos = this.look_up_all(parts, sources)?;
+            let of_part = |(part, infos): (&Logical, &mut Vec<_>)| match part {
+                Logical::Term { field, term, boost } => {
                     let infos = std::mem::take(infos);
-                    this.term(*field, term, *boost, infos, scoring, matches)
+                    this.term(*field, term, *boost, infos, sources, matches)
                 }
-                other => this.node(other, scoring, matches),
+                other => this.node(other, sources, matches),
             };
             parts.iter().zip(&mut infos).map(of_part).collect()
         };
         Ok(match scored {
-            Scored::Term { field, term, boost } => {
-                let infos = self.look_up(*field, term)?;
-                self.term(*field, term, *boost, infos, scoring, matches)?
+            Logical::Term { field, term, boost } => {
+                let infos = self.look_up(*field, term, sources)?;
+                self.term(*field, term, *boost, infos, sources, matches)?
             }
-            Scored::Phrase { field, phrase, boost } => {
-                let node = self.phrase(*field, phrase, *boost, scoring)?;
+            Logical::Phrase { field, phrase, boost } => {
+                let node = self.phrase(*field, phrase, *boost, sources)?;
                 if phrase.terms.is_empty() {
                     // No list of a word leads to it, so its documents are found beforehand.
                     let normal = Normal::Phrase { field: *field, phrase: Arc::clone(phrase) };
@@ -181,18 +176,18 @@ impl<'s> Ranked<'s> {
                 }
                 node
             }
-            Scored::Combined { fields, boost } => self.combined(fields, *boost, scoring)?,
-            Scored::BestTerms { field, terms, n, boost } => {
-                self.best_terms(*field, terms, *n, *boost, scoring, matches)?
+            Logical::Combined { fields, boost } => self.combined(fields, *boost, sources)?,
+            Logical::BestTerms { field, terms, n, boost } => {
+                self.best_terms(*field, terms, *n, *boost, sources, matches)?
             }
-            Scored::Constant { matching, score } => self.set(matching, *score, matches)?,
-            Scored::Sum { must, should, must_not, minimum } => {
+            Logical::Constant { matching, score } => self.set(matching, *score, matches)?,
+            Logical::Sum { must, should, must_not, minimum } => {
                 let must = nodes(self, must)?;
                 let should = nodes(self, should)?;
-                let must_not = self.all_excluded(must_not, scoring, matches)?;
+                let must_not = self.all_excluded(must_not, sources, matches)?;
                 Node::Sum { must, should, must_not, minimum: *minimum }
             }
-            Scored::Max { any, tie } => Node::Max { any: nodes(self, any)?, tie: *tie },
+            Logical::Max { any, tie } => Node::Max { any: nodes(self, any)?, tie: *tie },
         })
     }
 
@@ -200,33 +195,33 @@ impl<'s> Ranked<'s> {
     fn excluded(
         &mut self,
         normal: &Normal,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         match normal {
             Normal::Term { field, term } => {
-                let infos = self.look_up(*field, term)?;
-                self.term(*field, term, 0.0, infos, scoring, matches)
+                let infos = self.look_up(*field, term, sources)?;
+                self.term(*field, term, 0.0, infos, sources, matches)
             }
             Normal::Phrase { phrase, .. } if phrase.terms.is_empty() => {
                 self.set(normal, 0.0, matches)
             }
-            Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, scoring),
+            Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, sources),
             Normal::And { all, none } => Ok(Node::Sum {
-                must: self.all_excluded(all, scoring, matches)?,
+                must: self.all_excluded(all, sources, matches)?,
                 should: vec![],
-                must_not: self.all_excluded(none, scoring, matches)?,
+                must_not: self.all_excluded(none, sources, matches)?,
                 minimum: 0,
             }),
             Normal::Or(any) => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_excluded(any, scoring, matches)?,
+                should: self.all_excluded(any, sources, matches)?,
                 must_not: vec![],
                 minimum: 1,
             }),
             Normal::AtLeast { minimum, any } => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_excluded(any, scoring, matches)?,
+                should: self.all_excluded(any, sources, matches)?,
                 must_not: vec![],
                 minimum: *minimum,
             }),
@@ -239,10 +234,10 @@ impl<'s> Ranked<'s> {
     fn all_excluded(
         &mut self,
         normals: &[Normal],
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Vec<Node>> {
-        normals.iter().map(|normal| self.excluded(normal, scoring, matches)).collect()
+        normals.iter().map(|normal| self.excluded(normal, sources, matches)).collect()
     }
 
     pub(super) fn set(
@@ -261,17 +256,26 @@ impl<'s> Ranked<'s> {
     }
 
     /// What the dictionaries say of a term, by segment.
-    pub(super) fn look_up(&self, field: FieldId, term: &[u8]) -> Result<Vec<Option<TermInfo>>> {
-        let of_segment = |segment: &SegmentReader<'s>| segment.field(field).terms()?.get(term);
+    pub(super) fn look_up(
+        &self,
+        field: FieldId,
+        term: &[u8],
+        sources: &Sources<'_>,
+    ) -> Result<Vec<Option<TermInfo>>> {
+        let of_segment = |segment: &SegmentReader<'s>| sources.look_ups.get(*segment, field, term);
         self.segments.iter().map(of_segment).collect()
     }
 
     /// The same for each part that is a term, all of a field together, so that they wait for memory together;
     /// their postings are asked for early. Nothing for other parts.
-    fn look_up_all(&self, parts: &[Scored]) -> Result<Vec<Vec<Option<TermInfo>>>> {
+    fn look_up_all(
+        &self,
+        parts: &[Logical],
+        sources: &Sources<'_>,
+    ) -> Result<Vec<Vec<Option<TermInfo>>>> {
         let mut infos = vec![vec![]; parts.len()];
-        let term_of = |part: &Scored| match part {
-            Scored::Term { field, .. } => Some(*field),
+        let term_of = |part: &Logical| match part {
+            Logical::Term { field, .. } => Some(*field),
             _ => None,
         };
         for (nth, field) in parts.iter().map(term_of).enumerate() {
@@ -281,7 +285,7 @@ impl<'s> Ranked<'s> {
             }
             let of_field = || {
                 parts.iter().enumerate().filter_map(move |(at, part)| match part {
-                    Scored::Term { field: other, term, .. } if *other == field => {
+                    Logical::Term { field: other, term, .. } if *other == field => {
                         Some((at, &term[..]))
                     }
                     _ => None,
@@ -290,7 +294,8 @@ impl<'s> Ranked<'s> {
             for segment in &self.segments {
                 let reader = segment.field(field);
                 let mut places = of_field().map(|(at, _)| at);
-                reader.terms()?.get_all(of_field().map(|(_, term)| term), |info| {
+                let terms = of_field().map(|(_, term)| term);
+                sources.look_ups.get_all(*segment, field, terms, |info| {
                     if let Some(info) = &info {
                         reader.prefetch_postings(info)?;
                     }
@@ -310,11 +315,12 @@ impl<'s> Ranked<'s> {
         term: &[u8],
         boost: f32,
         infos: Vec<Option<TermInfo>>,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let df = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
-        self.term_as_rare_as(df, field, term, boost, infos, scoring, matches)
+        let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+        let df = sources.statistics.document_frequency(field, term, here)?;
+        self.term_as_rare_as(df, field, term, boost, infos, sources, matches)
     }
 
     /// A term that counts as if it were in `df` documents.
@@ -326,10 +332,10 @@ impl<'s> Ranked<'s> {
         term: &[u8],
         boost: f32,
         infos: Vec<Option<TermInfo>>,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let place = self.place_of(field, scoring)?;
+        let place = self.place_of(field, sources)?;
         let keeps_frequencies = self
             .segments
             .first()
@@ -340,7 +346,8 @@ impl<'s> Ranked<'s> {
             return self.set(&Normal::Term { field, term: term.to_vec() }, score, matches);
         }
         let weight = self.fields[place].weight(df, boost);
-        self.terms.push(RankedTerm { field: place, term: term.to_vec(), df, boost, weight, infos });
+        let (term, is_spelling) = (term.to_vec(), false);
+        self.terms.push(RankedTerm { field: place, term, df, boost, weight, infos, is_spelling });
         Ok(Node::Term(self.terms.len() - 1))
     }
 
@@ -349,16 +356,16 @@ impl<'s> Ranked<'s> {
         field: FieldId,
         spec: &Arc<PhraseSpec>,
         boost: f32,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        sources: &Sources<'_>,
     ) -> Result<Node> {
-        let place = self.place_of(field, scoring)?;
+        let place = self.place_of(field, sources)?;
         let mut infos = Vec::with_capacity(self.segments.len());
         let mut df = vec![0; spec.terms.len()];
         for segment in &self.segments {
-            let dictionary = segment.field(field).terms()?;
             let mut of_segment = Vec::with_capacity(spec.terms.len());
             let mut sums = df.iter_mut();
-            dictionary.get_all(spec.terms.iter().map(|term| &term[..]), |info| {
+            let terms = spec.terms.iter().map(|term| &term[..]);
+            sources.look_ups.get_all(*segment, field, terms, |info| {
                 if let (Some(info), Some(df)) = (&info, sums.next()) {
                     segment.field(field).prefetch_postings(info)?;
                     *df += u64::from(info.df);
@@ -367,6 +374,9 @@ impl<'s> Ranked<'s> {
                 Ok(())
             })?;
             infos.push(of_segment);
+        }
+        for (df, term) in df.iter_mut().zip(&spec.terms) {
+            *df = sources.statistics.document_frequency(field, term, *df)?;
         }
         let scoring = &self.fields[place];
         // A word that stands for many terms says nothing of how rare the phrase is, unless all do.
@@ -380,15 +390,11 @@ impl<'s> Ranked<'s> {
     }
 
     /// The field among those that are scored.
-    pub(super) fn place_of(
-        &mut self,
-        field: FieldId,
-        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
-    ) -> Result<usize> {
+    pub(super) fn place_of(&mut self, field: FieldId, sources: &Sources<'_>) -> Result<usize> {
         if let Some(place) = self.fields.iter().position(|scoring| scoring.field == field) {
             return Ok(place);
         }
-        self.fields.push(scoring(field)?);
+        self.fields.push(sources.statistics.field(field)?);
         Ok(self.fields.len() - 1)
     }
 

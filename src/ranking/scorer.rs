@@ -166,7 +166,7 @@ impl SegmentScorer<'_, '_> {
                 "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {}{}",
                 term.df,
                 counted(scoring.n_docs, "document"),
-                if term.is_as_rare_as_another() { ", as its most frequent spelling" } else { "" }
+                if term.is_spelling { ", as its most frequent spelling" } else { "" }
             ),
             parts: vec![],
         };

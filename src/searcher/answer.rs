@@ -135,7 +135,7 @@ impl SearchBuilder<'_> {
         let done = match planned {
             Some(execution) => self.execute(execution, &mut found),
             None => self.options(false).and_then(|options| {
-                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                let mut execution = self.execution(&options)?;
                 self.execute(&mut execution, &mut found)?;
                 self.searcher.recycle(execution);
                 Ok(())
@@ -225,7 +225,7 @@ impl SearchBuilder<'_> {
         }
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..self.options(false)? };
-        let mut execution = self.searcher.execution(&self.query(), &options)?;
+        let mut execution = self.execution(&options)?;
         self.with_matches_of(&mut execution, found, then)?;
         self.searcher.recycle(execution);
         Ok(())
@@ -260,7 +260,7 @@ impl SearchBuilder<'_> {
             (TotalMode::UpTo(most), None) => {
                 let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
                 let options = PlanOptions { goal, forced: self.forced, ..PlanOptions::default() };
-                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                let mut execution = self.execution(&options)?;
                 self.count_page(&mut execution, total)?;
                 self.searcher.recycle(execution);
                 return Ok(());
@@ -272,12 +272,14 @@ impl SearchBuilder<'_> {
             }
             (_, None) if self.forced.is_some() => {
                 let options = PlanOptions { forced: self.forced, ..PlanOptions::default() };
-                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                let mut execution = self.execution(&options)?;
                 total.value = execution.count()?;
                 self.searcher.recycle(execution);
             }
             (_, None) => {
-                found.is_planned = self.searcher.count_to(&self.query(), &mut total.value)?;
+                let normal = &self.rewritten()?.normal;
+                found.is_planned =
+                    self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;
             }
         }
         total.relation = Relation::Exact;

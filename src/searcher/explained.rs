@@ -58,10 +58,11 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
+        self.keep_look_ups();
         let from_cache = self.cache_decision();
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
-        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
+        let (plan, rewritten, mut notes) = self.plan(&options)?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         notes.extend(self.put_page(&mut tree, ranked.as_ref(), None)?);
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
@@ -159,11 +160,12 @@ impl SearchBuilder<'_> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
+        self.keep_look_ups();
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
         let looked_up = started.elapsed();
         let planning = Instant::now();
-        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
+        let (plan, rewritten, mut notes) = self.plan(&options)?;
         let (planning, for_people) = (planning.elapsed(), plan.for_people);
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
@@ -287,6 +289,7 @@ impl SearchBuilder<'_> {
             });
         }
         tree.page = self.page();
+        tree.term_lookups = Some(self.look_ups().n_asked());
         tree.findings = tree.find_with(facts);
         tree
     }

@@ -9,6 +9,7 @@
 mod answer;
 mod cache;
 mod collapse;
+mod collection;
 mod etag;
 mod explained;
 mod facet;
@@ -16,6 +17,7 @@ mod facet_plans;
 mod facets;
 mod facts;
 mod hits;
+mod meaning;
 mod prepared;
 mod ranges;
 mod request;
@@ -38,6 +40,8 @@ mod within;
 
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
+use collection::OfCollection;
+pub use collection::{CollectionStatistics, FieldCounts};
 pub use etag::Etag;
 pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
@@ -65,18 +69,23 @@ use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::limits::{self, Limits};
 use crate::phrase::PhraseReader;
-use crate::plan::{self, CostModel, Costs, Goal, Plan, PlanOptions, PlanScratch};
-use crate::query::{self, LenientQuery, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
-use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
+use crate::plan::{
+    self, CostModel, Costs, Goal, LookUps, Plan, PlanOptions, PlanScratch, TermPool,
+};
+use crate::query::{
+    self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query, Rewritten,
+};
+use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
+use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
 const SCRATCH_KEPT: usize = 16;
@@ -120,6 +129,8 @@ struct Inner {
     scratch: Mutex<Vec<Scratch>>,
     /// The same for finding the best.
     pruned: Mutex<Vec<pruned::Scratch>>,
+    /// The same for terms that were looked up.
+    terms: Arc<TermPool>,
     scorings: FieldScorings,
 }
 
@@ -192,7 +203,17 @@ impl Searcher {
         let (scratch, pruned) = Default::default();
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
-        Searcher(Arc::new(Inner { storage, snapshot, etag, setting, scratch, pruned, scorings }))
+        let terms = Arc::default();
+        Searcher(Arc::new(Inner {
+            storage,
+            snapshot,
+            etag,
+            setting,
+            scratch,
+            pruned,
+            terms,
+            scorings,
+        }))
     }
 
     /// Where the index is.
@@ -372,43 +393,47 @@ impl Searcher {
         self.search(query).explain_score(doc)
     }
 
-    /// Looks up what scoring a query needs.
+    /// Looks up what scoring needs.
     fn ranked(
         &self,
-        query: &Query,
-        parameters: &[(FieldId, Parameters)],
-        options: ScoringOptions,
-        statistics: Statistics,
+        logical: &Logical,
+        parameters: &OwnParameters,
+        statistics: &Statistics,
         parts: Parts,
+        look_ups: &LookUps,
     ) -> Result<Ranked<'_>> {
-        let scored = query::scoring(query, self.schema(), &self.0.setting.analyzers, options)?;
-        let own = |field| {
-            // What was said last counts, as of every other option.
-            let own = parameters.iter().rfind(|(other, _)| *other == field);
-            own.map_or_else(Parameters::default, |(_, parameters)| *parameters)
-        };
-        let of_field = |field| self.0.scorings.get(field, self.segments(), own(field));
-        let segments = self.segments().collect();
-        let is_whole = statistics == Statistics::Snapshot || self.segments().len() == 1;
+        let is_whole = *statistics != Statistics::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
         let parts = if is_whole { parts } else { Parts::Each };
-        let ranked =
-            Ranked::new(&scored, segments, of_field, parts, |normal| self.matches(normal))?;
+        let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
+        let of_snapshot = OfSnapshot { snapshot, parameters, kept };
+        let of_collection;
+        let statistics: &dyn numbers::Statistics = match statistics {
+            Statistics::Snapshot | Statistics::Segment => &of_snapshot,
+            Statistics::Collection(given) => {
+                of_collection = OfCollection { given, schema: self.schema(), parameters };
+                &of_collection
+            }
+        };
+        let sources = Sources { statistics, look_ups };
+        let segments = self.segments().collect();
+        let matches = |normal: &Normal| self.matches(normal, look_ups);
+        let ranked = Ranked::new(logical, segments, &sources, parts, matches)?;
         if is_whole {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {
-            let only = || std::iter::once(segment);
-            let of_field = |field| FieldScoring::of(field, only(), own(field)).map(Arc::new);
-            let matches = |normal: &Normal| self.matches_in(normal, only());
-            Ranked::new(&scored, vec![segment], of_field, parts, matches)
+            let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
+            let only = std::iter::once(segment);
+            let matches = |normal: &Normal| self.matches_in(normal, only.clone(), look_ups);
+            Ranked::new(logical, vec![segment], &sources, parts, matches)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
 
     /// Everything that matches, by segment.
-    fn matches(&self, normal: &Normal) -> Result<Matches> {
-        self.matches_in(normal, self.segments())
+    fn matches(&self, normal: &Normal, look_ups: &LookUps) -> Result<Matches> {
+        self.matches_in(normal, self.segments(), look_ups)
     }
 
     /// The same in some of the segments.
@@ -416,8 +441,9 @@ impl Searcher {
         &'s self,
         normal: &Normal,
         segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
+        look_ups: &LookUps,
     ) -> Result<Matches> {
-        let mut execution = self.collecting(normal, segments)?;
+        let mut execution = self.collecting(normal, segments, look_ups)?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
         self.recycle(execution);
         matches.iter().map(MatchSet::to_test).collect()
@@ -428,12 +454,18 @@ impl Searcher {
         &'s self,
         normal: &Normal,
         segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
+        look_ups: &LookUps,
     ) -> Result<Execution<'s>> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let (scratch, execution) = self.scratch();
-        let plan = plan::plan(normal, segments, &options, self.costs(), scratch)?;
+        let plan = plan::plan(normal, segments, &options, self.costs(), look_ups, scratch)?;
         Ok(Execution::new(plan, false, execution))
+    }
+
+    /// The documents that a query means.
+    fn rewritten(&self, query: &Query) -> Result<Rewritten> {
+        query::rewrite(query, self.schema(), &self.0.setting.analyzers)
     }
 
     /// How many documents match.
@@ -445,7 +477,12 @@ impl Searcher {
     pub fn count(&self, query: &Query) -> Result<u64> {
         let started = self.0.setting.slow.as_ref().map(|_| Instant::now());
         let mut total = 0;
-        let counted = self.count_to(query, &mut total);
+        let counted = {
+            let _scope = self.enter(&Budget::new());
+            self.rewritten(query).and_then(|Rewritten { normal, .. }| {
+                self.count_to(&normal, &LookUps::of(&normal), &mut total)
+            })
+        };
         if started.is_some() {
             self.search(query).count_only().log_if_slow(started, counted.as_ref().err());
         }
@@ -453,28 +490,25 @@ impl Searcher {
     }
 
     /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
-    fn count_to(&self, query: &Query, total: &mut u64) -> Result<bool> {
-        let _scope = self.enter(&Budget::new());
-        let normal = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?.normal;
-        if let Normal::Term { field, term } = &normal {
+    fn count_to(&self, normal: &Normal, look_ups: &LookUps, total: &mut u64) -> Result<bool> {
+        if let Normal::Term { field, term } = normal {
             // What the plan would say, without one.
             for segment in self.segments() {
-                let field = segment.field(*field);
-                if let Some(info) = field.terms()?.get(term)? {
+                if let Some(info) = look_ups.get(segment, *field, term)? {
                     *total += match segment.deleted() {
                         None => u64::from(info.df),
-                        Some(deleted) => count_live(field, &info, deleted)?,
+                        Some(deleted) => count_live(segment.field(*field), &info, deleted)?,
                     };
                 }
             }
             return Ok(false);
         }
-        if let Normal::Phrase { field, phrase } = &normal {
-            return self.count_phrase(*field, phrase, total).map(|()| false);
+        if let Normal::Phrase { field, phrase } = normal {
+            return self.count_phrase(*field, phrase, look_ups, total).map(|()| false);
         }
         let (plan, execution) = self.scratch();
         let options = PlanOptions::default();
-        let plan = plan::plan(&normal, self.segments(), &options, self.costs(), plan)?;
+        let plan = plan::plan(normal, self.segments(), &options, self.costs(), look_ups, plan)?;
         let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
         *total += execution.counted();
@@ -483,13 +517,20 @@ impl Searcher {
     }
 
     /// Adds to `sum` how many documents have a phrase: counted without a plan.
-    fn count_phrase(&self, field: FieldId, phrase: &PhraseSpec, sum: &mut u64) -> Result<()> {
+    fn count_phrase(
+        &self,
+        field: FieldId,
+        phrase: &PhraseSpec,
+        look_ups: &LookUps,
+        sum: &mut u64,
+    ) -> Result<()> {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
         let mut infos = Vec::with_capacity(phrase.terms.len());
         for segment in self.segments() {
             let reader = segment.field(field);
             infos.clear();
-            reader.terms()?.get_all(phrase.terms.iter().map(|term| &term[..]), |info| {
+            let terms = phrase.terms.iter().map(|term| &term[..]);
+            look_ups.get_all(segment, field, terms, |info| {
                 infos.push(info);
                 Ok(())
             })?;
@@ -610,27 +651,32 @@ impl Searcher {
 
     /// Plans a query and gets ready to carry the plan out.
     fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
-        let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
+        let normal = self.rewritten(query)?.normal;
+        self.execution_of(&normal, options, &LookUps::of(&normal))
+    }
+
+    /// Plans to find what a query means and gets ready to carry the plan out.
+    fn execution_of(
+        &self,
+        normal: &Normal,
+        options: &PlanOptions,
+        look_ups: &LookUps,
+    ) -> Result<Execution<'_>> {
         let (plan, execution) = self.scratch();
-        let plan = plan::plan(&rewritten.normal, self.segments(), options, self.costs(), plan)?;
+        let plan = plan::plan(normal, self.segments(), options, self.costs(), look_ups, plan)?;
         Ok(Execution::new(plan, false, execution))
     }
 
-    /// Plans a query for people; also gives what it was rewritten to, and why.
-    fn plan(
+    /// Plans to find what a query means.
+    fn plan_of(
         &self,
-        query: &Query,
+        normal: &Normal,
         options: &PlanOptions,
-    ) -> Result<(Plan<'_>, String, Vec<String>)> {
-        let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
+        look_ups: &LookUps,
+    ) -> Result<Plan<'_>> {
         let (scratch, execution) = self.scratch();
         self.keep((PlanScratch::default(), execution));
-        let mut plan =
-            plan::plan(&rewritten.normal, self.segments(), options, self.costs(), scratch)?;
-        let started = options.for_people.then(Instant::now);
-        let text = rewritten.normal.to_text(self.schema());
-        plan.for_people += started.map_or(Duration::ZERO, |started| started.elapsed());
-        Ok((plan, text, rewritten.notes))
+        plan::plan(normal, self.segments(), options, self.costs(), look_ups, scratch)
     }
 
     /// What planning reckons with.

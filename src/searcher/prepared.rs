@@ -128,7 +128,7 @@ impl<'s> SearchBuilder<'s> {
         self.stays_open = true;
         let way = match ranked {
             _ if self.is_collapsed() => {
-                self.searcher.plan(&self.query(), &self.options(false)?)?;
+                self.plan(&self.options(false)?)?;
                 PreparedWay::Anew(None)
             }
             Some(ranked) if self.is_scored(&ranked) => {
@@ -143,11 +143,11 @@ impl<'s> SearchBuilder<'s> {
             }
             _ if self.is_sorted() => {
                 // Planned anew each time; what is wrong with it is told now.
-                self.searcher.plan(&self.query(), &self.options(false)?)?;
+                self.plan(&self.options(false)?)?;
                 PreparedWay::Anew(None)
             }
             ranked => PreparedWay::Plan {
-                execution: Box::new(self.searcher.execution(&self.query(), &self.options(false)?)?),
+                execution: Box::new(self.execution(&self.options(false)?)?),
                 score: ranked.as_ref().and_then(Ranked::constant),
             },
         };
@@ -165,7 +165,7 @@ impl<'s> SearchBuilder<'s> {
             }
         };
         let options = PlanOptions { goal, ..PlanOptions::default() };
-        self.searcher.execution(&self.query(), &options).map(Some)
+        self.execution(&options).map(Some)
     }
 }
 

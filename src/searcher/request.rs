@@ -8,7 +8,7 @@ pub use collapse::Collapse;
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
 pub(super) use selection::Selection;
 
-use super::{Facet, TotalMode};
+use super::{CollectionStatistics, Facet, TotalMode};
 use crate::budget::Budget;
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
@@ -18,6 +18,7 @@ use crate::sort::SortKey;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Hits on a page unless a [limit](super::SearchBuilder::limit) is given.
@@ -79,7 +80,7 @@ pub enum Order {
 }
 
 /// What it is that says how rare a word is, and how long a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Statistics {
     /// All documents of the snapshot: scores do not depend on the segments that documents are in.
@@ -88,6 +89,9 @@ pub enum Statistics {
     /// The documents of the same segment: what each segment scores does not depend on the others, as if it were an
     /// index of its own.
     Segment,
+    /// A collection that the snapshot is a part of: the same for all parts, so that their scores can be compared. A usage error
+    /// where the numbers of a field or a term are missing that the query needs.
+    Collection(Arc<CollectionStatistics>),
 }
 
 /// What a search may take; none of it changes an answer that there is.

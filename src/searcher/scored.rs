@@ -1,6 +1,7 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
 use super::answer::{Found, LookedAt, Ready};
+use super::collection::{CollectionStatistics, Recording};
 use super::request::AfterScore;
 use super::search::SearchBuilder;
 use super::top_k::Way;
@@ -10,11 +11,12 @@ use crate::execution::MatchSet;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::query::{self, Query, ScoringOptions};
+use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
+use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
 use std::time::{Duration, Instant};
 
@@ -63,15 +65,49 @@ impl<'a> SearchBuilder<'a> {
     }
 
     pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
-        self.scoring_of(&self.query(), parts)
+        let parameters = self.parameters()?;
+        self.scoring_of(&self.bound()?.logical, &parameters, parts)
     }
 
-    /// The same for another query, with the options of this search.
-    pub(super) fn scoring_of(&self, query: &Query, parts: Parts) -> Result<Ranked<'a>> {
-        let options = ScoringOptions { pattern_terms: self.request.pattern_terms };
-        let (searcher, parameters) = (self.searcher, self.parameters()?);
-        let ranked =
-            searcher.ranked(query, &parameters, options, self.request.statistics, parts)?;
+    /// The same without selections, which are not scored: some buckets leave one out.
+    pub(super) fn scoring_without_selections(&self) -> Result<Ranked<'a>> {
+        if self.request.selections.is_empty() {
+            return self.scoring(Parts::AsNeeded);
+        }
+        let (parameters, bound) = (self.parameters()?, self.bind(&self.request.query)?);
+        self.scoring_of(&bound.logical, &parameters, Parts::AsNeeded)
+    }
+
+    /// Numbers of this snapshot that scores of the query depend on: those that a coordinator adds up over all shards and
+    /// hands to each of them as [`Statistics::Collection`](super::Statistics::Collection). Nothing is searched.
+    ///
+    /// Costs what looking up the words costs. Patterns that are scored by their [best terms](Self::pattern_terms) have in each shard
+    /// others.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn collection_statistics(&self) -> Result<CollectionStatistics> {
+        let _scope = self.searcher.enter(&self.budget());
+        let parameters = self.parameters()?;
+        let (snapshot, kept) = (self.searcher.snapshot(), &self.searcher.0.scorings);
+        let own = OfSnapshot { snapshot, parameters: &parameters, kept };
+        let recording = Recording::new(&own, self.searcher.schema());
+        let sources = Sources { statistics: &recording, look_ups: self.look_ups() };
+        let segments = self.searcher.segments().collect();
+        let matches = |_: &Normal| Ok(vec![]);
+        Ranked::new(&self.bound()?.logical, segments, &sources, Parts::AsNeeded, matches)?;
+        Ok(recording.into_asked())
+    }
+
+    fn scoring_of(
+        &self,
+        logical: &Logical,
+        parameters: &OwnParameters,
+        parts: Parts,
+    ) -> Result<Ranked<'a>> {
+        let (searcher, statistics) = (self.searcher, &self.request.statistics);
+        let ranked = searcher.ranked(logical, parameters, statistics, parts, self.look_ups())?;
         Ok(ranked.with_functions(self.functions()?))
     }
 
@@ -228,9 +264,9 @@ impl<'a> SearchBuilder<'a> {
                 base += u64::from(segment.n_docs());
                 continue;
             }
-            let analyzers = &searcher.0.setting.analyzers;
-            let normal = query::rewrite(&self.query(), searcher.schema(), analyzers)?.normal;
-            let is_in = match searcher.matches(&normal)?.get(at) {
+            self.keep_look_ups();
+            let normal = &self.rewritten()?.normal;
+            let is_in = match searcher.matches(normal, self.look_ups())?.get(at) {
                 Some(MatchSet::Some(windows)) => windows.contains(here as u32),
                 Some(MatchSet::Everything) => true,
                 None => false,

@@ -1,5 +1,6 @@
 //! One search and its options.
 
+use super::meaning::Meaning;
 use super::request::{AfterScore, Order, SearchRequest, Statistics};
 use super::{Facet, Searcher, TotalMode};
 use crate::budget::{Budget, CancelToken};
@@ -28,6 +29,7 @@ pub struct SearchBuilder<'a> {
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
+    pub(super) meaning: Meaning,
 }
 
 impl<'a> SearchBuilder<'a> {
@@ -41,6 +43,7 @@ impl<'a> SearchBuilder<'a> {
             stays_open: false,
             estimate_from: None,
             explained: vec![],
+            meaning: Meaning::default(),
         }
     }
 }

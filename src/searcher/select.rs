@@ -5,7 +5,6 @@
 //! within it: the query is matched once more with the others. That mostly costs little more than its rarest condition, where what
 //! each selection matches by itself may be most of the index.
 
-use super::Searcher;
 use super::request::Selection;
 use super::search::SearchBuilder;
 use crate::error::{Error, ErrorKind, Result};
@@ -98,7 +97,8 @@ impl SearchBuilder<'_> {
     /// What planning the query says.
     pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
         let query = selected(&self.request.query, self.selections_but(left_out));
-        let plan = self.searcher.plan(&query, &PlanOptions::default())?.0;
+        let normal = self.searcher.rewritten(&query)?.normal;
+        let plan = self.searcher.plan_of(&normal, &PlanOptions::default(), self.look_ups())?;
         Ok(plan.node(plan.root()).estimate.documents as f64)
     }
 
@@ -174,7 +174,11 @@ impl<'m> Domain<'m> {
             return Ok(());
         }
         let others = search.selections_but(left_out);
-        let matches = self::matches(search.searcher, &selected(&search.request.query, others))?;
+        let searcher = search.searcher;
+        let normal = searcher.rewritten(&selected(&search.request.query, others))?.normal;
+        let mut execution = searcher.collecting(&normal, searcher.segments(), search.look_ups())?;
+        let matches = execution.page_and_matches(&mut vec![])?.1;
+        searcher.recycle(execution);
         self.add(left_out.clone(), matches);
         Ok(())
     }
@@ -193,13 +197,4 @@ impl<'m> Domain<'m> {
             None => &[],
         }
     }
-}
-
-/// Everything that a query matches, by segment.
-fn matches(searcher: &Searcher, query: &Query) -> Result<Matches> {
-    let normal = query::rewrite(query, searcher.schema(), &searcher.0.setting.analyzers)?.normal;
-    let mut execution = searcher.collecting(&normal, searcher.segments())?;
-    let matches = execution.page_and_matches(&mut vec![])?.1;
-    searcher.recycle(execution);
-    Ok(matches)
 }

@@ -97,12 +97,20 @@ impl SearchBuilder<'_> {
             }
         };
         node.decisions = self.decision(ranked, way, &root).into_iter().collect();
-        if self.request.statistics == Statistics::Segment {
-            let reason =
-                "each segment is ranked by how rare words are and how long texts are there";
-            let own = Decision::accepted("statistics of each segment", reason);
-            node.decisions.push(own.instead_of("statistics of the snapshot", None));
-        }
+        let own = match self.request.statistics {
+            Statistics::Snapshot => None,
+            Statistics::Segment => Some((
+                "statistics of each segment",
+                "each segment is ranked by how rare words are and how long texts are there",
+            )),
+            Statistics::Collection(_) => Some((
+                "statistics of a collection",
+                "words are as rare, and texts as long, as in the collection that this is a part of",
+            )),
+        };
+        node.decisions.extend(own.map(|(rule, reason)| {
+            Decision::accepted(rule, reason).instead_of("statistics of the snapshot", None)
+        }));
         node.decisions.extend(ranked.patterns().map(|pattern| {
             Decision::accepted("score patterns by their best terms", pattern.to_string())
                 .instead_of("the same score for every match", None)

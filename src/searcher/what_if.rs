@@ -174,7 +174,7 @@ impl SearchBuilder<'_> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
-        let (plan, ..) = self.searcher.plan(&self.query(), &options)?;
+        let (plan, ..) = self.plan(&options)?;
         let mut ways: Vec<Forced> = vec![];
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
         let is_collapsed = self.is_collapsed();

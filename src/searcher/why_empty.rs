@@ -9,10 +9,9 @@ use super::Searcher;
 use super::search::SearchBuilder;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 use crate::ids::FieldId;
-use crate::plan::{self, Goal, PlanOptions, PlanScratch, Total};
+use crate::plan::{Goal, LookUps, PlanOptions, Total};
 use crate::query::{self, Boost, Normal, Query};
 use std::collections::BTreeSet;
 
@@ -405,9 +404,10 @@ impl Searcher {
 
     fn n_matching_normal(&self, normal: &Normal) -> Result<u64> {
         let options = PlanOptions::default();
-        let plan =
-            plan::plan(normal, self.segments(), &options, self.costs(), PlanScratch::default())?;
-        Execution::new(plan, false, ExecutionScratch::default()).count()
+        let mut execution = self.execution_of(normal, &options, &LookUps::of(normal))?;
+        let count = execution.count();
+        self.recycle(execution);
+        count
     }
 }
 

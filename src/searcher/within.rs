@@ -18,7 +18,7 @@ use crate::facet::{self, ColumnProfile, FacetProfile};
 use crate::ids::DocId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::plural::counted;
-use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::sort::{First, SortOrder};
@@ -343,14 +343,12 @@ impl<'s> BestHits<'s> {
             _ if !search.request.sort.is_empty() => {
                 let order = search.sort_order()?;
                 let ranked = order.needs_scores();
-                let ranked =
-                    ranked.then(|| search.scoring_of(&search.request.query, Parts::AsNeeded));
+                let ranked = ranked.then(|| search.scoring_without_selections());
                 HitOrder::Sorted(order, ranked.transpose()?.map(Box::new))
             }
             Order::Document => HitOrder::Documents(None),
             Order::Score => {
-                // Selections are not scored, and some buckets leave one out.
-                let ranked = search.scoring_of(&search.request.query, Parts::AsNeeded)?;
+                let ranked = search.scoring_without_selections()?;
                 match ranked.constant() {
                     Some(score) => HitOrder::Documents(Some(score)),
                     None => HitOrder::Scored(Box::new(ranked)),

@@ -235,6 +235,9 @@ pub(super) fn of_trees(
         (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
     });
     findings(&mut changes, left, right, &ids.collect());
+    if let (Some(l), Some(r)) = (left.term_lookups, right.term_lookups) {
+        changes.number("term_lookups", l, r);
+    }
     for (what, l, r) in [
         ("planning_ns", left.planning_ns, right.planning_ns),
         ("rest_ns", left.rest_ns(), right.rest_ns()),

@@ -8,10 +8,10 @@ use crate::json::{Json, Reader};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
 use crate::ranking::bm25::Parameters;
-use crate::searcher::TotalMode;
 use crate::searcher::facet::{Facet, FacetWhat, StatisticsOptions};
 use crate::searcher::ranges::FacetRange;
 use crate::searcher::values::ValueOptions;
+use crate::searcher::{CollectionStatistics, TotalMode};
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
 use std::borrow::Cow;
@@ -158,7 +158,10 @@ impl SearchRequest<'_> {
             json.field("pattern_terms").number(pattern_terms);
         }
         if *statistics != default.statistics {
-            json.field("statistics").string(name_of(&STATISTICS, statistics));
+            match statistics {
+                Statistics::Collection(given) => given.write_json(json.field("statistics")),
+                own => json.field("statistics").string(name_of(&STATISTICS, own)),
+            }
         }
         if *limits != default.limits {
             json.field("limits").object(|json| limits.write_json(json));
@@ -237,7 +240,7 @@ impl SearchRequest<'static> {
                     request.score_functions = reader.array(ScoreFunction::read_json)?;
                 }
                 "pattern_terms" => request.pattern_terms = reader.whole()?,
-                "statistics" => request.statistics = reader.one_of(&STATISTICS)?,
+                "statistics" => request.statistics = read_statistics(reader)?,
                 "limits" => request.limits = RequestLimits::read_json(reader)?,
                 _ => return unknown(reader, name, "a name of a request, see its JSON schema"),
             }
@@ -245,6 +248,20 @@ impl SearchRequest<'static> {
         })?;
         reader.end()?;
         Ok(request)
+    }
+}
+
+fn read_statistics(reader: &mut Reader<'_>) -> Result<Statistics> {
+    match reader.next_byte() {
+        Some(b'{') => {
+            CollectionStatistics::read_json(reader).map(|it| Statistics::Collection(it.into()))
+        }
+        _ => {
+            let names = STATISTICS.each_ref().map(|(name, _)| *name);
+            let of_name = names.map(|name| (name, name));
+            let name = reader.one_of(&of_name)?;
+            Ok(if name == "segment" { Statistics::Segment } else { Statistics::Snapshot })
+        }
     }
 }
 

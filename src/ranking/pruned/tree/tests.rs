@@ -4,12 +4,14 @@ use crate::bitmap::Container;
 use crate::execution::{MatchSet, Matches};
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
-use crate::query::{Normal, PhraseSpec, Proximity, Scored};
-use crate::ranking::bm25::{FieldScoring, Parameters, idf};
+use crate::plan::LookUps;
+use crate::query::{Logical, Normal, PhraseSpec, Proximity};
+use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters, idf};
 use crate::ranking::prepared::{Parts, Ranked, Shape};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
 use crate::ranking::search::find_best;
+use crate::ranking::statistics::{OfSnapshot, Sources};
 use crate::ranking::top::{self, Top};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,15 +73,15 @@ impl<'c> Naive<'c> {
         }
     }
 
-    fn score(&self, scored: &Scored, doc: u64) -> Option<f32> {
+    fn score(&self, scored: &Logical, doc: u64) -> Option<f32> {
         match scored {
-            Scored::Term { field, term, boost } => {
+            Logical::Term { field, term, boost } => {
                 let frequency = self.frequency(*field, term, doc);
                 let weight =
                     self.scoring[usize::from(field.0)].weight(self.df(*field, term), *boost);
                 (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
             }
-            Scored::Phrase { field, phrase, boost } => {
+            Logical::Phrase { field, phrase, boost } => {
                 let term = &phrase.terms[0];
                 let frequency = self.frequency(*field, term, doc).saturating_sub(1);
                 let scoring = &self.scoring[usize::from(field.0)];
@@ -87,11 +89,11 @@ impl<'c> Naive<'c> {
                 let weight = boost * (idf + idf) * (scoring.bm25.k1 + 1.0);
                 (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
             }
-            other @ (Scored::BestTerms { .. } | Scored::Combined { .. }) => {
+            other @ (Logical::BestTerms { .. } | Logical::Combined { .. }) => {
                 panic!("the naive scorer does not know {other:?}")
             }
-            Scored::Constant { matching, score } => self.matches(matching, doc).then_some(*score),
-            Scored::Sum { must, should, must_not, minimum } => {
+            Logical::Constant { matching, score } => self.matches(matching, doc).then_some(*score),
+            Logical::Sum { must, should, must_not, minimum } => {
                 let all: Vec<f32> = must.iter().filter_map(|part| self.score(part, doc)).collect();
                 let any: Vec<f32> =
                     should.iter().filter_map(|part| self.score(part, doc)).collect();
@@ -100,7 +102,7 @@ impl<'c> Naive<'c> {
                     && !must_not.iter().any(|part| self.matches(part, doc));
                 matches.then(|| all.iter().chain(&any).fold(0.0, |sum, score| sum + score))
             }
-            Scored::Max { any, tie } => {
+            Logical::Max { any, tie } => {
                 let scores: Vec<f32> =
                     any.iter().filter_map(|part| self.score(part, doc)).collect();
                 let best = scores.iter().copied().reduce(f32::max)?;
@@ -133,13 +135,16 @@ impl<'c> Naive<'c> {
         segments.collect()
     }
 
-    fn check(&self, scored: &Scored, parameters: Parameters, scratch: &mut Scratch) -> Pruning {
+    fn check(&self, scored: &Logical, parameters: Parameters, scratch: &mut Scratch) -> Pruning {
         let segments = || self.corpus.snapshot.readers();
-        let scoring =
-            |field| FieldScoring::of(field, segments(), parameters).map(std::sync::Arc::new);
+        let kept = FieldScorings::new(self.corpus.snapshot.manifest.schema.fields().len());
+        let parameters: Vec<_> = FIELDS.map(|field| (field, parameters)).to_vec();
+        let (snapshot, parameters) = (&self.corpus.snapshot, &parameters[..]);
+        let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
+        let sources = Sources { statistics: &statistics, look_ups: &LookUps::passing() };
         let matches = |normal: &_| Ok(self.set(normal));
         let ranked =
-            Ranked::new(scored, segments().collect(), scoring, Parts::Each, matches).unwrap();
+            Ranked::new(scored, segments().collect(), &sources, Parts::Each, matches).unwrap();
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
@@ -214,27 +219,29 @@ impl<'c> Queries<'c> {
         }
     }
 
-    fn leaf(&mut self) -> Scored {
+    fn leaf(&mut self) -> Logical {
         let ((field, term), boost) = (self.word(), self.boost());
         match self.random.below(12) {
-            0 => Scored::Constant { matching: self.normal(), score: self.one_of(&[0.0, 1.0, 7.5]) },
+            0 => {
+                Logical::Constant { matching: self.normal(), score: self.one_of(&[0.0, 1.0, 7.5]) }
+            }
             1 => {
                 let (field, phrase) = self.phrase();
-                Scored::Phrase { field, phrase, boost }
+                Logical::Phrase { field, phrase, boost }
             }
-            _ => Scored::Term { field, term, boost },
+            _ => Logical::Term { field, term, boost },
         }
     }
 
-    fn some(&mut self, depth: u32, least: u32, most: u32) -> Vec<Scored> {
+    fn some(&mut self, depth: u32, least: u32, most: u32) -> Vec<Logical> {
         let n = least + self.random.below(most - least + 1);
         (0..n).map(|_| self.query(depth)).collect()
     }
 
-    fn query(&mut self, depth: u32) -> Scored {
+    fn query(&mut self, depth: u32) -> Logical {
         let Some(depth) = depth.checked_sub(1) else { return self.leaf() };
         if self.random.below(6) == 0 {
-            return Scored::Max { any: self.some(0, 1, 2), tie: self.one_of(&[0.0, 0.3, 1.0]) };
+            return Logical::Max { any: self.some(0, 1, 2), tie: self.one_of(&[0.0, 0.3, 1.0]) };
         }
         let must = self.some(depth, 0, 2);
         let should = self.some(depth, 0, 4);
@@ -246,7 +253,7 @@ impl<'c> Queries<'c> {
         let must_not = (0..n_excluded).map(|_| self.normal()).filter(|not| *not != Normal::All);
         let must_not = must_not.collect();
         // The root of a tree that is a constant is answered elsewhere.
-        Scored::Sum { must, should, must_not, minimum }
+        Logical::Sum { must, should, must_not, minimum }
     }
 }
 
@@ -292,7 +299,7 @@ fn of_documents_with_one_word_and_equal_scores_the_first_are_enough() {
     let other = Naive::new(&corpus, unusual);
     let term = |text: &str| {
         let term = text.as_bytes().to_vec();
-        Scored::Term { field: FIELDS[0], term, boost: 1.0 }
+        Logical::Term { field: FIELDS[0], term, boost: 1.0 }
     };
     for (should, must_not) in [
         (vec![term("t100000")], vec![]),
@@ -300,7 +307,7 @@ fn of_documents_with_one_word_and_equal_scores_the_first_are_enough() {
         (vec![], vec![Normal::Term { field: FIELDS[0], term: b"t100".to_vec() }]),
     ] {
         let must = vec![term("clustered")];
-        let query = Scored::Sum { must, should, must_not, minimum: 0 };
+        let query = Logical::Sum { must, should, must_not, minimum: 0 };
         let pruning = naive.check(&query, Parameters::default(), &mut Scratch::default());
         // Up to 1,000 are wanted, of some 12,000 that have the word.
         assert!(pruning.documents_scored < 3_000, "{pruning:?} for {query:?}");
@@ -333,13 +340,13 @@ fn whatever_must_not_match_does_not() {
         },
         Normal::AtLeast { minimum: 2, any: some() },
     ] {
-        let scored = |text: &str| Scored::Term {
+        let scored = |text: &str| Logical::Term {
             field: FIELDS[0],
             term: text.as_bytes().to_vec(),
             boost: 1.0,
         };
         let (must, should) = (vec![scored("s20")], vec![scored("s2"), scored("s5")]);
-        let query = Scored::Sum { must, should, must_not: vec![not], minimum: 0 };
+        let query = Logical::Sum { must, should, must_not: vec![not], minimum: 0 };
         naive.check(&query, Parameters::default(), &mut Scratch::default());
     }
 }
@@ -350,13 +357,13 @@ fn trees_of_more_parts_than_there_are_bounds_for_agree_with_scoring_everything()
     let naive = Naive::new(&corpus, Parameters::default());
     let mut queries = Queries::new(&corpus, 8);
     for n in [31, 32, 33, 70] {
-        let terms = |queries: &mut Queries<'_>, n| -> Vec<Scored> {
+        let terms = |queries: &mut Queries<'_>, n| -> Vec<Logical> {
             let words = (0..n).map(|_| queries.word());
-            words.map(|(field, term)| Scored::Term { field, term, boost: 1.0 }).collect()
+            words.map(|(field, term)| Logical::Term { field, term, boost: 1.0 }).collect()
         };
         let should = terms(&mut queries, n - 1);
         let query =
-            Scored::Sum { must: terms(&mut queries, 1), should, must_not: vec![], minimum: 0 };
+            Logical::Sum { must: terms(&mut queries, 1), should, must_not: vec![], minimum: 0 };
         naive.check(&query, Parameters::default(), &mut Scratch::default());
     }
 }

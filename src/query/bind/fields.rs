@@ -1,7 +1,7 @@
 //! The fields that a clause means: its own, or the default fields where it stands.
 
 use super::clause::joined;
-use super::{Clause, Rewriter, located};
+use super::{Binder, Clause, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Place};
@@ -12,20 +12,38 @@ pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
 /// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
 pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
 
-impl Rewriter<'_> {
+/// Default fields.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    pub(super) fields: Vec<FieldId>,
+    /// By field, what its scores are multiplied by.
+    pub(super) weights: Vec<f32>,
+    /// Whether words are scored as if the fields were one.
+    pub(super) combined: bool,
+}
+
+impl Scope {
+    /// The fields with their weights.
+    pub(super) fn weighted(&self) -> impl Iterator<Item = (FieldId, f32)> {
+        self.fields.iter().copied().zip(self.weights.iter().copied())
+    }
+}
+
+impl Binder<'_> {
     /// Makes these the default fields until [`pop_fields`](Self::pop_fields).
     pub(in crate::query) fn push_fields(
         &mut self,
         fields: &[(String, Boost)],
         combined: bool,
-    ) -> Result<Vec<FieldId>> {
+    ) -> Result<()> {
         let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
         let ids: Vec<_> = ids.collect::<Result<_>>()?;
         if combined {
             self.check_combined(&ids, fields)?;
         }
-        self.fields.push(ids.clone());
-        Ok(ids)
+        let weights = fields.iter().map(|(_, boost)| boost.get()).collect();
+        self.scopes.push(Scope { fields: ids, weights, combined });
+        Ok(())
     }
 
     /// Refuses fields that cannot be scored as one.
@@ -52,11 +70,11 @@ impl Rewriter<'_> {
 
     /// The fields of words that name none.
     pub(super) fn default_fields(&self) -> &[FieldId] {
-        self.fields.last().map_or(self.schema.default_field_ids(), Vec::as_slice)
+        self.scopes.last().map_or(self.schema.default_field_ids(), |scope| &scope.fields)
     }
 
     pub(in crate::query) fn pop_fields(&mut self) {
-        self.fields.pop();
+        self.scopes.pop();
     }
 
     /// What `meaning` says of one field, or of all default fields as alternatives: in part, where some of them have
@@ -72,7 +90,7 @@ impl Rewriter<'_> {
             let field = self.field(name, place)?;
             return meaning(self, field);
         }
-        let own = self.fields.last().cloned();
+        let own = self.scopes.last().map(|scope| scope.fields.clone());
         let fields = own.as_deref().unwrap_or(self.schema.default_field_ids());
         if let [field] = fields {
             return meaning(self, *field);

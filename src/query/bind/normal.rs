@@ -39,6 +39,23 @@ pub(crate) enum Normal {
 }
 
 impl Normal {
+    /// Whether no term is in two places, as far as it shows at the first look.
+    pub(crate) fn has_each_term_once(&self) -> bool {
+        let are_terms = |parts: &[Normal]| parts.iter().all(|it| matches!(it, Normal::Term { .. }));
+        match self {
+            Normal::And { all, none } => are_terms(all) && are_terms(none),
+            // In each place another, see the laws of sets.
+            Normal::Or(any) => are_terms(any),
+            Normal::AtLeast { .. } => false,
+            Normal::All
+            | Normal::Nothing { .. }
+            | Normal::Term { .. }
+            | Normal::Expand { .. }
+            | Normal::Phrase { .. }
+            | Normal::Exists(_) => true,
+        }
+    }
+
     /// Prints in query syntax; the names of fields are the schema's.
     pub(crate) fn display(&self, schema: &Schema) -> impl fmt::Display + use<> {
         self.to_query(schema)

@@ -1,7 +1,8 @@
-//! [`Query`] → [`Normal`]: words become terms of fields, and the tree becomes as small as the laws
-//! of set algebra make it ([`algebra`]), before anything is known about the documents.
+//! [`Query`] → [`Logical`]: names become ids of fields and words become terms, once for all that a search does.
 //!
-//! What changes the meaning of the text in a way its author may not expect is said in a note.
+//! Which documents match follows from the logical tree: [`Normal`], as small as the laws of set algebra make it ([`algebra`]),
+//! before anything is known about the documents. What changes the meaning of the text in a way its author may not expect is
+//! said in a note.
 //!
 //! Cost: linear in the terms, times the depth of the tree.
 
@@ -11,18 +12,22 @@ mod fields;
 mod joined;
 #[cfg(test)]
 mod laws;
+mod leaf;
 mod limits;
+mod matching;
 mod normal;
 
 use std::ops::Range;
 
+use super::logical::{self, Logical, ScoringOptions};
 use super::phrase::Shape;
 use super::{Place, Query};
 use crate::analysis::Analyzers;
 use crate::error::{Error, Result};
-use crate::ids::FieldId;
 use crate::schema::Schema;
-pub(in crate::query) use clause::{Clause, Group, Settled, joined};
+pub(in crate::query) use clause::{Clause, joined};
+use clause::{Group, Settled};
+use fields::Scope;
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 use joined::JoinedField;
 pub(crate) use joined::joined_words;
@@ -31,15 +36,23 @@ pub(in crate::query) use limits::check as check_size;
 pub(crate) use normal::Normal;
 pub(in crate::query) use normal::nothing;
 
-/// What [`rewrite`] made of a query.
+/// What a query means in a schema.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoundQuery {
+    pub(crate) logical: Logical,
+    /// What was taken otherwise than it may have been meant, one sentence each.
+    notes: Vec<String>,
+}
+
+/// The documents that a query means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rewritten {
     pub(crate) normal: Normal,
-    /// What was taken otherwise than it may have been meant, one sentence each.
+    /// As those of [`BoundQuery`], and what the laws of sets have found.
     pub(crate) notes: Vec<String>,
 }
 
-/// Finds the fields and terms that a query means and simplifies it.
+/// Finds the fields and terms that a query means.
 ///
 /// # Errors
 ///
@@ -47,11 +60,26 @@ pub(crate) struct Rewritten {
 /// [`LimitExceeded`](crate::error::ErrorKind::LimitExceeded) for
 /// a tree built by hand beyond the parser's limits or beyond [`TERMS_MAX`], and for a phrase with
 /// slop of too many words.
-pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
+pub(crate) fn bind(
+    query: &Query,
+    schema: &Schema,
+    analyzers: &Analyzers,
+    options: ScoringOptions,
+) -> Result<BoundQuery> {
     check_size(query)?;
-    let mut rewriter = Rewriter::new(schema, analyzers);
-    let normal = rewriter.query(query)?;
-    Ok(Rewritten { normal, notes: rewriter.notes })
+    let mut binder = Binder { options, ..Binder::new(schema, analyzers) };
+    let logical = binder.query(query)?;
+    Ok(BoundQuery { logical, notes: binder.notes })
+}
+
+/// Finds the fields and terms that a query means, and the documents of these.
+///
+/// # Errors
+///
+/// As [`bind`].
+pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
+    let bound = bind(query, schema, analyzers, ScoringOptions::default())?;
+    Ok(bound.into_rewritten(schema, analyzers))
 }
 
 /// Whether documents must meet a condition that stands beside others, or must not where it excludes: the analyzers of
@@ -59,7 +87,7 @@ pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> 
 ///
 /// # Errors
 ///
-/// As [`rewrite`].
+/// As [`bind`].
 pub(crate) fn is_required(
     query: &Query,
     excludes: bool,
@@ -67,51 +95,147 @@ pub(crate) fn is_required(
     analyzers: &Analyzers,
 ) -> Result<bool> {
     check_size(query)?;
-    Ok(match Rewriter::new(schema, analyzers).clause(query)? {
+    Ok(match Binder::new(schema, analyzers).clause(query, 1.0)? {
         Clause::Whole(_) => true,
         Clause::Partial(..) => excludes,
         Clause::Dropped(_) => false,
     })
 }
 
-pub(super) struct Rewriter<'a> {
+impl BoundQuery {
+    /// The documents that match.
+    pub(crate) fn rewritten(&self, schema: &Schema, analyzers: &Analyzers) -> Rewritten {
+        self.clone().into_rewritten(schema, analyzers)
+    }
+
+    /// As [`rewritten`](Self::rewritten), in the memory of the terms.
+    pub(crate) fn into_rewritten(self, schema: &Schema, analyzers: &Analyzers) -> Rewritten {
+        let mut binder = Binder { notes: self.notes, ..Binder::new(schema, analyzers) };
+        let normal = binder.matching(self.logical);
+        Rewritten { normal, notes: binder.notes }
+    }
+}
+
+pub(super) struct Binder<'a> {
     pub(super) schema: &'a Schema,
     pub(super) analyzers: &'a Analyzers,
+    options: ScoringOptions,
     notes: Vec<String>,
     n_terms: usize,
     /// The default fields, the innermost last, where the query has its own.
-    fields: Vec<Vec<FieldId>>,
+    scopes: Vec<Scope>,
     /// The fields in which words are read together at the moment.
     together: Vec<JoinedField>,
 }
 
-impl<'a> Rewriter<'a> {
+/// Clauses, and whether each only filters.
+type Clauses = Vec<(Clause<Logical>, bool)>;
+
+impl<'a> Binder<'a> {
     pub(super) fn new(schema: &'a Schema, analyzers: &'a Analyzers) -> Self {
-        Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![], together: vec![] }
+        Binder {
+            schema,
+            analyzers,
+            options: ScoringOptions::default(),
+            notes: vec![],
+            n_terms: 0,
+            scopes: vec![],
+            together: vec![],
+        }
     }
 }
 
-impl Rewriter<'_> {
-    /// The documents that a query means by itself: none where nothing is left of it.
-    pub(super) fn query(&mut self, query: &Query) -> Result<Normal> {
-        Ok(match self.clause(query)? {
-            Clause::Whole(normal) => normal,
-            Clause::Partial(normal, why) => {
+impl Binder<'_> {
+    /// What a query means by itself: nothing where nothing is left of it.
+    fn query(&mut self, query: &Query) -> Result<Logical> {
+        Ok(match self.clause(query, 1.0)? {
+            Clause::Whole(logical) => logical,
+            Clause::Partial(logical, why) => {
                 self.note(clause::in_other_fields(&why));
-                normal
+                logical
             }
             Clause::Dropped(reason) => {
                 self.note(format!("{reason}, so it matches nothing"));
-                Normal::Nothing { reason }
+                Logical::nothing(reason)
             }
         })
     }
 
-    /// What a query means as a part of another.
-    pub(super) fn clause(&mut self, query: &Query) -> Result<Clause<Normal>> {
+    /// What a query means as a part of another that weighs its score by `boost`.
+    fn clause(&mut self, query: &Query, boost: f32) -> Result<Clause<Logical>> {
         match query {
-            Query::All => Ok(Normal::All.into()),
-            Query::Nothing => Ok(nothing("NOT * excludes every document").into()),
+            Query::All => Ok(constant(Normal::All, boost)),
+            Query::Nothing => Ok(constant(nothing("NOT * excludes every document"), 0.0)),
+            Query::Exists { field, place } => {
+                Ok(constant(Normal::Exists(self.field(field, place)?), boost))
+            }
+            Query::And(all) => {
+                let all = self.clauses(all, boost)?;
+                Ok(self.sum(Group::all(all)))
+            }
+            Query::Or(any) | Query::DisMax { any, .. } if any.is_empty() => {
+                Ok(constant(self.or(vec![]), 0.0))
+            }
+            Query::Or(any) => {
+                let any = self.alternatives(any, boost)?;
+                Ok(self.sum(Group::any(any)))
+            }
+            Query::DisMax { any, tie } => {
+                let any = self.alternatives(any, boost)?;
+                Ok(self.best_of(any, tie.get()))
+            }
+            Query::Not(query) => Ok(match self.matching_clause(query)? {
+                Clause::Whole(none) | Clause::Partial(none, _) => {
+                    constant(self.and(vec![], vec![none]), 0.0)
+                }
+                // What leaves nothing out by itself says nothing.
+                Clause::Dropped(reason) => Clause::Dropped(reason),
+            }),
+            Query::Group { must, should, must_not, minimum } => {
+                self.group(must, should, must_not, *minimum, boost)
+            }
+            Query::Boost { query, boost: factor } => {
+                self.clause(query, logical::finite(boost * factor.get()))
+            }
+            Query::ConstantScore { query, score } => {
+                let score = logical::finite(boost * score.get());
+                let clause = self.matching_clause(query)?;
+                Ok(clause.map(|matching| Logical::Constant { matching, score }))
+            }
+            Query::Fields { fields, combined, query } => {
+                self.push_fields(fields, *combined)?;
+                let result = self.clause(query, boost);
+                self.pop_fields();
+                result
+            }
+            Query::Word { .. }
+            | Query::Phrase { .. }
+            | Query::PhraseOf { .. }
+            | Query::Prefix { .. }
+            | Query::Wildcard { .. }
+            | Query::Regex { .. }
+            | Query::Fuzzy { .. }
+            | Query::Range { .. }
+            | Query::InSet { .. } => {
+                let names_field = names_field(query);
+                let clause = self.matching_leaf(query)?;
+                Ok(clause.map(|matching| self.leaf(matching, boost, names_field)))
+            }
+        }
+    }
+
+    /// The documents of a clause.
+    fn matching_clause(&mut self, query: &Query) -> Result<Clause<Normal>> {
+        Ok(match self.clause(query, 1.0)? {
+            Clause::Whole(logical) => Clause::Whole(self.matching(logical)),
+            Clause::Partial(logical, why) => Clause::Partial(self.matching(logical), why),
+            Clause::Dropped(why) => Clause::Dropped(why),
+        })
+    }
+
+    /// The documents of a word, a phrase or a pattern.
+    fn matching_leaf(&mut self, query: &Query) -> Result<Clause<Normal>> {
+        match query {
             Query::Word { field, text, place } => {
                 self.text(field.as_deref(), text, Shape::WORD, place)
             }
@@ -122,66 +246,42 @@ impl Rewriter<'_> {
             Query::PhraseOf { field, parts, proximity, place } => {
                 self.phrase_of(field.as_deref(), parts, *proximity, place)
             }
-            Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?).into()),
-            Query::And(all) => self.all_of(all),
-            Query::Or(any) | Query::DisMax { any, .. } => self.any_of(any),
-            Query::Not(query) => {
-                let none = match self.clause(query)? {
-                    Clause::Whole(it) | Clause::Partial(it, _) => it,
-                    // What leaves nothing out by itself says nothing.
-                    dropped => return Ok(dropped),
-                };
-                Ok(self.and(vec![], vec![none]).into())
-            }
-            Query::Group { must, should, must_not, minimum } => {
-                self.group(must, should, must_not, *minimum)
-            }
-            // What changes scores changes no matches.
-            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.clause(query),
-            Query::Prefix { field, .. }
-            | Query::Wildcard { field, .. }
-            | Query::Regex { field, .. }
-            | Query::Fuzzy { field, .. }
-            | Query::Range { field, .. }
-            | Query::InSet { field, .. } => self.expand(field.as_deref(), query),
-            Query::Fields { fields, combined, query } => {
-                self.push_fields(fields, *combined)?;
-                let result = self.clause(query);
-                self.pop_fields();
-                result
-            }
+            other => self.expand(other.field_of_terms().and_then(Option::as_deref), other),
         }
     }
 
-    /// Clauses, and whether each only filters.
-    fn clauses(&mut self, queries: &[Query]) -> Result<Vec<(Clause<Normal>, bool)>> {
-        queries.iter().map(|query| Ok((self.clause(query)?, query.is_filter()))).collect()
+    fn clauses(&mut self, queries: &[Query], boost: f32) -> Result<Clauses> {
+        queries.iter().map(|query| Ok((self.clause(query, boost)?, query.is_filter()))).collect()
     }
 
-    /// What is left of clauses side by side.
-    fn settled(&mut self, group: Group<Normal>) -> Clause<Normal> {
-        let settled = group.settle(|note| self.note(note));
-        settled.map(|Settled { must: mut all, should, minimum, must_not, .. }| {
+    fn alternatives(&mut self, any: &[Query], boost: f32) -> Result<Vec<Clause<Logical>>> {
+        any.iter().map(|query| self.clause(query, boost)).collect()
+    }
+
+    /// The sum of what is left of clauses side by side.
+    fn sum(&mut self, group: Group<Logical>) -> Clause<Logical> {
+        group.settle(|note| self.note(note)).map(|settled| {
+            let Settled { mut must, mut should, minimum, scored, must_not } = settled;
             match minimum {
-                0 => {}
-                1 => all.push(self.or(should)),
-                minimum => all.push(self.at_least(minimum, should)),
+                0 => should.extend(scored),
+                _ if scored.is_empty() => {}
+                _ => {
+                    must.push(Logical::sum(vec![], should, vec![], minimum));
+                    return Logical::sum(must, scored, must_not, 0);
+                }
             }
-            self.and(all, must_not)
+            Logical::sum(must, should, must_not, minimum)
         })
     }
 
-    fn all_of(&mut self, all: &[Query]) -> Result<Clause<Normal>> {
-        let all = self.clauses(all)?;
-        Ok(self.settled(Group::all(all)))
-    }
-
-    fn any_of(&mut self, any: &[Query]) -> Result<Clause<Normal>> {
-        if any.is_empty() {
-            return Ok(self.or(vec![]).into());
-        }
-        let any = self.clauses(any)?.into_iter().map(|(clause, _)| clause);
-        Ok(self.settled(Group::any(any.collect())))
+    /// The best of what is left of some alternatives.
+    fn best_of(&mut self, any: Vec<Clause<Logical>>, tie: f32) -> Clause<Logical> {
+        Group::any(any).settle(|note| self.note(note)).map(|mut settled| {
+            match settled.should.len() {
+                1 => settled.should.remove(0),
+                _ => Logical::Max { any: settled.should, tie },
+            }
+        })
     }
 
     fn group(
@@ -190,11 +290,12 @@ impl Rewriter<'_> {
         should: &[Query],
         must_not: &[Query],
         minimum: Option<u32>,
-    ) -> Result<Clause<Normal>> {
-        let all = self.side_by_side(must, true, None)?;
+        boost: f32,
+    ) -> Result<Clause<Logical>> {
+        let all = self.side_by_side(must, boost, true, None)?;
         let noted = self.notes.len();
         // Looked at even where they are dropped: a field that does not exist is an error anywhere.
-        let any = self.side_by_side(should, false, minimum)?;
+        let any = self.side_by_side(should, boost, false, minimum)?;
         let any: Vec<_> = any.into_iter().map(|(clause, _)| clause).collect();
         let is_required = all.iter().any(|(clause, _)| matches!(clause, Clause::Whole(_)));
         if is_required && !should.is_empty() && matches!(minimum, None | Some(0)) {
@@ -205,8 +306,9 @@ impl Rewriter<'_> {
                 shortened(&dropped.join(", "))
             ));
         }
-        let none = self.clauses(must_not)?.into_iter().map(|(clause, _)| clause).collect();
-        Ok(self.settled(Group { must: all, should: any, must_not: none, minimum }))
+        let none = must_not.iter().map(|query| self.matching_clause(query));
+        let none = none.collect::<Result<_>>()?;
+        Ok(self.sum(Group { must: all, should: any, must_not: none, minimum }))
     }
 
     /// A word or a quoted value, in its field or in all default fields.
@@ -228,6 +330,16 @@ impl Rewriter<'_> {
             self.notes.push(note);
         }
     }
+}
+
+/// Documents that all have one score.
+fn constant(matching: Normal, score: f32) -> Clause<Logical> {
+    Clause::Whole(Logical::Constant { matching, score })
+}
+
+/// Whether a leaf says itself in which field it is meant.
+fn names_field(leaf: &Query) -> bool {
+    leaf.field_of_terms().is_none_or(Option::is_some)
 }
 
 /// Adds the place where one is known.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Clause, Group, Normal, Rewriter, shortened};
+use super::{Binder, Clause, Clauses, Group, Normal, names_field, shortened};
 use crate::analysis::{Alternative, Analyzers};
 use crate::error::Result;
 use crate::ids::FieldId;
@@ -48,14 +48,14 @@ pub(crate) fn joined_words(
     if !analyzers.has_synonyms() {
         return Ok(vec![]);
     }
-    let mut rewriter = Rewriter::new(schema, analyzers);
+    let mut binder = Binder::new(schema, analyzers);
     if let Some(fields) = fields {
-        rewriter.push_fields(fields, false)?;
+        binder.push_fields(fields, false)?;
     }
-    rewriter.joined(group)
+    binder.joined(group)
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// The words of a group that are read together.
     pub(in crate::query) fn joined(&mut self, group: &[Query]) -> Result<Vec<JoinedWords>> {
         let mut all = vec![];
@@ -160,44 +160,52 @@ impl Rewriter<'_> {
         self.together.iter().any(|it| it.field == id)
     }
 
-    /// Clauses side by side with those that are read together as one, and whether each only filters. Where several
+    /// Clauses side by side with those that are read together as one, which scores as the best of its readings. Where several
     /// alternatives must match, each word is one and what they all stand for counts for each of them.
     pub(super) fn side_by_side(
         &mut self,
         group: &[Query],
+        boost: f32,
         are_required: bool,
         minimum: Option<u32>,
-    ) -> Result<Vec<(Clause<Normal>, bool)>> {
+    ) -> Result<Clauses> {
         let together = self.joined(group)?;
         if together.is_empty() {
-            return self.clauses(group);
+            return self.clauses(group, boost);
         }
         let (mut clauses, mut at) = (vec![], 0);
         for joined in together {
-            clauses.append(&mut self.clauses(&group[at..joined.words.start])?);
+            clauses.append(&mut self.clauses(&group[at..joined.words.start], boost)?);
             at = joined.words.end;
+            let written = &group[joined.words.clone()];
+            let names_field = written.first().is_some_and(names_field);
             self.enter_joined(&joined);
-            let words = self.clauses(self.kept(&group[joined.words.clone()]));
+            let words = self.clauses(self.kept(written), boost);
             self.leave_joined();
-            let (words, others) = (words?, Clause::Whole(joined.others));
+            let words = words?;
             if minimum.is_some_and(|minimum| minimum > 1) {
+                // They count for each of the words, and so for all of these once.
+                let others = self.leaf(joined.others, boost / written.len() as f32, names_field);
                 let mut words = words.into_iter();
-                for _ in joined.words {
-                    let either =
-                        words.next().map(|word| word.0).into_iter().chain([others.clone()]);
-                    clauses.push((self.settled(Group::any(either.collect())), false));
+                for _ in written {
+                    let either = words.next().map(|word| word.0).into_iter();
+                    let either = either.chain([Clause::Whole(others.clone())]);
+                    clauses.push((self.best_of(either.collect(), 0.0), false));
                 }
                 continue;
             }
-            let either = match words.is_empty() {
-                true => vec![],
-                false if are_required => vec![self.settled(Group::all(words))],
-                false => words.into_iter().map(|word| word.0).collect(),
+            let own = match (words.is_empty(), are_required) {
+                (true, _) => None,
+                (false, true) => Some(self.sum(Group::all(words))),
+                (false, false) => {
+                    let words = words.into_iter().map(|word| word.0).collect();
+                    Some(self.sum(Group::any(words)))
+                }
             };
-            let either = either.into_iter().chain([others]);
-            clauses.push((self.settled(Group::any(either.collect())), false));
+            let others = Clause::Whole(self.leaf(joined.others, boost, names_field));
+            clauses.push((self.best_of(own.into_iter().chain([others]).collect(), 0.0), false));
         }
-        clauses.append(&mut self.clauses(&group[at..])?);
+        clauses.append(&mut self.clauses(&group[at..], boost)?);
         Ok(clauses)
     }
 }

@@ -5,7 +5,7 @@
 //! the field. Negation moves up until it stands at the root or beside something positive:
 //! `a OR NOT b` becomes `NOT (b -a)`, so that nothing below the root counts absent documents.
 
-use super::Rewriter;
+use super::Binder;
 use super::normal::{Normal, nothing};
 use crate::ids::FieldId;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ const FEW: usize = 8;
 /// Reasons given for an empty result at the most.
 const REASONS_SHOWN: usize = 3;
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     /// What matches all of `all` and none of `none`, from nodes that are normal.
     pub(in crate::query) fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
         if none.is_empty() && all.len() == 1 {

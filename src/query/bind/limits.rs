@@ -1,6 +1,6 @@
 //! What is too much, for trees that no parser has limited.
 
-use super::{Rewriter, located};
+use super::{Binder, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{self, Limits};
 use crate::query::{DEPTH_MAX, Place, Query};
@@ -44,7 +44,7 @@ pub(in crate::query) fn check(query: &Query) -> Result<()> {
     Ok(())
 }
 
-impl Rewriter<'_> {
+impl Binder<'_> {
     pub(in crate::query) fn has_room_for_terms(&self) -> bool {
         self.n_terms < limits::current().query_terms
     }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::analysis::Analyzer;
-use crate::query::{ParseOptions, Proximity, Scored, ScoringOptions, Tie, parse, scoring};
+use crate::query::{Logical, ParseOptions, Proximity, Tie, parse};
 use crate::schema::{Field, FieldKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -213,22 +213,22 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
 }
 
 /// Whether a document is one of those that are scored.
-fn is_scored(scored: &Scored, doc: &Doc) -> bool {
-    let is = |part: &Scored| is_scored(part, doc);
+fn is_scored(scored: &Logical, doc: &Doc) -> bool {
+    let is = |part: &Logical| is_scored(part, doc);
     match scored {
-        Scored::Term { field, term, .. } => {
+        Logical::Term { field, term, .. } => {
             matches(&Normal::Term { field: *field, term: term.clone() }, doc)
         }
-        Scored::Phrase { field, phrase, .. } => {
+        Logical::Phrase { field, phrase, .. } => {
             matches(&Normal::Phrase { field: *field, phrase: phrase.clone() }, doc)
         }
-        Scored::Constant { matching, .. } => matches(matching, doc),
-        Scored::Sum { must, should, must_not, minimum } => {
+        Logical::Constant { matching, .. } => matches(matching, doc),
+        Logical::Sum { must, should, must_not, minimum } => {
             must.iter().all(is)
                 && should.iter().filter(|part| is(part)).count() >= *minimum as usize
                 && !must_not.iter().any(|not| matches(not, doc))
         }
-        Scored::Max { any, .. } => any.iter().any(is),
+        Logical::Max { any, .. } => any.iter().any(is),
         other => unreachable!("{other:?}"),
     }
 }
@@ -323,12 +323,12 @@ proptest! {
         prop_assert!(is_normal(&normal, true), "{:?}", normal);
         let same = parse(&query.to_string(), &ParseOptions::default()).unwrap();
         let options = ScoringOptions::default();
-        let scored = scoring(&query, &schema(), &Analyzers::default(), options).unwrap();
+        let logical = bind(&query, &schema(), &Analyzers::default(), options).unwrap().logical;
         let printed = normal.display(&schema()).to_string();
         let parsed = parse(&printed, &ParseOptions::default()).unwrap();
         for doc in universe() {
             prop_assert_eq!(asked(&query, &doc), matches(&normal, &doc), "{} as {} on {:?}", query, printed, doc);
-            prop_assert_eq!(is_scored(&scored, &doc), matches(&normal, &doc), "{} scored as {:?} on {:?}", query, scored, doc);
+            prop_assert_eq!(is_scored(&logical, &doc), matches(&normal, &doc), "{} scored as {:?} on {:?}", query, logical, doc);
             prop_assert_eq!(asked(&same, &doc), asked(&query, &doc), "{:?} printed {}", query, query);
             prop_assert_eq!(asked(&parsed, &doc), matches(&normal, &doc), "{} printed {}", query, printed);
         }

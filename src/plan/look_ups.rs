@@ -1,0 +1,235 @@
+//! What the dictionaries say of the terms of a search: each is asked once in each segment, whoever needs it first.
+//!
+//! Matching and scoring, counts and facets mean the same terms, and each plans by itself. What the first of them has looked up is
+//! kept for the others, unless it is known that there are none.
+
+use crate::error::Result;
+use crate::format::terms::TermInfo;
+use crate::ids::{FieldId, SegmentId};
+use crate::query::Normal;
+use crate::segment::reader::SegmentReader;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Terms up to which comparing with all costs less than hashing.
+const COMPARED_MAX: usize = 16;
+/// Searches at the same time whose memory is kept for later ones, and the terms of which each may have been.
+const POOLED_MAX: usize = 16;
+const TERMS_KEPT: usize = 64;
+
+/// Memory of earlier searches for the terms of later ones, at most one for each that ran at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct TermPool(Mutex<Vec<Kept>>);
+
+/// The terms that a search has looked up.
+#[derive(Debug, Default)]
+pub(crate) struct LookUps {
+    kept: Option<RefCell<Kept>>,
+    /// Where the memory goes in the end.
+    pool: Option<Arc<TermPool>>,
+    n_asked: Cell<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    terms: Vec<(FieldId, Range<usize>)>,
+    /// The bytes of all terms, one after the other.
+    bytes: Vec<u8>,
+    /// The places of terms, where there are many.
+    places: HashMap<(FieldId, Vec<u8>), usize>,
+    /// What is known in each segment, by term; behind the first `n_segments` memory of earlier searches.
+    segments: Vec<(SegmentId, Vec<Known>)>,
+    n_segments: usize,
+    /// The places of those that are looked up at the moment, and of those of them that were not before.
+    asked: Vec<usize>,
+    new: Vec<usize>,
+}
+
+/// What is known of a term in one segment.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Nothing,
+    /// Asked for by the call that is running.
+    Asked,
+    Found(Option<TermInfo>),
+}
+
+impl LookUps {
+    /// For a search that asks for no term twice: nothing is kept.
+    pub(crate) fn passing() -> Self {
+        LookUps::default()
+    }
+
+    /// For a search that may need a term again.
+    pub(crate) fn keeping(pool: &Arc<TermPool>) -> Self {
+        let kept = pool.lock().pop().unwrap_or_default();
+        LookUps {
+            kept: Some(RefCell::new(kept)),
+            pool: Some(Arc::clone(pool)),
+            n_asked: Cell::new(0),
+        }
+    }
+
+    /// For a search for what a query matches and nothing else.
+    pub(crate) fn of(normal: &Normal) -> Self {
+        match normal.has_each_term_once() {
+            true => LookUps::passing(),
+            false => LookUps { kept: Some(RefCell::default()), pool: None, n_asked: Cell::new(0) },
+        }
+    }
+
+    /// How many terms dictionaries were asked for: the same term counts once for each segment.
+    pub(crate) fn n_asked(&self) -> u64 {
+        self.n_asked.get()
+    }
+
+    /// What the dictionary of a field says of a term.
+    pub(crate) fn get(
+        &self,
+        segment: SegmentReader<'_>,
+        field: FieldId,
+        term: &[u8],
+    ) -> Result<Option<TermInfo>> {
+        if self.kept.is_none() {
+            self.n_asked.set(self.n_asked.get() + 1);
+            return segment.field(field).terms()?.get(term);
+        }
+        let mut of_term = None;
+        self.get_all(segment, field, std::iter::once(term), |info| {
+            of_term = info;
+            Ok(())
+        })?;
+        Ok(of_term)
+    }
+
+    /// What the dictionary of a field says of some terms, in their order. Those that nobody asked for so far wait for memory
+    /// together.
+    pub(crate) fn get_all<'t>(
+        &self,
+        segment: SegmentReader<'_>,
+        field: FieldId,
+        terms: impl Iterator<Item = &'t [u8]>,
+        mut found: impl FnMut(Option<TermInfo>) -> Result<()>,
+    ) -> Result<()> {
+        let dictionary = segment.field(field).terms()?;
+        let Some(kept) = &self.kept else {
+            let mut n_asked = self.n_asked.get();
+            let done = dictionary.get_all(terms.inspect(|_| n_asked += 1), found);
+            self.n_asked.set(n_asked);
+            return done;
+        };
+        let kept = &mut *kept.borrow_mut();
+        let at = kept.place_of_segment(segment.id());
+        kept.asked.clear();
+        for term in terms {
+            let place = kept.place_of(field, term);
+            kept.asked.push(place);
+        }
+        let Kept { terms, bytes, segments, asked, new, .. } = kept;
+        let known = &mut segments[at].1;
+        known.resize(known.len().max(terms.len()), Known::Nothing);
+        new.clear();
+        for place in asked.iter() {
+            if matches!(known[*place], Known::Nothing) {
+                known[*place] = Known::Asked;
+                new.push(*place);
+            }
+        }
+        let text = |place: &usize| &bytes[terms[*place].1.clone()];
+        let mut places = new.iter();
+        let done = dictionary.get_all(new.iter().map(text), |info| {
+            if let Some(place) = places.next() {
+                known[*place] = Known::Found(info);
+            }
+            Ok(())
+        });
+        self.n_asked.set(self.n_asked.get() + new.len() as u64);
+        if done.is_err() {
+            // Asked for again, they are an error again.
+            new.iter().for_each(|place| known[*place] = Known::Nothing);
+            return done;
+        }
+        asked.iter().try_for_each(|place| match known[*place] {
+            Known::Found(info) => found(info),
+            Known::Nothing | Known::Asked => found(None),
+        })
+    }
+}
+
+impl Drop for LookUps {
+    fn drop(&mut self) {
+        let (Some(pool), Some(kept)) = (self.pool.take(), self.kept.take()) else { return };
+        let mut kept = kept.into_inner();
+        if kept.terms.len() > TERMS_KEPT {
+            return;
+        }
+        kept.clear();
+        let mut free = pool.lock();
+        if free.len() < POOLED_MAX {
+            free.push(kept);
+        }
+    }
+}
+
+impl TermPool {
+    /// What a panic left behind is memory of no search.
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn clear(&mut self) {
+        self.terms.clear();
+        self.bytes.clear();
+        self.places.clear();
+        self.n_segments = 0;
+    }
+
+    fn place_of_segment(&mut self, id: SegmentId) -> usize {
+        let at = self.n_segments;
+        if let Some(at) = self.segments[..at].iter().position(|(of, _)| *of == id) {
+            return at;
+        }
+        match self.segments.get_mut(at) {
+            Some((free, known)) => {
+                *free = id;
+                known.clear();
+            }
+            None => self.segments.push((id, vec![])),
+        }
+        self.n_segments += 1;
+        at
+    }
+
+    /// The place of a term, which gets one where it has none.
+    fn place_of(&mut self, field: FieldId, term: &[u8]) -> usize {
+        let n = self.terms.len();
+        if n <= COMPARED_MAX {
+            let is_this = |(of, range): &(FieldId, Range<usize>)| {
+                *of == field && self.bytes[range.clone()] == *term
+            };
+            if let Some(place) = self.terms.iter().position(is_this) {
+                return place;
+            }
+        } else {
+            if self.places.is_empty() {
+                let of_all = self.terms.iter().zip(0..);
+                let key = |(field, range): &(FieldId, Range<usize>)| {
+                    (*field, self.bytes[range.clone()].to_vec())
+                };
+                self.places = of_all.map(|(term, place)| (key(term), place)).collect();
+            }
+            match self.places.entry((field, term.to_vec())) {
+                std::collections::hash_map::Entry::Occupied(place) => return *place.get(),
+                std::collections::hash_map::Entry::Vacant(place) => drop(place.insert(n)),
+            }
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(term);
+        self.terms.push((field, start..self.bytes.len()));
+        n
+    }
+}
