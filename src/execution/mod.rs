@@ -150,11 +150,6 @@ impl<'s> Execution<'s> {
         &self.plan
     }
 
-    /// Forgets what the last run took, which was nobody's time.
-    pub(crate) fn forget_times(&mut self) {
-        self.profile.forget_times();
-    }
-
     /// What the last run did.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile

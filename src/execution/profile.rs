@@ -92,11 +92,6 @@ impl Profile {
         self.stopped_early = false;
     }
 
-    pub(super) fn forget_times(&mut self) {
-        self.nodes.iter_mut().for_each(|node| node.time_ns = 0);
-        self.total = Duration::ZERO;
-    }
-
     pub(super) fn segment_mut(&mut self, segment: usize) -> SegmentProfile<'_> {
         let nodes = &mut self.nodes[segment * self.n_nodes..][..self.n_nodes];
         let (windows, segment) = (&mut self.windows, segment as u32);

@@ -3,6 +3,8 @@
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.
 
+mod page;
+
 use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
@@ -19,12 +21,12 @@ use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    FacetMethod, FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan,
-    SegmentPlan, Total,
+    FacetMethod, FacetOrder, FacetPlan, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan,
 };
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
+pub(crate) use page::{LookedAt, PageRun};
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -34,9 +36,9 @@ const LABEL_CHARS_MAX: usize = 200;
 /// What one run left behind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'r> {
-    pub(crate) profile: &'r Profile,
-    /// Documents of the page that was filled, where one was wanted.
-    pub(crate) page_len: Option<u64>,
+    /// What matching operators did; none where making the page has found all that was wanted, and they were not carried out.
+    pub(crate) profile: Option<&'r Profile>,
+    pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets.
     pub(crate) facets: &'r [FacetProfile],
     /// Before anything ran, and all of it.
@@ -189,7 +191,7 @@ impl Explaining<'_, '_> {
         } else {
             let segments = self.segments(id);
             explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
-            explained.actual = self.run.map(|_| {
+            explained.actual = self.profile().map(|_| {
                 let mut sum = Actual::default();
                 segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
                 sum
@@ -206,11 +208,11 @@ impl Explaining<'_, '_> {
     /// Where the documents of a leaf are, or of what was found.
     fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
         let leaf = self.plan.node(id).operator.leaf();
-        let maps =
-            leaf.map(|leaf| self.maps.of_leaf(self.plan, &self.ids, leaf, self.run.is_some()));
-        match (maps.unwrap_or_default(), self.run) {
-            (none, Some(run)) if none.is_empty() && id == self.plan.root() => {
-                windows::of_result(self.plan, &self.ids, run.profile)
+        let has_run = self.run.is_some();
+        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, &self.ids, leaf, has_run));
+        match (maps.unwrap_or_default(), self.profile()) {
+            (none, Some(profile)) if none.is_empty() && id == self.plan.root() => {
+                windows::of_result(self.plan, &self.ids, profile)
             }
             (maps, _) => maps,
         }
@@ -269,7 +271,12 @@ impl Explaining<'_, '_> {
 
     /// What an operator did in one segment.
     fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
-        self.run.map(|run| actual(run.profile.node(segment, id), self.plan.node(id)))
+        self.profile().map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
+    }
+
+    /// What matching operators did, where they were carried out.
+    fn profile(&self) -> Option<&Profile> {
+        self.run.and_then(|run| run.profile)
     }
 
     /// How an operator works in one segment.
@@ -313,39 +320,6 @@ impl Explaining<'_, '_> {
             }
             Operator::AtLeast { .. } => "count how many inputs hold each document".into(),
         }
-    }
-
-    /// Puts the page on top of the plan, where documents are wanted rather than counted.
-    fn page(&self, root: ExplainNode) -> ExplainNode {
-        let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
-        let label = match (offset, total) {
-            (0, Total::Exact) => format!("first {limit}, count all"),
-            (0, _) => format!("first {limit}"),
-            (_, Total::Exact) => {
-                format!("{limit} from the {}th, count all", offset.saturating_add(1))
-            }
-            (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
-        };
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let mut node = ExplainNode::new("Limit", label);
-        let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
-        node.algorithm = match total {
-            Total::Exact if is_less_deleted => {
-                "document order; past the page document frequencies less deleted documents".into()
-            }
-            Total::Exact => "document order; count what is past the page".into(),
-            Total::UpTo(most) => format!("document order; count up to {most}"),
-            Total::Unknown => "document order; stop at the page".into(),
-        };
-        let e = &root.estimate;
-        node.estimate = Estimate::between(page(e.documents), page(e.lower), page(e.upper), "limit");
-        node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
-            documents: run.page_len.unwrap_or(0),
-            documents_in: Some(root.documents),
-            ..Actual::default()
-        });
-        node.children = vec![root];
-        node
     }
 
     fn decision(&self, decision: &decision::Decision) -> Decision {

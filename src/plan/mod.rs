@@ -26,6 +26,7 @@ mod facet;
 pub(crate) mod forced;
 pub(crate) mod leaf;
 mod look_ups;
+pub(crate) mod page;
 mod placed;
 mod planner;
 mod sample;
@@ -48,6 +49,10 @@ pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
+pub(crate) use page::{
+    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Scoring, Shape, SortDetails,
+    StatisticsOf, TopKDetails, TopKStrategy,
+};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,6 +102,8 @@ pub(crate) enum Total {
 #[derive(Debug)]
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
+    /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
+    pub(crate) page: Option<(PagePlan, PageDetails)>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
@@ -369,6 +376,7 @@ impl<'s> Plan<'s> {
             scratch;
         Plan {
             goal: options.goal,
+            page: None,
             keeps_matches: options.keeps_matches,
             nodes,
             inputs,

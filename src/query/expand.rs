@@ -11,7 +11,7 @@
 use std::ops::Bound;
 
 use super::bind::{Binder, Clause, Normal, joined, located, nothing, shortened};
-use super::phrase::Shape;
+use super::phrase_spec::Shape;
 use super::{Fuzziness, Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};

@@ -104,9 +104,11 @@ mod literals;
 mod parser;
 mod phrase;
 mod phrase_of;
+mod phrase_spec;
 mod print;
 mod bind;
 mod logical;
+mod normal;
 mod states;
 mod typed;
 mod walk;
@@ -119,21 +121,22 @@ pub use crate::expansion::{
     FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
     WILDCARD_BYTES_MAX,
 };
-pub(crate) use bind::{BoundQuery, Normal, Rewritten, bind, is_required, joined_words, rewrite};
+pub(crate) use bind::{BoundQuery, Rewritten, bind, is_required, joined_words, rewrite};
 pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub(crate) use logical::{CombinedField, Logical, ScoringOptions};
+pub(crate) use normal::Normal;
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,
     parse,
 };
-pub(crate) use phrase::PhraseSpec;
 pub use phrase::{
     NEAR_WORDS_MAX, PHRASE_PATTERN_LISTS_MAX, PHRASE_PATTERN_POSITIONS_MAX, PHRASE_PATTERNS_MAX,
     READINGS_MAX,
 };
 pub use phrase_of::PhrasePart;
+pub(crate) use phrase_spec::PhraseSpec;
 pub use print::escape;
 pub use weight::{Boost, Score, Tie};
 

@@ -2,19 +2,34 @@
 
 use super::node::Node;
 use super::prepared::Ranked;
-use crate::plan::cost;
+use crate::plan::{Scoring, Shape, cost};
 
-impl Ranked<'_> {
-    /// How many documents are expected to match, as if its parts were independent of each other: for decisions that may not
-    /// cost more than they are worth, so nothing is looked up or read. Words that people ask for together are
+impl Scoring for Ranked<'_> {
+    fn shape(&self) -> Shape {
+        Ranked::shape(self)
+    }
+
+    fn constant(&self) -> Option<f32> {
+        Ranked::constant(self)
+    }
+
+    fn has_functions(&self) -> bool {
+        !self.functions().is_empty()
+    }
+
+    fn is_exact_phrase(&self) -> bool {
+        Ranked::is_exact_phrase(self)
+    }
+
+    /// Nothing is looked up or read, as a decision may not cost more than it is worth. Words that people ask for together are
     /// together in several times as many.
-    pub(crate) fn expected_matches(&self) -> f64 {
+    fn expected_matches(&self) -> f64 {
         let n_docs: f64 = self.segments.iter().map(|segment| f64::from(segment.n_docs())).sum();
         n_docs * self.expected_share(&self.root, n_docs.max(1.0))
     }
 
-    /// Whether words have to be placed to know what matches: phrases that only add to scores do not count.
-    pub(crate) fn matches_by_phrases(&self) -> bool {
+    /// Phrases that only add to scores do not count.
+    fn matches_by_phrases(&self) -> bool {
         fn asks(node: &Node) -> bool {
             match node {
                 Node::Phrase(_) => true,
@@ -28,7 +43,9 @@ impl Ranked<'_> {
         }
         asks(&self.root)
     }
+}
 
+impl Ranked<'_> {
     fn expected_share(&self, node: &Node, n_docs: f64) -> f64 {
         let share = |documents: u64| (documents as f64 / n_docs).min(1.0);
         let any_of = |nodes: &[Node]| {

@@ -14,6 +14,7 @@ use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, RarePhrase};
+use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::segment::reader::SegmentReader;
 use std::sync::Arc;
@@ -72,21 +73,6 @@ pub(crate) enum Parts {
     AsNeeded,
     /// What each part adds to it.
     Each,
-}
-
-/// Queries whose best documents can be found without scoring all that match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Every document that matches has this score: any will do.
-    Constant,
-    /// Terms of which one must match.
-    AnyOf,
-    /// Terms that must all match.
-    AllOf,
-    /// A phrase.
-    Phrase,
-    /// Anything else.
-    Tree,
 }
 
 impl<'s> Ranked<'s> {

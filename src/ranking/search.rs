@@ -1,7 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
-use super::prepared::{Ranked, Shape};
+use super::prepared::Ranked;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::{Scored, Top};
@@ -11,6 +11,7 @@ use crate::execution::MatchSet;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
+use crate::plan::Shape;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 

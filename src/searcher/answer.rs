@@ -1,20 +1,19 @@
 //! How a search is answered: the page, what matches, and what was found of it.
 
+use super::counted::Inner;
 use super::search::SearchBuilder;
-use super::within::Inner;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
+use crate::explain::LookedAt;
 use crate::facet::{ColumnProfile, FacetProfile};
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
-use crate::plan::{self, Goal, PlanOptions};
+use crate::plan::{self, Goal, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
-use crate::ranking::pruned::{PhrasePruning, Pruning};
 use crate::ranking::search::OpenLists;
 use crate::ranking::top::Trace;
-use crate::sort::SortProfile;
 use std::time::{Duration, Instant};
 
 /// Room made for documents before any is found.
@@ -112,17 +111,18 @@ impl SearchBuilder<'_> {
         ready: Ready<'_, '_>,
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<Found> {
-        match ranked {
-            _ if self.is_collapsed() => self.collapsed(ready.planned, hit),
-            Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, ready, |doc, score| hit(Hit::new(doc, Some(score))))
+        let page = self.page_plan(ranked);
+        match (page.operator, ranked) {
+            (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
+            (PageOperator::TopK(strategy), Some(ranked)) => {
+                self.best(ranked, strategy, ready, |doc, score| hit(Hit::new(doc, Some(score))))
             }
-            _ if self.is_sorted() => self.sorted(ready.planned, |doc, score, sort| {
+            (PageOperator::Sort, _) => self.sorted(ready.planned, |doc, score, sort| {
                 hit(Hit { sort, ..Hit::new(doc, score) })
             }),
-            ranked => {
-                let found = self.planned(ready.planned)?;
-                let score = ranked.and_then(Ranked::constant);
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
+                let found = self.planned(&page, ready.planned)?;
+                let score = page.score();
                 found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
                 Ok(found)
             }
@@ -130,11 +130,11 @@ impl SearchBuilder<'_> {
     }
 
     /// What a plan finds, where nothing is scored: what is `planned` already, or one of its own.
-    fn planned(&self, planned: Option<&mut Execution<'_>>) -> Result<Found> {
+    fn planned(&self, page: &PagePlan, planned: Option<&mut Execution<'_>>) -> Result<Found> {
         let mut found = Found::uncounted();
         let done = match planned {
             Some(execution) => self.execute(execution, &mut found),
-            None => self.options(false).and_then(|options| {
+            None => self.options(page.goal(), false).and_then(|options| {
                 let mut execution = self.execution(&options)?;
                 self.execute(&mut execution, &mut found)?;
                 self.searcher.recycle(execution);
@@ -142,6 +142,7 @@ impl SearchBuilder<'_> {
             }),
         };
         self.end(done, &mut found)?;
+        found.n_hits = found.docs.len() as u64;
         Ok(found)
     }
 
@@ -224,8 +225,7 @@ impl SearchBuilder<'_> {
             return self.with_matches_of(execution, found, then);
         }
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-        let options = PlanOptions { goal, ..self.options(false)? };
-        let mut execution = self.execution(&options)?;
+        let mut execution = self.execution(&self.options(goal, false)?)?;
         self.with_matches_of(&mut execution, found, then)?;
         self.searcher.recycle(execution);
         Ok(())
@@ -293,8 +293,8 @@ impl SearchBuilder<'_> {
         Ok(())
     }
 
-    pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
-        let goal = self.own_goal();
+    /// What a plan is made by.
+    pub(super) fn options(&self, goal: Goal, for_people: bool) -> Result<PlanOptions> {
         let mut facets = self.term_facets()?;
         if let Some(Forced::Facet { nth, method }) = self.forced
             && let Some(facet) = facets.get_mut(nth as usize)
@@ -304,22 +304,6 @@ impl SearchBuilder<'_> {
         let keeps_matches = !self.request.facets.is_empty();
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
         Ok(PlanOptions { goal, facets, keeps_matches, for_people, forced, estimate_from })
-    }
-
-    /// What the plan is asked for where nothing is ranked.
-    pub(super) fn own_goal(&self) -> Goal {
-        match self.request.count_only {
-            true => Goal::Count,
-            false => Goal::Page {
-                offset: self.request.offset,
-                limit: self.request.limit,
-                total: match self.request.total {
-                    TotalMode::Exact => plan::Total::Exact,
-                    TotalMode::UpTo(most) => plan::Total::UpTo(most),
-                    TotalMode::Unknown => plan::Total::Unknown,
-                },
-            },
-        }
     }
 }
 
@@ -348,8 +332,6 @@ pub(super) struct Found {
     pub(super) column_profiles: Vec<ColumnProfile>,
     /// How many different values hits could have, where they are grouped, and what that took.
     pub(super) groups: Option<u64>,
-    /// Documents that were looked at to group hits.
-    pub(super) collapsed: Option<u64>,
     /// By facet those within it.
     pub(super) inner: Vec<Vec<Inner>>,
     /// Whether a plan was carried out: the best of many queries are found, and counted, without.
@@ -367,16 +349,4 @@ impl Found {
         let total = Total { value: 0, relation: Relation::AtLeast };
         Found { total, ..Found::default() }
     }
-}
-
-/// What finding the best looked at.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum LookedAt {
-    #[default]
-    Nothing,
-    /// So many documents, all that match.
-    All(u64),
-    Blocks(Pruning),
-    Phrase(PhrasePruning),
-    Columns(SortProfile),
 }

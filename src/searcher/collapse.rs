@@ -12,14 +12,13 @@ use super::within::BestHits;
 use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
-use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
+use crate::explain::LookedAt;
 use crate::facet;
 use crate::facet::DistinctCounts;
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
 use crate::schema::{Field, FieldKind};
-use crate::sort::SortKey;
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -121,57 +120,9 @@ impl SearchBuilder<'_> {
         });
         self.end(done, &mut found)?;
         (found.groups, found.n_hits) = (groups, page.len() as u64);
-        (found.collapsed, found.took) = (Some(looked_at), took);
+        (found.looked_at, found.took) = (LookedAt::Groups(looked_at), took);
         page.into_iter().try_for_each(&mut hit)?;
         Ok(found)
-    }
-
-    /// Puts what groups on top of a plan, which finds the matches, and what happened.
-    pub(super) fn put_collapse(&self, tree: &mut ExplainTree, run: Option<&Found>) {
-        let Some(collapse) = &self.request.collapse else { return };
-        let mut root = std::mem::take(&mut tree.plan);
-        if root.operator == "Limit" {
-            // That of a plan which is asked for everything, and for no page.
-            root = root.children.pop().unwrap_or_default();
-        }
-        let order = match (&self.request.sort[..], self.request.order) {
-            ([], super::Order::Score) => "by score".to_owned(),
-            ([], super::Order::Document) => "in document order".to_owned(),
-            (keys, _) => format!("by {}", SortKey::described(keys)),
-        };
-        let (offset, limit) = (self.request.offset, self.request.limit);
-        let label = match offset {
-            0 => format!("first {limit} {order}, {}", collapse.described()),
-            _ => format!("{limit} after the first {offset} {order}, {}", collapse.described()),
-        };
-        let mut node = ExplainNode::new("Collapse", label);
-        let e = &root.estimate;
-        // Everything may be one group.
-        node.estimate = Estimate::between(e.documents.min(limit), 0, e.upper.min(limit), "limit");
-        node.field = Some(collapse.field.clone());
-        node.predicate = (!self.request.sort.is_empty()).then(|| self.keys());
-        let scores = self.scores_in_words();
-        node.algorithm = format!("all matches in order, a batch at a time{scores}");
-        let reason = "how far a page reaches is known when it is full or has all there are";
-        node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
-        if let Some(found) = run {
-            node.actual = Some(Actual {
-                documents: found.n_hits,
-                documents_in: root.actual.as_ref().map(|actual| actual.documents),
-                // Those of a batch again where a larger one is looked at.
-                sort: Some(ColumnCounts {
-                    documents: found.collapsed.unwrap_or_default(),
-                    ..ColumnCounts::default()
-                }),
-                time_ns: u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX),
-                complete: found.stopped.is_none(),
-                stopped: found.stopped.is_some(),
-                ..Actual::default()
-            });
-        }
-        node.children = vec![root];
-        node.number();
-        tree.plan = node;
     }
 }
 

@@ -2,23 +2,16 @@
 
 use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
 use super::search::SearchBuilder;
-use super::top_k::Way;
 use super::why::FilledPage;
 use super::{Hit, Hits, TotalMode};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
-use crate::explain::{self, ExplainPage, ExplainTree, Facts};
+use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{self, EstimateFrom, Goal, PlanOptions};
+use crate::plan::{EstimateFrom, Plan};
 use crate::ranking::prepared::Ranked;
 use std::time::{Duration, Instant};
-
-/// What there is to say of a query whose matches all score the same.
-fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
-    let score = ranked.constant()?;
-    Some(format!("every match scores {score}, so hits come in document order"))
-}
 
 impl SearchBuilder<'_> {
     /// What the estimates of a plan may read: unless it is said, [`explain`](Self::explain) reads no postings, and
@@ -61,10 +54,9 @@ impl SearchBuilder<'_> {
         self.keep_look_ups();
         let from_cache = self.cache_decision();
         let ranked = self.ranked()?;
-        let options = self.people_options(ranked.as_ref())?;
-        let (plan, rewritten, mut notes) = self.plan(&options)?;
+        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
-        notes.extend(self.put_page(&mut tree, ranked.as_ref(), None)?);
+        notes.extend(constant_note(&plan));
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         self.put_documents(&mut tree, &plan, None)?;
         tree.plan.decisions.extend(from_cache);
@@ -162,10 +154,9 @@ impl SearchBuilder<'_> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         self.keep_look_ups();
         let ranked = self.ranked()?;
-        let options = self.people_options(ranked.as_ref())?;
         let looked_up = started.elapsed();
         let planning = Instant::now();
-        let (plan, rewritten, mut notes) = self.plan(&options)?;
+        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let (planning, for_people) = (planning.elapsed(), plan.for_people);
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
@@ -187,17 +178,16 @@ impl SearchBuilder<'_> {
             true => looked_up + planning.saturating_sub(for_people),
             false => looked_up,
         };
-        if !found.is_planned {
-            self.carry_out_for_people(&mut execution)?;
-            notes.push(
-                "the search itself does not carry out what is below the best: that was done to show what it finds".into(),
-            );
-        }
-        let pages =
-            !self.request.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
-            profile: execution.profile(),
-            page_len: pages.then_some(found.docs.len() as u64),
+            // Where making the page has found all that was wanted, nothing below it was carried out.
+            profile: found.is_planned.then(|| execution.profile()),
+            page: PageRun {
+                hits: found.n_hits,
+                time: found.took,
+                looked_at: found.looked_at,
+                trace: found.trace.as_ref(),
+                is_stopped: found.stopped.is_some(),
+            },
             facets: &found.facet_profiles,
             planning_ns: u64::try_from(planning.as_nanos()).unwrap_or(u64::MAX),
             total_ns: u64::try_from(total.as_nanos()).unwrap_or(u64::MAX),
@@ -207,7 +197,7 @@ impl SearchBuilder<'_> {
         if let Some(stopped) = found.stopped {
             notes.push(format!("{stopped}: this is what happened until then"));
         }
-        notes.extend(self.put_page(&mut tree, ranked.as_ref(), Some(&found))?);
+        notes.extend(constant_note(execution.plan()));
         self.put_facets(&mut tree, facets, Some(&found));
         let page = found.stopped.is_none().then_some(&page);
         self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
@@ -217,58 +207,17 @@ impl SearchBuilder<'_> {
         Ok((self.worded(tree, rewritten, notes, self.searcher), found))
     }
 
-    /// Puts what fills the page on top of a plan, where that is not the plan itself, and what happened. What there is to
-    /// say beside.
-    fn put_page(
+    /// Plans the search and its page with all that people are told; also gives what it was rewritten to, and why.
+    fn plan_for_people(
         &self,
-        tree: &mut ExplainTree,
         ranked: Option<&Ranked<'_>>,
-        run: Option<&Found>,
-    ) -> Result<Option<String>> {
-        match ranked {
-            _ if self.is_collapsed() => self.put_collapse(tree, run),
-            Some(ranked) if self.is_scored(ranked) => self.put_top(tree, ranked, run),
-            _ if self.is_sorted() => self.put_sort(tree, run)?,
-            ranked => return Ok(ranked.and_then(constant_note)),
-        }
-        Ok(None)
-    }
-
-    /// Carries out a plan that the search itself can do without, so that what it finds is known; its time is nobody's.
-    fn carry_out_for_people(&self, execution: &mut Execution<'_>) -> Result<()> {
-        let mut found = Found::uncounted();
-        let done = match execution.plan().goal {
-            Goal::Count => execution.count().map(|_| ()),
-            Goal::Page { .. } => self.execute(execution, &mut found),
-        };
-        self.end(done, &mut found)?;
-        execution.forget_times();
-        Ok(())
-    }
-
-    /// What a plan for people is made by.
-    pub(super) fn people_options(&self, ranked: Option<&Ranked<'_>>) -> Result<PlanOptions> {
-        Ok(PlanOptions { goal: self.goal(ranked), ..self.options(true)? })
-    }
-
-    /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
-    /// the best are found otherwise.
-    fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
-        match ranked {
-            Some(ranked) if self.is_scored(ranked) => match self.needs_matches(self.way(ranked)) {
-                false => match (self.way(ranked), self.request.total) {
-                    (Way::Bounds, TotalMode::UpTo(most)) => {
-                        Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
-                    }
-                    _ => Goal::Count,
-                },
-                true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
-            },
-            _ if self.is_sorted() || self.is_collapsed() => {
-                Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact }
-            }
-            _ => self.own_goal(),
-        }
+    ) -> Result<(Plan<'_>, String, Vec<String>)> {
+        let page = self.page_plan(ranked);
+        let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
+        let started = Instant::now();
+        plan.page = Some((page, self.page_details(&page, ranked)?));
+        plan.for_people += started.elapsed();
+        Ok((plan, rewritten, notes))
     }
 
     fn worded(
@@ -306,4 +255,10 @@ impl SearchBuilder<'_> {
         };
         Some(ExplainPage { offset: self.request.offset, limit: self.request.limit, total })
     }
+}
+
+/// What there is to say of a query whose matches all score the same.
+fn constant_note(plan: &Plan<'_>) -> Option<String> {
+    let score = plan.page.as_ref()?.0.score()?;
+    Some(format!("every match scores {score}, so hits come in document order"))
 }

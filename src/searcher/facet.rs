@@ -1,11 +1,11 @@
 //! What a search can be asked to count, and with which options.
 
-use super::ranges::{FacetRange, not_an_end};
-use super::values::{ValueFacet, ValueOptions};
+use super::ranges::{FacetRange, calendar, not_an_end};
+use super::value_options::ValueOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::SpreadWanted;
 use crate::schema::{FieldKind, Schema};
-use crate::value::{Calendar, Dates, Interval, Value, Zone};
+use crate::value::{Dates, Interval, Value, Zone};
 
 /// How many facets may lie within each other, the outermost one counted.
 pub const FACET_DEPTH_MAX: usize = 8;
@@ -137,24 +137,9 @@ impl FacetWhat {
     }
 }
 
-/// The intervals of a facet, which are those of UTC where no zone is said.
-pub(super) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
-    Calendar::new(interval, zone.cloned().unwrap_or_default())
-}
-
 impl Facet {
     pub(super) fn is_of_values(&self) -> bool {
         matches!(self.what, FacetWhat::Values(_))
-    }
-
-    /// The values of a field, or the terms of a text field, with how many documents have each: the ten most frequent ones,
-    /// unless options say otherwise.
-    pub fn values(field: impl Into<String>) -> ValueFacet {
-        ValueFacet {
-            field: field.into(),
-            options: ValueOptions::default(),
-            within: Within::default(),
-        }
     }
 
     pub(super) fn of(field: impl Into<String>, what: FacetWhat) -> Self {

@@ -1,10 +1,10 @@
 //! What plans say of facets.
 
 use super::answer::Found;
-use super::facet::{Facet, FacetWhat, calendar};
-use super::ranges::steps_of;
+use super::counted::Inner;
+use super::facet::{Facet, FacetWhat};
+use super::ranges::{calendar, steps_of};
 use super::search::SearchBuilder;
-use super::within::Inner;
 use crate::error::Result;
 use crate::explain::{
     self, ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual, InBuckets,

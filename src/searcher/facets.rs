@@ -1,85 +1,24 @@
 //! What is counted over the documents that match.
 
 use super::answer::Found;
-use super::facet::{Facet, FacetWhat, calendar};
+use super::counted::{Buckets, Counted, CountedBy, Inner};
+use super::facet::{Facet, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use super::ranges::{AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
+use super::ranges::{
+    AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, calendar, steps_of,
+};
 use super::search::SearchBuilder;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
-use super::within::{Inner, Looking, add_wanted};
+use super::within::{Looking, add_wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
-use crate::facet::{self, AddressRange, ColumnProfile, FacetProfile, Steps};
+use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Interval, Timestamp, Value};
-use std::ops::Range;
 use std::time::Instant;
-
-/// A facet that was counted.
-pub(super) struct Counted {
-    pub(super) counts: FacetCounts,
-    /// What says which documents are in each bucket, where that will be asked.
-    pub(super) buckets: Buckets,
-    pub(super) by: CountedBy,
-}
-
-/// What the documents of buckets have.
-pub(super) enum Buckets {
-    Terms(Vec<Vec<u8>>),
-    /// A code in a range.
-    Codes(Vec<Range<u128>>),
-    /// An address in a range.
-    Addresses(Vec<AddressRange>),
-}
-
-/// What was looked at.
-pub(super) enum CountedBy {
-    Terms(FacetProfile),
-    Column(ColumnProfile),
-}
-
-impl Counted {
-    /// Ranges, each with its codes and its count; beside them so many documents with other values, and with none.
-    fn ranges(
-        field: &Field,
-        ranges: Vec<(FacetRange, Range<u128>, u64)>,
-        outside: (u64, u64),
-        profile: ColumnProfile,
-    ) -> Self {
-        let (mut shown, mut codes) = (vec![], vec![]);
-        for (range, of_range, count) in ranges {
-            shown.push((range, count));
-            codes.push(of_range);
-        }
-        Self::of_buckets(field, shown, Buckets::Codes(codes), outside, profile)
-    }
-
-    /// The same with whatever says what is in each.
-    fn of_buckets(
-        field: &Field,
-        ranges: Vec<(FacetRange, u64)>,
-        of_ranges: Buckets,
-        (other, missing): (u64, u64),
-        profile: ColumnProfile,
-    ) -> Self {
-        let bucket =
-            |(FacetRange { from, to }, count)| Bucket { from, to, count, ..Bucket::default() };
-        let buckets = ranges.into_iter().map(bucket).collect();
-        let counts = FacetCounts {
-            field: field.name.clone(),
-            kind: FacetKind::Ranges,
-            buckets,
-            other: Some(other),
-            missing,
-            exact: true,
-            ..FacetCounts::default()
-        };
-        Counted { counts, buckets: of_ranges, by: CountedBy::Column(profile) }
-    }
-}
 
 impl SearchBuilder<'_> {
     /// Also counts what a [`Facet`] says; any number of them, of which the result has the counts in this order.

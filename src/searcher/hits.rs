@@ -3,6 +3,7 @@
 use super::facet::{Facet, FacetWhat};
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
+use crate::plan;
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +25,16 @@ pub enum TotalMode {
     UpTo(u64),
     /// No further than the page needs.
     Unknown,
+}
+
+impl From<TotalMode> for plan::Total {
+    fn from(total: TotalMode) -> Self {
+        match total {
+            TotalMode::Exact => plan::Total::Exact,
+            TotalMode::UpTo(most) => plan::Total::UpTo(most),
+            TotalMode::Unknown => plan::Total::Unknown,
+        }
+    }
 }
 
 /// One page of a result.

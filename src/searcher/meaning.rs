@@ -1,100 +1,20 @@
-//! What a search means in the schema of its index: found out once, and its terms looked up once, for all that the search does.
+//! What a search means in the schema of its index, as far as that is known.
 
-use super::TotalMode;
-use super::search::SearchBuilder;
-use crate::error::Result;
-use crate::execution::Execution;
-use crate::plan::{LookUps, Plan, PlanOptions};
-use crate::query::{self, BoundQuery, Rewritten, ScoringOptions};
+use crate::plan::LookUps;
+use crate::query::{BoundQuery, Rewritten};
 use std::cell::OnceCell;
-use std::time::Instant;
 
-/// What of it is known so far.
+/// What was found out so far: once, for all that the search does.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
-    bound: OnceCell<BoundQuery>,
-    rewritten: OnceCell<Rewritten>,
-    look_ups: OnceCell<LookUps>,
+    pub(super) bound: OnceCell<BoundQuery>,
+    pub(super) rewritten: OnceCell<Rewritten>,
+    pub(super) look_ups: OnceCell<LookUps>,
 }
 
 /// A copy of a search is a search of its own.
 impl Clone for Meaning {
     fn clone(&self) -> Self {
         Meaning::default()
-    }
-}
-
-impl<'s> SearchBuilder<'s> {
-    /// The query with all selections, bound to the schema.
-    pub(super) fn bound(&self) -> Result<&BoundQuery> {
-        if let Some(bound) = self.meaning.bound.get() {
-            return Ok(bound);
-        }
-        let bound = self.bind(&self.query())?;
-        Ok(self.meaning.bound.get_or_init(|| bound))
-    }
-
-    /// Another query with the options of this search, bound to the schema.
-    pub(super) fn bind(&self, query: &query::Query) -> Result<BoundQuery> {
-        let options = ScoringOptions { pattern_terms: self.request.pattern_terms };
-        query::bind(query, self.searcher.schema(), &self.searcher.0.setting.analyzers, options)
-    }
-
-    /// The documents that the query means with all selections.
-    pub(super) fn rewritten(&self) -> Result<&Rewritten> {
-        if let Some(rewritten) = self.meaning.rewritten.get() {
-            return Ok(rewritten);
-        }
-        let searcher = self.searcher;
-        let rewritten = match self.meaning.bound.get() {
-            Some(bound) => bound.rewritten(searcher.schema(), &searcher.0.setting.analyzers),
-            None => searcher.rewritten(&self.query())?,
-        };
-        Ok(self.meaning.rewritten.get_or_init(|| rewritten))
-    }
-
-    /// The terms that were looked up so far.
-    pub(super) fn look_ups(&self) -> &LookUps {
-        self.meaning.look_ups.get_or_init(|| match self.asks_for_terms_once() {
-            true => LookUps::passing(),
-            false => LookUps::keeping(&self.searcher.0.terms),
-        })
-    }
-
-    /// Keeps all terms that are looked up, as they will be needed again to say what was found.
-    pub(super) fn keep_look_ups(&self) {
-        self.meaning.look_ups.get_or_init(|| LookUps::keeping(&self.searcher.0.terms));
-    }
-
-    /// Whether the search is known to need no term twice: only one plan is made, or the best are found without.
-    fn asks_for_terms_once(&self) -> bool {
-        let request = &self.request;
-        if !request.facets.is_empty() || !request.selections.is_empty() || self.forced.is_some() {
-            return false;
-        }
-        match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
-            (Some(bound), _) => {
-                let counts = request.total != TotalMode::Unknown;
-                request.score_functions.is_empty() && bound.logical.has_each_term_once(counts)
-            }
-            (None, Some(rewritten)) => rewritten.normal.has_each_term_once(),
-            (None, None) => false,
-        }
-    }
-
-    /// Plans the search and gets ready to carry the plan out.
-    pub(super) fn execution(&self, options: &PlanOptions) -> Result<Execution<'s>> {
-        let normal = &self.rewritten()?.normal;
-        self.searcher.execution_of(normal, options, self.look_ups())
-    }
-
-    /// Plans the search for people; also gives what it was rewritten to, and why.
-    pub(super) fn plan(&self, options: &PlanOptions) -> Result<(Plan<'s>, String, Vec<String>)> {
-        let Rewritten { normal, notes } = self.rewritten()?;
-        let mut plan = self.searcher.plan_of(normal, options, self.look_ups())?;
-        let started = Instant::now();
-        let text = normal.to_text(self.searcher.schema());
-        plan.for_people += started.elapsed();
-        Ok((plan, text, notes.clone()))
     }
 }

@@ -7,9 +7,11 @@
 //! ```
 
 mod answer;
+mod bound;
 mod cache;
 mod collapse;
 mod collection;
+mod counted;
 mod etag;
 mod explained;
 mod facet;
@@ -18,6 +20,7 @@ mod facets;
 mod facts;
 mod hits;
 mod meaning;
+mod page;
 mod prepared;
 mod ranges;
 mod request;
@@ -29,7 +32,7 @@ mod sorted;
 mod statistics;
 #[cfg(test)]
 mod stopping_tests;
-mod top_k;
+mod value_options;
 mod values;
 mod what_if;
 #[cfg(test)]

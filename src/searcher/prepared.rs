@@ -5,12 +5,11 @@ use super::answer::{Found, Ready};
 use super::hits::{FacetCounts, Stopped, Total};
 use super::request::RequestLimits;
 use super::search::SearchBuilder;
-use super::top_k::Way;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
-use crate::plan::{self, Goal, PlanOptions};
+use crate::plan::{self, Goal, PageOperator, PlanOptions, TopKStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 
@@ -126,38 +125,33 @@ impl<'s> SearchBuilder<'s> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         self.stays_open = true;
-        let way = match ranked {
-            _ if self.is_collapsed() => {
-                self.plan(&self.options(false)?)?;
-                PreparedWay::Anew(None)
-            }
-            Some(ranked) if self.is_scored(&ranked) => {
-                let way = self.way(&ranked);
-                match self.needs_matches(way) {
-                    true => PreparedWay::Anew(Some(ranked)),
-                    false => {
-                        let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(way)?);
-                        PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
-                    }
-                }
-            }
-            _ if self.is_sorted() => {
+        let page = self.page_plan(ranked.as_ref());
+        let options = self.options(page.goal(), false)?;
+        let way = match (page.operator, ranked) {
+            (PageOperator::Collapse | PageOperator::Sort, _) => {
                 // Planned anew each time; what is wrong with it is told now.
-                self.plan(&self.options(false)?)?;
+                self.plan(&options)?;
                 PreparedWay::Anew(None)
             }
-            ranked => PreparedWay::Plan {
-                execution: Box::new(self.execution(&self.options(false)?)?),
-                score: ranked.as_ref().and_then(Ranked::constant),
+            (PageOperator::TopK(_), Some(ranked)) if page.needs_matches() => {
+                PreparedWay::Anew(Some(ranked))
+            }
+            (PageOperator::TopK(strategy), Some(ranked)) => {
+                let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(strategy)?);
+                PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
+            }
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PreparedWay::Plan {
+                execution: Box::new(self.execution(&options)?),
+                score: page.score(),
             },
         };
         Ok(PreparedSearch { search: self, way, docs: vec![], ranking: vec![], facets: vec![] })
     }
 
     /// What counts the matches, where that is asked for and has to be done by itself.
-    fn counting(&self, way: Way) -> Result<Option<Execution<'s>>> {
+    fn counting(&self, strategy: TopKStrategy) -> Result<Option<Execution<'s>>> {
         let goal = match self.request.total {
-            _ if way != Way::Bounds => return Ok(None),
+            _ if strategy != TopKStrategy::BlockMax => return Ok(None),
             super::TotalMode::Unknown => return Ok(None),
             super::TotalMode::Exact => Goal::Count,
             super::TotalMode::UpTo(most) => {

@@ -1,6 +1,5 @@
 //! Ranges of values: those that are asked for, and such as suit what matches.
 
-use super::facet::calendar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{AddressRange, DecimalWidth, Steps};
 use crate::schema::{Field, FieldKind};
@@ -8,6 +7,11 @@ use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
 use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
+
+/// The intervals of a facet, which are those of UTC where no zone is said.
+pub(super) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
+    Calendar::new(interval, zone.cloned().unwrap_or_default())
+}
 
 /// Ranges that a facet may have at the most.
 pub(super) const RANGES_MAX: usize = 1_024;

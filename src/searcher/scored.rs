@@ -1,16 +1,17 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
-use super::answer::{Found, LookedAt, Ready};
+use super::answer::{Found, Ready};
 use super::collection::{CollectionStatistics, Recording};
 use super::request::AfterScore;
 use super::search::SearchBuilder;
-use super::top_k::Way;
 use super::{Explanation, Order, Relation, Total, TotalMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
+use crate::explain::LookedAt;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
+use crate::plan::TopKStrategy;
 use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked};
@@ -142,19 +143,19 @@ impl<'a> SearchBuilder<'a> {
     pub(super) fn best(
         &self,
         ranked: &Ranked<'_>,
+        strategy: TopKStrategy,
         ready: Ready<'_, '_>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
         let mut scratch = self.searcher.pruned_scratch();
-        let way = self.way(ranked);
         let count = self.request.total != TotalMode::Unknown;
         let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if ready.is_traced {
             top = top.traced();
         }
-        let done = self.look(ranked, way, ready, &mut top, &mut scratch, &mut found);
+        let done = self.look(ranked, strategy, ready, &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();
         let best = top.into_sorted()?;
@@ -163,7 +164,7 @@ impl<'a> SearchBuilder<'a> {
         }
         // Scoring all of a few finds their number, which is as unasked for as where bounds leave some out.
         let is_unasked = ranked.functions().is_empty() && self.request.facets.is_empty();
-        if !count && (!self.needs_matches(way) || is_unasked) {
+        if !count && (!strategy.needs_matches(!self.request.facets.is_empty()) || is_unasked) {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
@@ -182,7 +183,7 @@ impl<'a> SearchBuilder<'a> {
     fn look(
         &self,
         ranked: &Ranked<'_>,
-        way: Way,
+        strategy: TopKStrategy,
         ready: Ready<'_, '_>,
         top: &mut Top,
         scratch: &mut Scratch,
@@ -192,9 +193,9 @@ impl<'a> SearchBuilder<'a> {
         let Ready { lists, planned, is_traced } = ready;
         let started = is_traced.then(Instant::now);
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
-        match way {
-            Way::Bounds => {
-                let has_facets = self.needs_matches(way);
+        match strategy {
+            TopKStrategy::BlockMax => {
+                let has_facets = strategy.needs_matches(!self.request.facets.is_empty());
                 let count = count && !has_facets;
                 let done = match lists {
                     Some(lists) => lists.find_best(ranked, count, top, scratch),
@@ -212,15 +213,17 @@ impl<'a> SearchBuilder<'a> {
                     }
                 }
             }
-            Way::Everything => self.with_matches(planned, found, |execution, matches, found| {
-                let started = is_traced.then(Instant::now);
-                let segments = &execution.plan().segments;
-                let done = score_all(ranked, segments, matches, top);
-                found.took = took(started);
-                found.looked_at = LookedAt::All(done?);
-                Ok(())
-            })?,
-            Way::Phrase | Way::PhraseCounted => {
+            TopKStrategy::Exhaustive => {
+                self.with_matches(planned, found, |execution, matches, found| {
+                    let started = is_traced.then(Instant::now);
+                    let segments = &execution.plan().segments;
+                    let done = score_all(ranked, segments, matches, top);
+                    found.took = took(started);
+                    found.looked_at = LookedAt::All(done?);
+                    Ok(())
+                })?
+            }
+            TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
                 let done = match lists {
                     Some(lists) => lists.find_best_of_phrase(count, top, scratch),
                     None => find_best_of_phrase(ranked, count, top, scratch),
@@ -241,11 +244,6 @@ impl<'a> SearchBuilder<'a> {
             Some(AfterScore { score, doc }) => top.after(after(score, doc)),
             None => top,
         }
-    }
-
-    /// Whether hits have scores that differ, or come after one that has the same.
-    pub(super) fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
-        ranked.constant().is_none() || self.request.after.is_some()
     }
 
     /// How this search scores a document, as a tree of numbers; `None` where it does not match.

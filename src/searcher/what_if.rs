@@ -3,18 +3,17 @@
 //! All ways run in turn, and of each the least time counts, so that what else the machine does spoils rounds and not ways. What is
 //! fetched of hits is the same in all ways and left out.
 
-use super::answer::{Found, LookedAt, Ready};
+use super::answer::{Found, Ready};
 use super::search::SearchBuilder;
-use super::top_k::Way;
 use super::{FacetCounts, Relation, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{ExplainNode, ExplainTree};
+use crate::explain::{ExplainTree, LookedAt};
 use crate::ids::DocId;
+use crate::plan::PageOperator;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{FacetMethod, Goal};
 use crate::plural::counted;
-use crate::ranking::prepared::{Ranked, Shape};
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
@@ -90,7 +89,6 @@ impl SearchBuilder<'_> {
         let mut tree = self.analyzed(measured.as_ref())?;
         let has_time = measured.is_some();
         if let Some(measured) = measured {
-            put_on_top(&mut tree.plan, &measured);
             let by_terms = tree.facets.iter_mut().zip(&facets);
             let by_terms = by_terms.filter(|(_, facet)| facet.is_of_values());
             for (nth, (shown, _)) in (0..).zip(by_terms) {
@@ -173,12 +171,11 @@ impl SearchBuilder<'_> {
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
-        let options = self.people_options(ranked.as_ref())?;
+        let page = self.page_plan(ranked.as_ref());
+        let options = self.options(page.goal(), true)?;
         let (plan, ..) = self.plan(&options)?;
         let mut ways: Vec<Forced> = vec![];
-        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
-        let is_collapsed = self.is_collapsed();
-        if first.is_planned && !is_collapsed {
+        if first.is_planned && page.operator != PageOperator::Collapse {
             let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
@@ -193,23 +190,14 @@ impl SearchBuilder<'_> {
                 }
             }
         }
-        match scored {
-            _ if is_collapsed => {}
-            Some(ranked) => match self.way(ranked) {
-                Way::Bounds => ways.push(Forced::ScoreAll),
-                Way::Phrase => ways.push(Forced::PlaceAll),
-                Way::Everything
-                    if ranked.shape() == Shape::Tree && ranked.functions().is_empty() =>
-                {
-                    ways.push(Forced::ByBounds);
-                }
-                Way::PhraseCounted | Way::Everything => {}
-            },
-            None if self.is_sorted() => {
+        match (page.operator, &ranked) {
+            (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
+            (PageOperator::Sort, _) => {
                 ways.push(Forced::SortAll);
                 ways.extend(first.has_streams.then_some(Forced::WithoutStreams));
             }
-            None => {}
+            (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
+            }
         }
         for (nth, wanted) in (0_u32..).zip(&options.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;
@@ -241,18 +229,6 @@ impl SearchBuilder<'_> {
         let Found { total, facets, facet_profiles, is_planned, .. } = found;
         let methods = facet_profiles.iter().map(|profile| profile.method).collect();
         Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
-    }
-
-    /// Whether the best are found by bounds where somebody else says that they are not.
-    pub(super) fn forced_way(&self, ranked: &Ranked<'_>) -> Option<Way> {
-        match self.forced? {
-            Forced::ScoreAll => Some(Way::Everything),
-            Forced::ByBounds if ranked.shape() == Shape::Tree && ranked.functions().is_empty() => {
-                Some(Way::Bounds)
-            }
-            Forced::PlaceAll if ranked.shape() == Shape::Phrase => Some(Way::PhraseCounted),
-            _ => None,
-        }
     }
 }
 
@@ -304,30 +280,7 @@ impl Ran {
     }
 }
 
-/// Puts what was measured down at what finds the best, or sorts.
-fn put_on_top(top: &mut ExplainNode, measured: &Measured) {
-    let ways: &[(&str, Forced)] = match &*top.operator {
-        "TopK" => &[
-            ("top-k by bounds", Forced::ScoreAll),
-            ("top-k by bounds", Forced::PlaceAll),
-            ("score every match", Forced::ByBounds),
-        ],
-        "Sort" => &[
-            ("keep the first, sort nothing else", Forced::SortAll),
-            ("read lists in their order", Forced::WithoutStreams),
-        ],
-        _ => return,
-    };
-    for decision in &mut top.decisions {
-        for (rule, way) in ways {
-            if decision.rule == *rule {
-                decision.put_measured(measured, &[*way]);
-            }
-        }
-    }
-}
-
-/// The same for a facet, by its place among those that are counted by terms.
+/// Puts what was measured down at a facet, by its place among those that are counted by terms.
 fn put_facet(decisions: &mut [crate::explain::Decision], nth: u32, measured: &Measured) {
     // The last is what was done in the end.
     let Some(decision) = decisions.last_mut() else { return };

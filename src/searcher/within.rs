@@ -5,24 +5,21 @@
 //! facet may lie within any other that has buckets, and what is true of facets is true there.
 
 use super::Order;
+use super::counted::{Buckets, Counted, Inner, InnerRun};
 use super::facet::{FACET_DEPTH_MAX, Facet, FacetWhat};
-use super::facets::{Buckets, Counted, CountedBy};
 use super::hits::{Bucket, Hit};
 use super::search::SearchBuilder;
 use super::select::{Domain, LeftOut};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
-use crate::explain::{ColumnCounts, FacetActual, InBuckets};
-use crate::facet::{self, ColumnProfile, FacetProfile};
+use crate::facet;
 use crate::ids::DocId;
-use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
-use crate::plural::counted;
+use crate::plan::{FacetPlan, FacetWanted, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::sort::{First, SortOrder};
-use std::time::Duration;
 
 /// Buckets that a search may look into, at all depths together.
 const BUCKETS_MAX: usize = 1 << 16;
@@ -30,100 +27,6 @@ const BUCKETS_MAX: usize = 1 << 16;
 const BUCKET_NS: u64 = 2_000;
 /// And fetching one of its hits.
 const FETCHED_NS: u64 = 50_000;
-
-/// A facet within the buckets of another, and what counting it took in all of them.
-pub(super) struct Inner {
-    /// Of values.
-    plan: Option<FacetPlan>,
-    pub(super) left_out: LeftOut,
-    pub(super) run: InnerRun,
-    pub(super) inner: Vec<Inner>,
-}
-
-impl Inner {
-    /// What counting it took, and those within it.
-    pub(super) fn time(&self) -> Duration {
-        let own = self.run.terms.time + self.run.column.time;
-        self.inner.iter().map(Inner::time).fold(own, |sum, time| sum + time)
-    }
-}
-
-/// What counting a facet took, summed over the buckets that it lies within.
-#[derive(Clone, Debug, Default)]
-pub(super) struct InnerRun {
-    pub(super) n_buckets: u64,
-    /// In all of these together.
-    pub(super) n_documents: u64,
-    /// Of values; in how many buckets each way was taken.
-    pub(super) terms: FacetProfile,
-    pub(super) methods: Vec<(FacetMethod, u64)>,
-    /// Of all else.
-    pub(super) column: ColumnProfile,
-}
-
-impl InnerRun {
-    fn add(&mut self, by: &CountedBy, n_documents: u64) {
-        self.n_buckets += 1;
-        self.n_documents += n_documents;
-        match by {
-            CountedBy::Column(profile) => self.column.add(profile),
-            CountedBy::Terms(profile) => {
-                self.terms.terms_intersected += profile.terms_intersected;
-                self.terms.terms_skipped += profile.terms_skipped;
-                self.terms.terms_from_document_frequency += profile.terms_from_document_frequency;
-                self.terms.deleted_taken_away += profile.deleted_taken_away;
-                self.terms.bytes_read += profile.bytes_read;
-                self.terms.time += profile.time;
-                if let Some(column) = &profile.column {
-                    self.column.add(column);
-                    self.column.time = Duration::ZERO;
-                }
-                let Some(method) = profile.method else { return };
-                match self.methods.iter_mut().find(|(other, _)| *other == method) {
-                    Some((_, n)) => *n += 1,
-                    None => self.methods.push((method, 1)),
-                }
-            }
-        }
-    }
-}
-
-impl InnerRun {
-    pub(super) fn within(&self) -> InBuckets {
-        InBuckets { buckets: self.n_buckets, documents: self.n_documents }
-    }
-}
-
-impl Inner {
-    /// How values were counted, for people.
-    pub(super) fn ways(&self) -> String {
-        let way = |(method, n): &(FacetMethod, u64)| {
-            format!("{} in {}", method.name(), counted(*n, "bucket"))
-        };
-        self.run.methods.iter().map(way).collect::<Vec<_>>().join("; ")
-    }
-
-    /// What that took; of those that a column counted what was looked at there.
-    pub(super) fn actual(&self) -> FacetActual {
-        let InnerRun { terms, column, .. } = &self.run;
-        FacetActual {
-            terms_intersected: terms.terms_intersected,
-            terms_skipped: terms.terms_skipped,
-            terms_from_document_frequency: terms.terms_from_document_frequency,
-            deleted_taken_away: terms.deleted_taken_away,
-            time_ns: u64::try_from(terms.time.as_nanos()).unwrap_or(u64::MAX),
-            bytes_read: terms.bytes_read,
-            column: (column.documents > 0).then_some(ColumnCounts {
-                documents: column.documents,
-                blocks: column.blocks,
-                blocks_skipped: column.blocks_skipped,
-                ends_looked_up: column.ends_looked_up,
-                deleted_taken_away: column.deleted_taken_away,
-            }),
-            within: Some(self.run.within()),
-        }
-    }
-}
 
 impl Facet {
     /// Refuses what lies too deep, or within what has no buckets.

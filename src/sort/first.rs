@@ -22,7 +22,6 @@ use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
-use std::time::Duration;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -48,7 +47,6 @@ pub(crate) struct SortProfile {
     pub(crate) streamed: StreamProfile,
     /// Segments that had what matches in this order.
     pub(crate) in_order: u64,
-    pub(crate) time: Duration,
 }
 
 /// Keeps the first documents of all that it looks at.

@@ -5,9 +5,9 @@
 //! the field. Negation moves up until it stands at the root or beside something positive:
 //! `a OR NOT b` becomes `NOT (b -a)`, so that nothing below the root counts absent documents.
 
-use super::Binder;
-use super::normal::{Normal, nothing};
+use super::binder::Binder;
 use crate::ids::FieldId;
+use crate::query::normal::{Normal, nothing};
 use std::collections::HashSet;
 
 /// Up to this many queries are compared with each other; more are hashed.

@@ -1,7 +1,8 @@
 //! The fields that a clause means: its own, or the default fields where it stands.
 
+use super::Clause;
+use super::binder::{Binder, Scope, located};
 use super::clause::joined;
-use super::{Binder, Clause, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Place};
@@ -11,23 +12,6 @@ use crate::schema::FieldKind;
 pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
 /// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
 pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
-
-/// Default fields.
-#[derive(Clone, Debug)]
-pub(super) struct Scope {
-    pub(super) fields: Vec<FieldId>,
-    /// By field, what its scores are multiplied by.
-    pub(super) weights: Vec<f32>,
-    /// Whether words are scored as if the fields were one.
-    pub(super) combined: bool,
-}
-
-impl Scope {
-    /// The fields with their weights.
-    pub(super) fn weighted(&self) -> impl Iterator<Item = (FieldId, f32)> {
-        self.fields.iter().copied().zip(self.weights.iter().copied())
-    }
-}
 
 impl Binder<'_> {
     /// Makes these the default fields until [`pop_fields`](Self::pop_fields).

@@ -7,11 +7,14 @@
 
 use std::ops::Range;
 
-use super::{Binder, Clause, Clauses, Group, Normal, names_field, shortened};
+use super::binder::{Binder, JoinedField, shortened};
+use super::clause::Group;
+use super::{Clause, Clauses, Normal, names_field};
 use crate::analysis::{Alternative, Analyzers};
 use crate::error::Result;
 use crate::ids::FieldId;
-use crate::query::phrase::{Shape, spelled};
+use crate::query::phrase::spelled;
+use crate::query::phrase_spec::Shape;
 use crate::query::{Boost, Query};
 use crate::schema::Schema;
 
@@ -24,14 +27,6 @@ pub(crate) struct JoinedWords {
     pub(crate) others: Normal,
     /// The fields with a rule for them.
     pub(crate) fields: Vec<JoinedField>,
-}
-
-/// A field in which words are read together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JoinedField {
-    pub(crate) field: FieldId,
-    /// Whether the words also stand for themselves there.
-    pub(crate) is_kept: bool,
 }
 
 /// Finds the words of a group that are read together, in the default fields that are given.

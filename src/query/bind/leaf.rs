@@ -1,7 +1,7 @@
 //! Leaves of the logical tree: what the terms of a word, a phrase or a pattern add to the score.
 
-use super::fields::Scope;
-use super::{Binder, Normal};
+use super::Normal;
+use super::binder::{Binder, Scope};
 use crate::ids::FieldId;
 use crate::query::logical::{CombinedField, Logical, finite};
 

@@ -1,6 +1,6 @@
 //! What is too much, for trees that no parser has limited.
 
-use super::{Binder, located};
+use super::binder::{Binder, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{self, Limits};
 use crate::query::{DEPTH_MAX, Place, Query};

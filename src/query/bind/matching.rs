@@ -1,6 +1,7 @@
 //! [`Logical`] → [`Normal`]: the documents that match, whatever they score.
 
-use super::{Binder, Normal};
+use super::Normal;
+use super::binder::Binder;
 use crate::query::logical::Logical;
 
 impl Binder<'_> {

@@ -7,6 +7,7 @@
 //! Cost: linear in the terms, times the depth of the tree.
 
 mod algebra;
+mod binder;
 mod clause;
 mod fields;
 mod joined;
@@ -15,26 +16,21 @@ mod laws;
 mod leaf;
 mod limits;
 mod matching;
-mod normal;
-
-use std::ops::Range;
 
 use super::logical::{self, Logical, ScoringOptions};
-use super::phrase::Shape;
+pub(in crate::query) use super::normal::{Normal, nothing};
+use super::phrase_spec::Shape;
 use super::{Place, Query};
 use crate::analysis::Analyzers;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schema::Schema;
+pub(in crate::query) use binder::{Binder, located, shortened};
 pub(in crate::query) use clause::{Clause, joined};
 use clause::{Group, Settled};
-use fields::Scope;
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
-use joined::JoinedField;
 pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
-pub(crate) use normal::Normal;
-pub(in crate::query) use normal::nothing;
 
 /// What a query means in a schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,34 +112,8 @@ impl BoundQuery {
     }
 }
 
-pub(super) struct Binder<'a> {
-    pub(super) schema: &'a Schema,
-    pub(super) analyzers: &'a Analyzers,
-    options: ScoringOptions,
-    notes: Vec<String>,
-    n_terms: usize,
-    /// The default fields, the innermost last, where the query has its own.
-    scopes: Vec<Scope>,
-    /// The fields in which words are read together at the moment.
-    together: Vec<JoinedField>,
-}
-
 /// Clauses, and whether each only filters.
 type Clauses = Vec<(Clause<Logical>, bool)>;
-
-impl<'a> Binder<'a> {
-    pub(super) fn new(schema: &'a Schema, analyzers: &'a Analyzers) -> Self {
-        Binder {
-            schema,
-            analyzers,
-            options: ScoringOptions::default(),
-            notes: vec![],
-            n_terms: 0,
-            scopes: vec![],
-            together: vec![],
-        }
-    }
-}
 
 impl Binder<'_> {
     /// What a query means by itself: nothing where nothing is left of it.
@@ -324,12 +294,6 @@ impl Binder<'_> {
         }
         self.in_each_field(field, text, place, |this, field| this.words(field, text, shape, place))
     }
-
-    pub(super) fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
 }
 
 /// Documents that all have one score.
@@ -340,23 +304,6 @@ fn constant(matching: Normal, score: f32) -> Clause<Logical> {
 /// Whether a leaf says itself in which field it is meant.
 fn names_field(leaf: &Query) -> bool {
     leaf.field_of_terms().is_none_or(Option::is_some)
-}
-
-/// Adds the place where one is known.
-pub(super) fn located(place: &Option<Range<usize>>, error: Error) -> Error {
-    match place {
-        Some(span) => error.at_span(span.clone()),
-        None => error,
-    }
-}
-
-/// The start of a text, for a message.
-pub(super) fn shortened(text: &str) -> String {
-    const CHARS_SHOWN: usize = 60;
-    match text.char_indices().nth(CHARS_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::query::{ParseOptions, Query, parse};
 use crate::ranking::bm25::Parameters;
 use crate::searcher::facet::{Facet, FacetWhat, StatisticsOptions};
 use crate::searcher::ranges::FacetRange;
-use crate::searcher::values::ValueOptions;
+use crate::searcher::value_options::ValueOptions;
 use crate::searcher::{CollectionStatistics, TotalMode};
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};

@@ -3,7 +3,7 @@
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::query::Query;
-use crate::query::phrase::PhraseSpec;
+use crate::query::phrase_spec::PhraseSpec;
 use crate::schema::Schema;
 use std::fmt;
 use std::sync::Arc;

@@ -1,0 +1,405 @@
+//! Nodes of the operators that make a page of what matches.
+
+use super::Explaining;
+use crate::explain::{
+    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
+    RankingCounts, StreamCounts, Threshold,
+};
+use crate::plan::cost::BestCosts;
+use crate::plan::forced::{Forced, Measured};
+use crate::plan::{
+    CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, StatisticsOf,
+    TopKDetails, TopKStrategy, Total,
+};
+use crate::plural::counted;
+use crate::ranking::pruned::{PhrasePruning, Pruning};
+use crate::ranking::top::Trace;
+use crate::sort::SortProfile;
+use std::time::Duration;
+
+/// What happened while a page was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRun<'r> {
+    pub(crate) hits: u64,
+    /// Time beside that of the matching operators.
+    pub(crate) time: Duration,
+    pub(crate) looked_at: LookedAt,
+    /// How the threshold of the best rose.
+    pub(crate) trace: Option<&'r Trace>,
+    pub(crate) is_stopped: bool,
+}
+
+/// What making a page looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum LookedAt {
+    #[default]
+    Nothing,
+    /// So many documents, all that match.
+    All(u64),
+    Blocks(Pruning),
+    Phrase(PhrasePruning),
+    Columns(SortProfile),
+    /// The groups of so many documents.
+    Groups(u64),
+}
+
+impl Explaining<'_, '_> {
+    /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
+    pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
+        let page = self.plan.page.as_ref();
+        match page.map_or(&PageDetails::DocOrder, |(_, details)| details) {
+            PageDetails::DocOrder => self.in_doc_order(root),
+            PageDetails::TopK(details) => self.top_k(root, details),
+            PageDetails::Sort(details) => self.sort(root, details),
+            PageDetails::Collapse(details) => self.collapse(root, details),
+        }
+    }
+
+    fn plan_of_page(&self) -> Option<&PagePlan> {
+        self.plan.page.as_ref().map(|(page, _)| page)
+    }
+
+    /// The first documents in their order; nothing above what matches where only its number is wanted.
+    fn in_doc_order(&self, root: ExplainNode) -> ExplainNode {
+        let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
+        let label = match (offset, total) {
+            (0, Total::Exact) => format!("first {limit}, count all"),
+            (0, _) => format!("first {limit}"),
+            (_, Total::Exact) => {
+                format!("{limit} from the {}th, count all", offset.saturating_add(1))
+            }
+            (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
+        };
+        let mut node = ExplainNode::new("Limit", label);
+        let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
+        node.algorithm = match total {
+            Total::Exact if is_less_deleted => {
+                "document order; past the page document frequencies less deleted documents".into()
+            }
+            Total::Exact => "document order; count what is past the page".into(),
+            Total::UpTo(most) => format!("document order; count up to {most}"),
+            Total::Unknown => "document order; stop at the page".into(),
+        };
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let e = &root.estimate;
+        node.estimate = Estimate::between(page(e.documents), page(e.lower), page(e.upper), "limit");
+        node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
+            documents: run.page.hits,
+            documents_in: Some(root.documents),
+            ..Actual::default()
+        });
+        node.children = vec![root];
+        node
+    }
+
+    /// A node over what matches, with the estimate of a page of `offset` and `limit`.
+    fn over(
+        &self,
+        root: ExplainNode,
+        operator: &str,
+        label: String,
+        is_after: bool,
+    ) -> ExplainNode {
+        let (offset, limit) = self.bounds_of_page();
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let e = &root.estimate;
+        // Behind a hit of an earlier page there may be any number of others.
+        let lower = if is_after { 0 } else { page(e.lower) };
+        let mut node = ExplainNode::new(operator, label);
+        node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        node.actual = self.run.map(|run| Actual {
+            documents: run.page.hits,
+            documents_in: root.actual.as_ref().map(|actual| actual.documents),
+            time_ns: u64::try_from(run.page.time.as_nanos()).unwrap_or(u64::MAX),
+            complete: !run.page.is_stopped,
+            stopped: run.page.is_stopped,
+            ..Actual::default()
+        });
+        node.children = vec![root];
+        node
+    }
+
+    fn bounds_of_page(&self) -> (u64, u64) {
+        self.plan_of_page().map_or((0, 0), |page| (page.offset, page.limit))
+    }
+
+    /// What comes of `what`, behind those of earlier pages.
+    fn label(&self, first: &str, what: &str) -> String {
+        match self.bounds_of_page() {
+            (0, limit) => format!("{first} {limit} {what}"),
+            (offset, limit) => format!("{limit} after the first {offset} {what}"),
+        }
+    }
+
+    fn measured(&self) -> Option<&Measured> {
+        self.run.and_then(|run| run.measured)
+    }
+
+    fn top_k(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
+        let Some(PagePlan { operator: PageOperator::TopK(strategy), .. }) = self.plan_of_page()
+        else {
+            return root;
+        };
+        let decision = self.decision_of_top_k(details, *strategy, &root);
+        let mut node = self.over(root, "TopK", self.label("best", "by score"), details.is_after);
+        node.algorithm = match strategy {
+            TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
+                format!("BM25, by bounds of {}", details.bounded)
+            }
+            TopKStrategy::Phrase => "BM25, wherever the words stand so".into(),
+            TopKStrategy::Exhaustive => {
+                let functions = details.functions.iter().map(|it| format!(", {it}"));
+                format!("BM25 of every match{}", functions.collect::<String>())
+            }
+        };
+        let own = match details.statistics {
+            StatisticsOf::Snapshot => None,
+            StatisticsOf::Segment => Some((
+                "statistics of each segment",
+                "each segment is ranked by how rare words are and how long texts are there",
+            )),
+            StatisticsOf::Collection => Some((
+                "statistics of a collection",
+                "words are as rare, and texts as long, as in the collection that this is a part of",
+            )),
+        };
+        let own = own.map(|(rule, reason)| {
+            Decision::accepted(rule, reason).instead_of("statistics of the snapshot", None)
+        });
+        let patterns = details.patterns.iter().map(|pattern| {
+            Decision::accepted("score patterns by their best terms", pattern)
+                .instead_of("the same score for every match", None)
+        });
+        node.decisions = decision.into_iter().chain(own).chain(patterns).collect();
+        if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
+            actual.positions = run.page.looked_at.positions();
+            actual.ranking = run.page.looked_at.ranking(run.page.trace);
+        }
+        node
+    }
+
+    /// Why the best are found in this way, and what another would cost; `matching` finds what matches.
+    fn decision_of_top_k(
+        &self,
+        details: &TopKDetails,
+        strategy: TopKStrategy,
+        matching: &ExplainNode,
+    ) -> Option<Decision> {
+        if matching.estimate.upper == 0 {
+            // Nothing is looked at whichever way.
+            return None;
+        }
+        let TopKDetails { n_docs, n_lists, postings, .. } = *details;
+        let (costs, matches) = (self.plan.costs, matching.estimate.documents as f64);
+        let (offset, limit) = self.bounds_of_page();
+        let best = offset.saturating_add(limit) as f64;
+        let of_phrase = || {
+            // Those that have the words, if nothing else is below the phrase.
+            let with_words = matching.children.iter().map(|input| input.estimate.documents);
+            let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
+            BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
+        };
+        let ns = |cost: f32| cost.round() as u64;
+        let (mut decision, ways) = match strategy {
+            TopKStrategy::BlockMax => {
+                let costs = match details.shape {
+                    Shape::Tree => BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
+                    _ => BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
+                };
+                let reason = "a block whose best possible score is too low is left out";
+                let decision = Decision::accepted("top-k by bounds", reason);
+                let decision = decision
+                    .costing(ns(costs.by_bounds))
+                    .instead_of("score every match", Some(ns(costs.of_everything)));
+                (decision, Some(Forced::ScoreAll))
+            }
+            TopKStrategy::PhraseBlockMax => {
+                let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
+                let costs = of_phrase();
+                let decision =
+                    Decision::accepted("top-k by bounds", reason).costing(ns(costs.by_bounds));
+                let other = "place the words in every candidate";
+                (decision.instead_of(other, Some(ns(costs.of_everything))), Some(Forced::PlaceAll))
+            }
+            TopKStrategy::Phrase => {
+                let reason = match details.is_exact_phrase {
+                    true => "the words are placed in every candidate anyway, to count the matches",
+                    false => "words that may stand otherwise than written have no bounds",
+                };
+                let costs = of_phrase();
+                let decision = Decision::rejected("top-k by bounds", reason);
+                let decision = decision.costing(ns(costs.of_everything));
+                let other = "stop counting, --total none";
+                (decision.instead_of(other, Some(ns(costs.by_bounds))), None)
+            }
+            TopKStrategy::Exhaustive if !details.functions.is_empty() => {
+                let reason = "what a function makes of a score has no bound in a block";
+                let decision = Decision::rejected("top-k by bounds", reason);
+                (decision.instead_of("no function of the score", None), None)
+            }
+            TopKStrategy::Exhaustive => match details.shape {
+                Shape::Phrase => {
+                    let costs = of_phrase();
+                    let reason = "facets count every match anyway";
+                    let decision = Decision::rejected("top-k by bounds", reason);
+                    let decision = decision.costing(ns(costs.of_everything));
+                    (decision.instead_of("no facets", Some(ns(costs.by_bounds))), None)
+                }
+                Shape::Tree => {
+                    let reason =
+                        "so few are expected to match that bounds would leave out little of them";
+                    let decision = Decision::accepted("score every match", reason);
+                    (decision.instead_of("top-k by bounds", None), Some(Forced::ByBounds))
+                }
+                Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
+            },
+        };
+        if let (Some(measured), Some(way)) = (self.measured(), ways) {
+            decision.put_measured(measured, &[way]);
+        }
+        Some(decision)
+    }
+
+    fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
+        let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
+        let label = self.label("first", &format!("by {keys}"));
+        let mut node = self.over(root, "Sort", label, details.is_after);
+        node.field.clone_from(&details.field);
+        node.predicate = Some(details.written.clone());
+        node.algorithm = match has_bounds {
+            _ if *is_in_index_order => "what matches, in the order of the index".into(),
+            true => format!("columns, by bounds of blocks{scores}"),
+            false => format!("{what} of every match{scores}"),
+        };
+        let reason = match has_bounds {
+            _ if *is_in_index_order => {
+                "documents of each segment lie in this order: none is read behind the first"
+            }
+            true => "a block of a column of which no value can be among the first is left out",
+            false => {
+                "only the first are kept; blocks have no bounds for the first key, so none is left out"
+            }
+        };
+        let decision = Decision::accepted("keep the first, sort nothing else", reason);
+        let mut decision = decision.instead_of("sort every match", None);
+        if let Some(measured) = self.measured() {
+            decision.put_measured(measured, &[Forced::SortAll]);
+        }
+        node.decisions.push(decision);
+        let profile = match self.run.map(|run| run.page.looked_at) {
+            Some(LookedAt::Columns(profile)) => profile,
+            Some(_) => SortProfile::default(),
+            None => return node,
+        };
+        let streamed = profile.streamed;
+        if streamed.segments > 0 {
+            node.algorithm = "lists in the order of the field, then columns of these".into();
+            let reason = format!(
+                "{} in the first lists {} expected to hold the hits, {} matched",
+                counted(streamed.documents, "document"),
+                if streamed.documents == 1 { "was" } else { "were" },
+                streamed.candidates
+            );
+            let way = Decision::accepted("read lists in their order", reason);
+            let mut way = way.instead_of("bounds of all blocks where something matches", None);
+            if let Some(measured) = self.measured() {
+                way.put_measured(measured, &[Forced::WithoutStreams]);
+            }
+            node.decisions.push(way);
+        }
+        if let Some(actual) = &mut node.actual {
+            actual.streamed = (streamed.terms > 0).then_some(StreamCounts {
+                segments: streamed.segments,
+                given_up: streamed.given_up,
+                terms: streamed.terms,
+                documents: streamed.documents,
+                candidates: streamed.candidates,
+            });
+            actual.sort = Some(ColumnCounts {
+                documents: profile.documents,
+                blocks: profile.blocks,
+                blocks_skipped: profile.blocks_skipped,
+                ends_looked_up: 0,
+                deleted_taken_away: 0,
+            });
+        }
+        node
+    }
+
+    fn collapse(&self, root: ExplainNode, details: &CollapseDetails) -> ExplainNode {
+        let CollapseDetails { field, what, order, written, scores } = details;
+        let (_, limit) = self.bounds_of_page();
+        let estimate = (root.estimate.documents.min(limit), root.estimate.upper.min(limit));
+        let label = self.label("first", &format!("{order}, {what}"));
+        let mut node = self.over(root, "Collapse", label, true);
+        // Everything may be one group.
+        node.estimate = Estimate::between(estimate.0, 0, estimate.1, "limit");
+        node.field = Some(field.clone());
+        node.predicate.clone_from(written);
+        node.algorithm = format!("all matches in order, a batch at a time{scores}");
+        let reason = "how far a page reaches is known when it is full or has all there are";
+        node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
+        if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
+            let documents = match run.page.looked_at {
+                // Those of a batch again where a larger one is looked at.
+                LookedAt::Groups(documents) => documents,
+                _ => 0,
+            };
+            actual.sort = Some(ColumnCounts { documents, ..ColumnCounts::default() });
+        }
+        node
+    }
+}
+
+impl LookedAt {
+    /// Where words of a phrase were placed.
+    fn positions(self) -> Option<PositionCounts> {
+        match self {
+            LookedAt::Phrase(PhrasePruning { placed: candidates, positions, .. }) => {
+                Some(PositionCounts { candidates, positions })
+            }
+            LookedAt::Nothing
+            | LookedAt::All(_)
+            | LookedAt::Blocks(_)
+            | LookedAt::Columns(_)
+            | LookedAt::Groups(_) => None,
+        }
+    }
+
+    fn ranking(self, trace: Option<&Trace>) -> Option<RankingCounts> {
+        let rises = trace.map_or(&[][..], |trace| &trace.rises).iter();
+        let thresholds = rises
+            .map(|(documents, score)| Threshold { documents: *documents, score: *score })
+            .collect();
+        let scored = trace.map_or(0, |trace| trace.offered);
+        let counts = RankingCounts { documents_scored: scored, thresholds, ..Default::default() };
+        Some(match self {
+            LookedAt::Nothing | LookedAt::Columns(_) | LookedAt::Groups(_) => return None,
+            LookedAt::All(documents_scored) => RankingCounts { documents_scored, ..counts },
+            LookedAt::Blocks(pruning) => {
+                let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;
+                RankingCounts {
+                    documents_scored: pruning.documents_scored,
+                    postings: Some(pruning.postings),
+                    blocks: blocks_considered,
+                    blocks_skipped: blocks_considered.saturating_sub(blocks_scored),
+                    windows: windows_considered,
+                    windows_skipped: pruning.windows_skipped,
+                    searched_twice: pruning.searched_twice,
+                    ..counts
+                }
+            }
+            LookedAt::Phrase(pruning) => RankingCounts {
+                windows: pruning.windows,
+                windows_skipped: pruning.windows_skipped,
+                candidates: Some(CandidateCounts {
+                    looked_up: pruning.looked_up,
+                    found: pruning.candidates,
+                    skipped_by_blocks: pruning.skipped_by_codes,
+                    skipped_by_frequencies: pruning.skipped_by_frequencies,
+                }),
+                ..counts
+            },
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! How a page is made of what matches: the operator above the matching ones, and how it works.
+//!
+//! | operator | makes the page of | strategies |
+//! |---|---|---|
+//! | `DocOrder` | the first documents, or their number alone: matching operators fill it themselves | |
+//! | `TopK` | the best by score | [`TopKStrategy`] |
+//! | `Sort` | the first in the order of fields | by columns, by lists in their order |
+//! | `Collapse` | the first of each value of a field | |
+
+use super::forced::Forced;
+use super::{Goal, Total, cost};
+
+/// Page that is made, and by what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PagePlan {
+    pub(crate) operator: PageOperator,
+    /// Hits that are left out before the first, and hits at the most.
+    pub(crate) offset: u64,
+    pub(crate) limit: u64,
+    pub(crate) total: Total,
+    /// Whether only the number of matches is wanted.
+    pub(crate) count_only: bool,
+    /// Whether all matches are kept, to count facets of them.
+    pub(crate) has_facets: bool,
+}
+
+/// What makes a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PageOperator {
+    /// Documents in their order, with the score that all have, where any is wanted.
+    DocOrder {
+        score: Option<f32>,
+    },
+    TopK(TopKStrategy),
+    Sort,
+    Collapse,
+}
+
+/// How the best by score are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TopKStrategy {
+    /// By the best that blocks of documents can score.
+    BlockMax,
+    /// A phrase by that, before its words are placed.
+    PhraseBlockMax,
+    /// A phrase by placing its words wherever all are, which counts its documents.
+    Phrase,
+    /// By scoring everything that matches.
+    Exhaustive,
+}
+
+/// Queries whose best documents can be found without scoring all that match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Every document that matches has this score: any will do.
+    Constant,
+    /// Terms of which one must match.
+    AnyOf,
+    /// Terms that must all match.
+    AllOf,
+    /// A phrase.
+    Phrase,
+    /// Anything else.
+    Tree,
+}
+
+/// What is known of a query that is ready to be scored.
+pub(crate) trait Scoring {
+    fn shape(&self) -> Shape;
+    /// The score of every match, where all have the same.
+    fn constant(&self) -> Option<f32>;
+    /// Whether functions change scores, of which there are no bounds.
+    fn has_functions(&self) -> bool;
+    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
+    fn is_exact_phrase(&self) -> bool;
+    /// How many documents are expected to match, as if all parts were independent of each other.
+    fn expected_matches(&self) -> f64;
+    /// Whether words have to be placed to know what matches.
+    fn matches_by_phrases(&self) -> bool;
+}
+
+/// What a page is wanted of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageWanted {
+    pub(crate) offset: u64,
+    pub(crate) limit: u64,
+    pub(crate) total: Total,
+    pub(crate) count_only: bool,
+    pub(crate) has_facets: bool,
+    /// Whether hits are sorted by fields, or grouped by the values of one.
+    pub(crate) is_sorted: bool,
+    pub(crate) is_collapsed: bool,
+    /// Whether it goes on after a hit of an earlier page.
+    pub(crate) is_after: bool,
+    /// Whether lists stay open from one search to the next.
+    pub(crate) stays_open: bool,
+    pub(crate) forced: Option<Forced>,
+}
+
+impl PagePlan {
+    /// Chooses what makes a page, of a query that is scored where that is known.
+    pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
+        let PageWanted { offset, limit, total, count_only, has_facets, .. } = wanted;
+        let has_hits = !count_only && limit > 0;
+        let operator = match scoring {
+            _ if wanted.is_collapsed && has_hits => PageOperator::Collapse,
+            Some(scoring) if scoring.constant().is_none() || wanted.is_after => {
+                PageOperator::TopK(TopKStrategy::choose(&wanted, scoring))
+            }
+            _ if wanted.is_sorted && has_hits => PageOperator::Sort,
+            scoring => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
+        };
+        PagePlan { operator, offset, limit, total, count_only, has_facets }
+    }
+
+    /// Whether everything that matches has to be found to make the page.
+    pub(crate) fn needs_matches(&self) -> bool {
+        match self.operator {
+            PageOperator::DocOrder { .. } => false,
+            PageOperator::Sort | PageOperator::Collapse => true,
+            PageOperator::TopK(strategy) => strategy.needs_matches(self.has_facets),
+        }
+    }
+
+    /// What is wanted of the matching operators.
+    pub(crate) fn goal(&self) -> Goal {
+        let all = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+        match self.operator {
+            PageOperator::DocOrder { .. } if self.count_only => Goal::Count,
+            PageOperator::DocOrder { .. } => {
+                Goal::Page { offset: self.offset, limit: self.limit, total: self.total }
+            }
+            _ if self.needs_matches() => all,
+            PageOperator::TopK(TopKStrategy::BlockMax) => match self.total {
+                Total::UpTo(_) => Goal::Page { offset: 0, limit: 0, total: self.total },
+                Total::Exact | Total::Unknown => Goal::Count,
+            },
+            PageOperator::TopK(_) => Goal::Count,
+            PageOperator::Sort | PageOperator::Collapse => all,
+        }
+    }
+
+    /// The score that all hits have, where nothing is scored and any is wanted.
+    pub(crate) fn score(&self) -> Option<f32> {
+        match self.operator {
+            PageOperator::DocOrder { score } => score,
+            PageOperator::TopK(_) | PageOperator::Sort | PageOperator::Collapse => None,
+        }
+    }
+}
+
+impl TopKStrategy {
+    fn choose(wanted: &PageWanted, scoring: &impl Scoring) -> Self {
+        let shape = scoring.shape();
+        let (has_functions, is_tree) = (scoring.has_functions(), shape == Shape::Tree);
+        match wanted.forced {
+            Some(Forced::ScoreAll) => return TopKStrategy::Exhaustive,
+            Some(Forced::ByBounds) if is_tree && !has_functions => return TopKStrategy::BlockMax,
+            Some(Forced::PlaceAll) if shape == Shape::Phrase => return TopKStrategy::Phrase,
+            _ => {}
+        }
+        match shape {
+            _ if has_functions => TopKStrategy::Exhaustive,
+            // Lists that are open already are what bounds take most time for.
+            Shape::Tree if wanted.stays_open && !wanted.has_facets => TopKStrategy::BlockMax,
+            Shape::Tree if !bounds_pay(wanted, scoring) => TopKStrategy::Exhaustive,
+            Shape::AnyOf | Shape::AllOf | Shape::Tree => TopKStrategy::BlockMax,
+            Shape::Constant => TopKStrategy::Exhaustive,
+            Shape::Phrase if wanted.has_facets => TopKStrategy::Exhaustive,
+            Shape::Phrase if wanted.total == Total::Unknown && scoring.is_exact_phrase() => {
+                TopKStrategy::PhraseBlockMax
+            }
+            Shape::Phrase => TopKStrategy::Phrase,
+        }
+    }
+
+    /// Whether everything that matches has to be found beside the best.
+    pub(crate) fn needs_matches(self, has_facets: bool) -> bool {
+        match self {
+            TopKStrategy::BlockMax => has_facets,
+            TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => false,
+            TopKStrategy::Exhaustive => true,
+        }
+    }
+
+    /// What could be done instead.
+    pub(crate) fn otherwise(self, scoring: &impl Scoring) -> Option<Forced> {
+        match self {
+            TopKStrategy::BlockMax => Some(Forced::ScoreAll),
+            TopKStrategy::PhraseBlockMax => Some(Forced::PlaceAll),
+            TopKStrategy::Exhaustive
+                if scoring.shape() == Shape::Tree && !scoring.has_functions() =>
+            {
+                Some(Forced::ByBounds)
+            }
+            TopKStrategy::Phrase | TopKStrategy::Exhaustive => None,
+        }
+    }
+}
+
+/// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
+fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
+    if matches!(wanted.total, Total::UpTo(_)) && !wanted.has_facets {
+        // Counting ends where scoring would go on.
+        return true;
+    }
+    let is_found = wanted.total != Total::Unknown || wanted.has_facets;
+    let best = wanted.offset.saturating_add(wanted.limit) as f64;
+    cost::bounds_pay(scoring.expected_matches(), best, is_found, scoring.matches_by_phrases())
+}
+
+/// What a page is made of, as far as people are told.
+#[derive(Clone, Debug)]
+pub(crate) enum PageDetails {
+    DocOrder,
+    TopK(TopKDetails),
+    Sort(SortDetails),
+    Collapse(CollapseDetails),
+}
+
+/// What scores are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct TopKDetails {
+    pub(crate) shape: Shape,
+    /// What there are bounds of.
+    pub(crate) bounded: String,
+    pub(crate) is_exact_phrase: bool,
+    /// Lists that score documents, and the documents that these have together.
+    pub(crate) n_lists: usize,
+    pub(crate) postings: u64,
+    pub(crate) functions: Vec<String>,
+    /// Patterns that are scored by their best terms.
+    pub(crate) patterns: Vec<String>,
+    pub(crate) statistics: StatisticsOf,
+    pub(crate) is_after: bool,
+    /// Documents of the snapshot, without deleted ones.
+    pub(crate) n_docs: u32,
+}
+
+/// Documents that scores are computed of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatisticsOf {
+    Snapshot,
+    Segment,
+    Collection,
+}
+
+/// What hits are sorted by.
+#[derive(Clone, Debug)]
+pub(crate) struct SortDetails {
+    /// Keys in words, and as they are written.
+    pub(crate) keys: String,
+    pub(crate) written: String,
+    /// The first key: its field, and what it is.
+    pub(crate) field: Option<String>,
+    pub(crate) what: String,
+    /// Whether blocks have bounds of it.
+    pub(crate) has_bounds: bool,
+    /// Whether documents lie in this order.
+    pub(crate) is_in_index_order: bool,
+    /// What functions make of scores; nothing without any.
+    pub(crate) scores: String,
+    pub(crate) is_after: bool,
+}
+
+/// What hits are grouped by.
+#[derive(Clone, Debug)]
+pub(crate) struct CollapseDetails {
+    pub(crate) field: String,
+    /// What comes of each value, and the order of hits.
+    pub(crate) what: String,
+    pub(crate) order: String,
+    /// Keys of the order as they are written, where there are any.
+    pub(crate) written: Option<String>,
+    pub(crate) scores: String,
+}

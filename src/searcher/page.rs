@@ -1,0 +1,102 @@
+//! What makes the page of a search, and what people are told of it.
+
+use super::request::{Order, Statistics};
+use super::search::SearchBuilder;
+use crate::error::Result;
+use crate::plan::{
+    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf,
+    TopKDetails,
+};
+use crate::ranking::prepared::Ranked;
+use crate::sort::SortKey;
+
+impl SearchBuilder<'_> {
+    /// Plans the page, of a query that is scored where that is `ranked`.
+    pub(super) fn page_plan(&self, ranked: Option<&Ranked<'_>>) -> PagePlan {
+        let request = &self.request;
+        let wanted = PageWanted {
+            offset: request.offset,
+            limit: request.limit,
+            total: request.total.into(),
+            count_only: request.count_only,
+            has_facets: !request.facets.is_empty(),
+            is_sorted: !request.sort.is_empty(),
+            is_collapsed: request.collapse.is_some(),
+            is_after: request.after.is_some(),
+            stays_open: self.stays_open,
+            forced: self.forced,
+        };
+        PagePlan::choose(wanted, ranked)
+    }
+
+    /// What people are told of what makes the page.
+    pub(super) fn page_details(
+        &self,
+        page: &PagePlan,
+        ranked: Option<&Ranked<'_>>,
+    ) -> Result<PageDetails> {
+        let request = &self.request;
+        let keys = || request.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Ok(match (page.operator, ranked) {
+            (PageOperator::TopK(_), Some(ranked)) => {
+                let (n_lists, postings) = ranked.lists();
+                PageDetails::TopK(TopKDetails {
+                    shape: ranked.shape(),
+                    bounded: ranked.what_has_bounds(),
+                    is_exact_phrase: ranked.is_exact_phrase(),
+                    n_lists,
+                    postings,
+                    functions: ranked.functions().iter().map(ToString::to_string).collect(),
+                    patterns: ranked.patterns().map(ToString::to_string).collect(),
+                    statistics: match request.statistics {
+                        Statistics::Snapshot => StatisticsOf::Snapshot,
+                        Statistics::Segment => StatisticsOf::Segment,
+                        Statistics::Collection(_) => StatisticsOf::Collection,
+                    },
+                    is_after: request.after.is_some(),
+                    n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
+                })
+            }
+            (PageOperator::Sort, _) => {
+                let (order, first) = (self.sort_order()?, request.sort.first());
+                let has_scores = order.needs_scores();
+                PageDetails::Sort(SortDetails {
+                    keys: SortKey::described(&request.sort),
+                    written: keys(),
+                    field: first.and_then(SortKey::field).map(str::to_owned),
+                    what: first.map_or("", SortKey::what).to_owned(),
+                    has_bounds: order.has_bounds(),
+                    is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
+                    scores: if has_scores { self.scores_in_words() } else { String::new() },
+                    is_after: request.after_values.is_some(),
+                })
+            }
+            (PageOperator::Collapse, _) => match &request.collapse {
+                Some(collapse) => PageDetails::Collapse(CollapseDetails {
+                    field: collapse.field.clone(),
+                    what: collapse.described(),
+                    order: match (&request.sort[..], request.order) {
+                        ([], Order::Score) => "by score".to_owned(),
+                        ([], Order::Document) => "in document order".to_owned(),
+                        (keys, _) => format!("by {}", SortKey::described(keys)),
+                    },
+                    written: (!request.sort.is_empty()).then(keys),
+                    scores: self.scores_in_words(),
+                }),
+                None => PageDetails::DocOrder,
+            },
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PageDetails::DocOrder,
+        })
+    }
+
+    /// What functions make of scores; nothing without any.
+    fn scores_in_words(&self) -> String {
+        match &self.request.score_functions[..] {
+            [] => String::new(),
+            functions => {
+                let functions = functions.iter().map(ToString::to_string);
+                format!("; scores are BM25 {}", functions.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
