@@ -104,7 +104,7 @@ fn columns_and_keys_are_renamed_left_out_and_written_in_other_ways() {
             ran.stderr
         );
         assert_eq!(dir.ok(&["export", "t.tp"]), expected, "{input}");
-        // An index knows nothing of how its inputs were read: the file says it again.
+        // Also where the file says again how inputs are read.
         let append = ["index", "t.tp", input, "--append", "--ignore-unknown", "--quiet"];
         dir.ok(&[&append[..], &["--schema", "s.toml"]].concat());
         assert_eq!(dir.ok(&["export", "t.tp"]), expected.repeat(2), "{input}");

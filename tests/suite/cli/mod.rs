@@ -16,6 +16,7 @@ mod kept_values;
 mod measure;
 mod plans;
 mod records;
+mod remembered;
 mod requests;
 mod round_trip;
 mod search;

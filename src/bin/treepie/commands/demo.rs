@@ -8,7 +8,7 @@ use std::{
 };
 
 use treepie::{
-    BadLines, Error, Hit, Index, LineFormat, Schema, Searcher,
+    BadLines, Error, Hit, Index, Searcher,
     highlight::{Highlighter, PassageOptions},
 };
 
@@ -16,6 +16,10 @@ use super::{explain, facet, in_query};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
+    input::{
+        kept::Kept,
+        settings::{InputSettings, Preset},
+    },
     output::{self, Output},
     terminal,
 };
@@ -78,10 +82,13 @@ fn heading(out: &mut Output, text: &str) -> io::Result<()> {
 
 fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
     let start = Instant::now();
-    let index = Index::overwrite(path, Schema::wikipedia_titles())?;
+    let preset = Preset::WikipediaTitles;
+    let index = Index::overwrite(path, preset.schema())?;
     let mut writer = index.writer()?;
-    let lines = LineFormat::wikipedia_titles();
-    writer.add_lines(TITLES.as_bytes(), &lines, BadLines::Refuse)?;
+    // For whoever adds titles to it.
+    let kept = Kept { settings: InputSettings::of_preset(preset), ..Kept::default() };
+    writer.set_payload(kept.payload(writer.schema())?)?;
+    writer.add_lines(TITLES.as_bytes(), &preset.line_format(), BadLines::Refuse)?;
     let commit = writer.commit()?;
     let elapsed = start.elapsed();
     let n_bytes = index.inspect()?.segments().iter().map(|segment| segment.bytes).sum();

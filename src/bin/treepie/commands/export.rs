@@ -20,6 +20,12 @@ use crate::{
   treepie inspect shop.tp schema > schema.toml
   treepie index new.tp products.jsonl --schema schema.toml
 
+A schema so printed has in comments how inputs of the index are read, for an export is not written in their way; the new
+index remembers nothing of it. To have it remembered, make an index of no documents first:
+  treepie inspect shop.tp schema --inputs > inputs.toml
+  treepie index new.tp /dev/null --schema inputs.toml
+  treepie index new.tp products.jsonl --schema schema.toml --append
+
 Fields that are not stored cannot be printed; a remark on standard error names them.")]
 pub(crate) struct Args {
     /// The index.

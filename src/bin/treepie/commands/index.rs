@@ -15,7 +15,6 @@ use std::{
     time::Instant,
 };
 
-use clap::ValueEnum;
 use treepie::{
     BadLines, CommitInfo, Document, Error, ErrorKind, FieldKind, Index, IndexWriter, LineFormat,
     Schema, Value, WriterOptions,
@@ -31,14 +30,16 @@ use crate::{
         encoding::Encodings,
         format::InputFormat,
         json::JsonLines,
+        kept::Kept,
         null_words::{NullFilter, NullWords, NullsFound},
         options::ReadingArgs,
         remarks::{NumberWatch, Remarks},
         schema_file,
-        settings::InputSettings,
+        settings::{InputSettings, Preset},
     },
     output::{Color, Output, bytes, duration, grouped, plural},
     progress::{Counters, ProgressLine},
+    terminal,
 };
 
 /// Build an index, or add to one.
@@ -58,7 +59,9 @@ Without --preset and --schema plain text becomes the field `text`, and the schem
 first documents and printed. JSON is objects: one a line, over several lines, or in a list. CSV and TSV
 need a header; several columns of one name are several values of that field. A schema file also says
 how inputs are read: `from`, `date_format` and `decimal_comma` of fields, `delimiter`, `encoding` and
-`ignore_unknown` under [input].
+`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and
+--null-words: what --append adds is read in the same way. Such an option beside --append, or a schema file in place of all, says
+otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
 Nothing is visible before everything is durable: a build that is interrupted leaves what was there.")]
 pub(crate) struct Args {
     /// The index, a directory.
@@ -69,7 +72,8 @@ pub(crate) struct Args {
     /// What the input is, where that is well known.
     #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format", "delimiter"])]
     preset: Option<Preset>,
-    /// What the fields are, and how inputs are read: a TOML file. With --append, the fields must be those of the index.
+    /// What the fields are, and how inputs are read: a TOML file. With --append, the fields must be those of the index, and inputs
+    /// are read as the file says and not as the index remembers.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// The order that documents of each segment lie in, whatever the schema says: fields of one value with a column, and - before
@@ -96,7 +100,7 @@ pub(crate) struct Args {
     /// How many threads do the work [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Words that mean no value in fields of numbers, dates, booleans and addresses, for those of the schema or the
+    /// Words that mean no value in fields of numbers, dates, booleans and addresses, for those of the schema or index or the
     /// usual ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,...")]
     null_words: Option<Vec<String>>,
@@ -108,14 +112,6 @@ pub(crate) struct Args {
     lossy: bool,
     #[command(flatten)]
     events: EventsArg,
-}
-
-/// Inputs that are known by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Preset {
-    /// One title a line with underscores for spaces, as in the dumps of Wikimedia: fields `title`
-    /// and `qualifier`, which is what stands in a trailing "(…)".
-    WikipediaTitles,
 }
 
 /// What the arguments mean.
@@ -131,12 +127,23 @@ struct Job {
     memory_bytes: usize,
     threads: Option<usize>,
     null_words: NullWords,
+    typed_null_words: Option<Vec<String>>,
+    remembered: Remembered,
     nulls: NullsFound,
     remarks: Remarks,
     skip_bad_lines: bool,
     lossy: bool,
     quiet: bool,
     color: Color,
+}
+
+/// What the index that is added to says of its inputs.
+#[derive(Default)]
+struct Remembered {
+    /// The payload that says it, where it counts.
+    payload: Option<Vec<u8>>,
+    /// A sentence on what of it counts.
+    described: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,9 +160,7 @@ impl Job {
                 let (schema, settings) = schema_file::read(path)?;
                 (Some(schema), settings)
             }
-            (None, Some(Preset::WikipediaTitles)) => {
-                (Some(Schema::wikipedia_titles()), InputSettings::default())
-            }
+            (None, Some(preset)) => (Some(preset.schema()), InputSettings::of_preset(preset)),
             (None, None) => (None, InputSettings::default()),
         };
         let null_words = match &args.schema {
@@ -165,6 +170,8 @@ impl Job {
         Ok(Job {
             path: args.index,
             null_words: null_words.typed(args.null_words.as_deref()),
+            typed_null_words: args.null_words,
+            remembered: Remembered::default(),
             nulls: NullsFound::default(),
             remarks: Remarks::default(),
             sources: Source::find_all(&args.inputs)?,
@@ -213,8 +220,9 @@ fn nothing_in(input: &Input) {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = args.events.clone();
-    let job = Job::understand(args, global)?;
+    let mut job = Job::understand(args, global)?;
     job.check_place()?;
+    job.remember()?;
     let start = Instant::now();
     let counters = Counters::default();
     let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
@@ -223,6 +231,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut first = job.first_of(&mut inputs)?;
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
+    let mut to_remember = vec![];
     let index = match (job.mode, first.as_mut()) {
         (Mode::Append, _) => options.open(&job.path)?,
         (_, Some(first)) => {
@@ -231,6 +240,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             if !first.is_empty()? {
                 job.format_of(first, &schema)?;
             }
+            let kept = Kept { settings: job.settings.clone(), null_words: job.null_words.clone() };
+            to_remember = kept.payload(&schema).map_err(|error| error.in_file(&job.path))?;
             // Nothing is there before the first commit, so a build that is interrupted can be run again.
             options.overwrite(&job.path, schema)?
         }
@@ -241,6 +252,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if job.mode == Mode::Create {
         // Nobody else makes an index there any more.
         job.check_place()?;
+    }
+    if job.mode == Mode::Append {
+        job.check_remembered()?;
+    } else {
+        writer.set_payload(to_remember)?;
     }
     job.compare_schema(writer.schema())?;
     let mut bad =
@@ -270,6 +286,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     if !job.quiet {
         formats.recognised.iter().for_each(note);
+        job.remembered.described.iter().for_each(|said| note(terminal::printable(said)));
         job.settings.left_out().iter().for_each(note);
         job.nulls.print();
         job.remarks.print();
@@ -289,6 +306,51 @@ impl Job {
                 Err(error.hint("--append adds to it, --overwrite replaces it"))
             }
             (_, checked) => checked,
+        }
+    }
+
+    /// Takes over what the index that is added to remembers of how its inputs are read, unless a schema file says that. Options
+    /// that were typed count before it.
+    fn remember(&mut self) -> Result<(), Error> {
+        let has_schema_file = self.schema.is_some() && self.preset.is_none();
+        if self.mode != Mode::Append || has_schema_file {
+            return Ok(());
+        }
+        let (payload, schema) = Kept::payload_of(&self.path)?;
+        let kept = Kept::of_payload(&payload, &schema, &self.path).map_err(|error| {
+            error.hint("--schema FILE says how the input is read, whatever the index says")
+        })?;
+        self.remembered.payload = Some(payload);
+        let Some(Kept { settings, null_words }) = kept else { return Ok(()) };
+        let mut counts = Kept {
+            settings: self.reading.left_of(settings.clone()),
+            null_words: match self.typed_null_words {
+                Some(_) => null_words.clone().without_those_of_index(),
+                None => null_words.clone(),
+            },
+        };
+        if self.preset.is_some() {
+            counts.settings.preset = None;
+        }
+        self.remembered.described = counts.described(&self.path);
+        self.settings = self.reading.settings(settings)?;
+        self.null_words = null_words.typed(self.typed_null_words.as_deref());
+        Ok(())
+    }
+
+    /// Refuses to go on where somebody else has changed what the index remembers before this one became its writer: inputs
+    /// would be read in the way of an index that is no more.
+    fn check_remembered(&self) -> Result<(), Error> {
+        let Some(before) = &self.remembered.payload else { return Ok(()) };
+        let (now, _) = Kept::payload_of(&self.path)?;
+        // Another program may carry what it likes from commit to commit.
+        match Kept::own(&now) == Kept::own(before) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Busy, "adding to an index")
+                .expected("the one that was there at first")
+                .found("another, whose inputs are read in another way")
+                .in_file(&self.path)
+                .hint("run it again")),
         }
     }
 
@@ -349,7 +411,7 @@ impl Job {
 
     fn format_of(&self, input: &mut Input, schema: &Schema) -> Result<InputFormat, Error> {
         match self.preset {
-            Some(Preset::WikipediaTitles) => Ok(InputFormat::Lines),
+            Some(_) => Ok(InputFormat::Lines),
             None => self.reading.format_of(input, Some(schema), &self.settings),
         }
     }
@@ -431,8 +493,11 @@ impl Job {
             .fields()
             .iter()
             .filter(|field| field.kind == FieldKind::Text && field.copy_of.is_none());
-        match (self.preset, texts.next().filter(|_| texts.next().is_none())) {
-            (Some(Preset::WikipediaTitles), _) => Ok(LineFormat::wikipedia_titles()),
+        // A format that was typed says what a line is, too.
+        let remembered = self.settings.preset.filter(|_| self.reading.input_format.is_none());
+        let preset = self.preset.or(remembered);
+        match (preset, texts.next().filter(|_| texts.next().is_none())) {
+            (Some(preset), _) => Ok(preset.line_format()),
             (None, Some(field)) => Ok(LineFormat::field(&*field.name)),
             (None, None) => {
                 let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();

@@ -16,8 +16,11 @@ use super::{inspect_io, open, value_to_json};
 use crate::{
     args::{self, Global},
     destination::DestinationArgs,
-    failure::{Exit, Outcome, usage},
-    input::schema_file,
+    failure::{Exit, Outcome, usage, warn},
+    input::{
+        kept::Kept,
+        schema_file::{self, MoreLines},
+    },
     output::{Format, Output, Table, bytes, plural},
     terminal,
 };
@@ -81,8 +84,12 @@ impl InspectFormat {
 enum What {
     /// The segments, their documents and bytes; this is what `inspect` shows by itself.
     Segments,
-    /// The fields, as a schema file.
-    Schema,
+    /// The fields, as a schema file, with comments on how inputs of the index are read where it remembers that.
+    Schema {
+        /// Print how inputs are read as keys and not as comments: for inputs like those of the index. An export is read without.
+        #[arg(long)]
+        inputs: bool,
+    },
     /// The terms of a field in order, with the number of documents each.
     Terms {
         #[command(flatten)]
@@ -170,7 +177,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let index = opened.inspect()?;
     match what {
         What::Segments => print_segments(&mut out, format, &index)?,
-        What::Schema => print_schema(&mut out, format, &index)?,
+        What::Schema { inputs } => print_schema(&mut out, format, &index, &args.index, inputs)?,
         What::Terms { field, prefix, limit } => {
             let field = field.resolve(&index)?;
             print_terms(&mut out, format, &index, field, &prefix, limit.unwrap_or(u64::MAX))?;
@@ -219,13 +226,34 @@ fn print_segments(out: &mut Output, format: Format, index: &Inspector) -> Outcom
     Ok(table.finish()?)
 }
 
-fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
+fn print_schema(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    path: &Path,
+    with_inputs: bool,
+) -> Outcome<()> {
     let schema = index.schema();
     if format == Format::Text {
         for difference in index.term_versions().differences() {
             writeln!(out, "# {difference}")?;
         }
-        return Ok(write!(out, "{}", schema_file::print(schema))?);
+        let lines = match Kept::of_payload(index.payload(), schema, path) {
+            Ok(kept) => kept.unwrap_or_default().lines(schema),
+            Err(error) if with_inputs => return Err(error.into()),
+            // What the fields are is right all the same.
+            Err(error) => {
+                warn(terminal::printable(&error.to_string()));
+                MoreLines::default()
+            }
+        };
+        if !with_inputs && !lines.is_empty() {
+            writeln!(out, "{INPUTS_IN_COMMENTS}")?;
+        }
+        return Ok(write!(out, "{}", schema_file::print_more(schema, &lines, !with_inputs))?);
+    }
+    if with_inputs {
+        return Err(usage("--inputs is about --format text").into());
     }
     let is_default = |field: &Field| schema.default_fields().any(|other| other.name == field.name);
     let is_text = |field: &Field| field.kind == FieldKind::Text;
@@ -250,6 +278,11 @@ fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<
     }
     Ok(table.finish()?)
 }
+
+/// What [`print_schema`] says above how inputs are read.
+const INPUTS_IN_COMMENTS: &str = "\
+# How inputs of this index are read is said in comments, so that this fits what `treepie export` prints;
+# --inputs prints it as keys, for more of these inputs.";
 
 fn print_terms(
     out: &mut Output,

@@ -49,6 +49,8 @@ pub(crate) struct KnownFields {
     takes_lines: bool,
     /// Whether there is no other field.
     is_alone: bool,
+    /// Whether lines are what there is mostly, so that what looks like nothing else has them.
+    has_preset: bool,
 }
 
 impl KnownFields {
@@ -59,6 +61,7 @@ impl KnownFields {
             sources: settings.sources(schema),
             takes_lines: fields().filter(|field| field.kind == FieldKind::Text).count() == 1,
             is_alone: fields().count() == 1,
+            has_preset: settings.preset.is_some(),
         }
     }
 
@@ -344,7 +347,7 @@ impl Sample<'_> {
         }
         let names = known.sources.join(", ");
         match known.takes_lines {
-            true if known.is_alone => Ok(lines()),
+            true if known.is_alone || known.has_preset => Ok(lines()),
             true => Err(in_doubt(
                 &format!("JSON, or a header with names of the fields {names}"),
                 format!("'{}'", beginning(self.whole)),
@@ -476,6 +479,7 @@ mod tests {
             sources: names.iter().map(|name| (*name).to_owned()).collect(),
             takes_lines: names.contains(&"text"),
             is_alone: names.len() == 1,
+            has_preset: false,
         });
         let settings = InputSettings::default();
         recognise_text(text, true, Path::new(name), known.as_ref(), &settings)

@@ -8,6 +8,7 @@ pub(crate) mod encoding;
 pub(crate) mod format;
 pub(crate) mod infer;
 pub(crate) mod json;
+pub(crate) mod kept;
 pub(crate) mod null_words;
 pub(crate) mod objects;
 pub(crate) mod options;

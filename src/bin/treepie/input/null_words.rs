@@ -22,9 +22,9 @@ use std::{
 };
 
 use toml::de::{DeTable, DeValue};
-use treepie::{Document, Error, ErrorKind, Schema, Value};
+use treepie::{Document, Error, Schema, Value};
 
-use super::Record;
+use super::{Record, schema_file::File};
 use crate::{failure::note, output::grouped};
 
 /// Words that mean no value in a typed field, in whatever case.
@@ -50,19 +50,19 @@ impl NullWords {
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path)
             .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
-        Self::parse(&text).map_err(|error| error.in_file(path))
+        Self::parse(&File::of(&text)).map_err(|error| error.in_file(path))
     }
 
-    fn parse(text: &str) -> Result<Self, Error> {
+    pub(super) fn parse(file: &File<'_>) -> Result<Self, Error> {
         let mut words = NullWords::default();
-        let Ok(table) = DeTable::parse(text) else { return Ok(words) };
+        let Ok(table) = file.parse() else { return Ok(words) };
         let tables = |key: &str| table.get_ref().get(key).and_then(|it| it.get_ref().as_table());
         if let Some(of_index) = tables("index") {
-            words.typed = words_in(of_index, text)?;
+            words.typed = words_in(of_index, file)?;
         }
         for (name, field) in tables("fields").into_iter().flatten() {
             if let Some(field) = field.get_ref().as_table()
-                && let Some(own) = words_in(field, text)?
+                && let Some(own) = words_in(field, file)?
             {
                 words.by_field.insert(name.get_ref().to_string(), own);
             }
@@ -78,6 +78,29 @@ impl NullWords {
         }
     }
 
+    /// Those of typed fields without words of their own, where any were said.
+    pub(super) fn of_index(&self) -> Option<&[String]> {
+        self.typed.as_deref()
+    }
+
+    /// Those of one field.
+    pub(super) fn of_field(&self, name: &str) -> Option<&[String]> {
+        self.by_field.get(name).map(Vec::as_slice)
+    }
+
+    /// Fields with words of their own.
+    pub(super) fn fields(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.by_field.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// The words of fields alone.
+    pub(crate) fn without_those_of_index(mut self) -> Self {
+        self.typed = None;
+        self
+    }
+
     /// Puts words that were typed in the place of those of typed fields: none where the only one is empty.
     pub(crate) fn typed(mut self, words: Option<&[String]>) -> Self {
         if let Some(words) = words {
@@ -89,15 +112,10 @@ impl NullWords {
 }
 
 /// The list behind `null_words`, where there is one.
-fn words_in(table: &DeTable<'_>, text: &str) -> Result<Option<Vec<String>>, Error> {
+fn words_in(table: &DeTable<'_>, file: &File<'_>) -> Result<Option<Vec<String>>, Error> {
     let Some(value) = table.get("null_words") else { return Ok(None) };
-    let before = text.get(..value.span().start).unwrap_or(text);
-    let wrong = |found: &DeValue<'_>| {
-        Error::new(ErrorKind::Schema, "reading the schema file")
-            .expected("a list of texts for 'null_words'")
-            .found(format!("a value of type {}", found.type_str()))
-            .at_line(before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1)
-    };
+    let wrong =
+        |found: &DeValue<'_>| file.kind_of(value.span(), "null_words", "a list of texts", found);
     let DeValue::Array(words) = value.get_ref() else { return Err(wrong(value.get_ref())) };
     let word = |word: &DeValue<'_>| word.as_str().map(str::to_owned).ok_or_else(|| wrong(word));
     words.iter().map(|it| word(it.get_ref())).collect::<Result<_, _>>().map(Some)
@@ -213,7 +231,7 @@ mod tests {
             .field(Field::new("new", FieldKind::Bool))
             .build()
             .unwrap();
-        let words = NullWords::parse(schema_file).unwrap().typed(typed);
+        let words = NullWords::parse(&File::of(schema_file)).unwrap().typed(typed);
         let found = NullsFound::default();
         let filter = NullFilter::new(words, Arc::new(schema), found.clone());
         let add = |document: Document, (name, value): &(&str, &str)| document.with(*name, *value);
@@ -307,7 +325,7 @@ mod tests {
             ),
             ("[fields.a]\n\nnull_words = [1]", "found a value of type integer (line 3)"),
         ] {
-            let error = NullWords::parse(file).unwrap_err().to_string();
+            let error = NullWords::parse(&File::of(file)).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

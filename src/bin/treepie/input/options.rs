@@ -23,17 +23,18 @@ pub(crate) struct ReadingArgs {
     /// What the input is encoded in, as utf-16le or windows-1252 [default: UTF-8; UTF-16 where a byte order mark says so].
     #[arg(long, value_parser = settings::encoding, value_name = "NAME")]
     encoding: Option<&'static encoding_rs::Encoding>,
-    /// Leave out columns and keys that no field is of; their names are told.
-    #[arg(long)]
-    ignore_unknown: bool,
+    /// Leave out columns and keys that no field is of; their names are told. With =false they are refused, whatever the schema
+    /// file or the index says.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
+    ignore_unknown: Option<bool>,
 }
 
 impl ReadingArgs {
-    /// What a schema file says, unless something else was typed.
+    /// What a schema file or an index says, unless something else was typed.
     pub(crate) fn settings(&self, mut settings: InputSettings) -> Result<InputSettings, Error> {
         settings.delimiter = self.delimiter.or(settings.delimiter);
         settings.encoding = self.encoding.or(settings.encoding);
-        settings.ignore_unknown |= self.ignore_unknown;
+        settings.ignore_unknown = self.ignore_unknown.unwrap_or(settings.ignore_unknown);
         match self.input_format {
             Some(format) if self.delimiter.is_some() && format != InputFormat::Csv => {
                 Err(usage("reading --delimiter")
@@ -42,6 +43,15 @@ impl ReadingArgs {
             }
             _ => Ok(settings),
         }
+    }
+
+    /// What is left of these settings where something else was typed.
+    pub(crate) fn left_of(&self, mut settings: InputSettings) -> InputSettings {
+        settings.delimiter = settings.delimiter.filter(|_| self.delimiter.is_none());
+        settings.encoding = settings.encoding.filter(|_| self.encoding.is_none());
+        settings.ignore_unknown &= self.ignore_unknown.is_none();
+        settings.preset = settings.preset.filter(|_| self.input_format.is_none());
+        settings
     }
 
     /// The format of an input: that which was typed, or else what it is recognised as, which is noted there.

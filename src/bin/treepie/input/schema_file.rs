@@ -36,7 +36,7 @@
 //!
 //! How inputs are read is said in [`settings`](super::settings).
 
-use std::{fmt::Write, fs, ops::Range, path::Path};
+use std::{collections::HashMap, fmt::Write, fs, ops::Range, path::Path};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -64,7 +64,7 @@ pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
 
 pub(super) fn parse_with_settings(text: &str) -> Result<(Schema, InputSettings), Error> {
     let schema = parse(text)?;
-    let settings = settings_file::parse(text, &schema)?;
+    let settings = settings_file::parse(&File::of(text), &schema)?;
     Ok((schema, settings))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
 }
 
 pub(super) fn parse_fields(text: &str) -> Result<Vec<Field>, Error> {
-    let file = File { text };
+    let file = File::of(text);
     let table = file.parse()?;
     let mut fields = vec![];
     for (key, span, value) in in_order(table.get_ref()) {
@@ -105,7 +105,7 @@ pub(super) fn parse_fields(text: &str) -> Result<Vec<Field>, Error> {
 
 /// The schema that `text` describes; errors carry the line.
 pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
-    let file = File { text };
+    let file = File::of(text);
     let table = file.parse()?;
     let mut builder = Schema::builder();
     let mut tables = in_order(table.get_ref());
@@ -150,14 +150,78 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     builder.build()
 }
 
+/// Lines of a schema file beside those that say what a schema is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MoreLines {
+    /// In the table `input`.
+    pub(super) of_input: Vec<String>,
+    /// In the table `index`.
+    pub(super) of_index: Vec<String>,
+    /// In tables of fields, by their names.
+    pub(super) of_fields: HashMap<String, Vec<String>>,
+}
+
+impl MoreLines {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == MoreLines::default()
+    }
+
+    /// The lines as comments, also the head of their own table.
+    fn printed(lines: &[String], as_comments: bool, text: &mut String) {
+        for line in lines {
+            let _ = writeln!(text, "{}{line}", if as_comments { "# " } else { "" });
+        }
+    }
+
+    /// The text that has these lines and nothing of a schema but the names of fields.
+    pub(super) fn print_alone(&self, schema: &Schema) -> String {
+        let mut text = String::new();
+        for (head, lines) in self.tables(schema) {
+            let _ = writeln!(text, "{head}");
+            Self::printed(lines, false, &mut text);
+        }
+        text
+    }
+
+    /// Heads of tables with anything in them, and what that is.
+    fn tables<'m>(&'m self, schema: &'m Schema) -> impl Iterator<Item = (String, &'m [String])> {
+        let fields = schema.fields().iter().filter_map(|field| {
+            let lines = self.of_fields.get(&field.name)?;
+            Some((format!("[fields.{}]", key(&field.name)), &lines[..]))
+        });
+        let input = [("[input]".to_owned(), &self.of_input[..])];
+        let index = [("[index]".to_owned(), &self.of_index[..])];
+        input.into_iter().chain(fields).chain(index).filter(|(_, lines)| !lines.is_empty())
+    }
+}
+
 /// The text of a file that [`parse`] reads as this schema, or with `_null` and `_empty` behind fields that were added later.
+#[cfg(test)]
 pub(crate) fn print(schema: &Schema) -> String {
     print_with(schema, |_| None)
 }
 
 /// The same with a comment behind the type of each field that there is something to say of.
 pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w str>) -> String {
+    print_all(schema, why, &MoreLines::default(), false)
+}
+
+/// The same with more lines, as keys or as comments.
+pub(crate) fn print_more(schema: &Schema, more: &MoreLines, as_comments: bool) -> String {
+    print_all(schema, |_| None, more, as_comments)
+}
+
+fn print_all<'w>(
+    schema: &Schema,
+    why: impl Fn(&Field) -> Option<&'w str>,
+    more: &MoreLines,
+    as_comments: bool,
+) -> String {
     let mut text = String::new();
+    if !more.of_input.is_empty() {
+        MoreLines::printed(&["[input]".to_owned()], as_comments, &mut text);
+        MoreLines::printed(&more.of_input, as_comments, &mut text);
+    }
     let is_own =
         |field: &&Field| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&&*field.name);
     for field in schema.fields().iter().filter(|field| !is_own(field)) {
@@ -209,6 +273,9 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
                 let _ = writeln!(text, "{key} = {}", toml::Value::from(spec.as_str()));
             }
         }
+        if let Some(lines) = more.of_fields.get(&field.name) {
+            MoreLines::printed(lines, as_comments, &mut text);
+        }
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     let has_own = !schema.default_fields().eq(texts);
@@ -216,7 +283,10 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
         schema.order().map(|field| toml::Value::from(field.to_string()).to_string()).collect();
     if has_own || schema.key().is_some() || schema.keeps_nulls() || !order.is_empty() {
         text.push_str("[index]\n");
+    } else if !more.of_index.is_empty() {
+        MoreLines::printed(&["[index]".to_owned()], as_comments, &mut text);
     }
+    MoreLines::printed(&more.of_index, as_comments, &mut text);
     if has_own {
         let names: Vec<_> = schema
             .default_fields()
@@ -240,8 +310,14 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
 fn key(name: &str) -> String {
     match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         true => name.to_owned(),
-        false => toml::Value::from(name).to_string(),
+        false => quoted(name),
     }
+}
+
+/// A text in quotes, on one line whatever is in it: as keys have to be.
+pub(super) fn quoted(text: &str) -> String {
+    // TOML has the escapes of JSON, and one more character that does not stand for itself.
+    serde_json::Value::from(text).to_string().replace('\u{7F}', "\\u007F")
 }
 
 /// Entries as they stand in the file; the parser sorts them by name.
@@ -256,6 +332,17 @@ pub(super) fn in_order<'t>(
 
 pub(super) struct File<'t> {
     pub(super) text: &'t str,
+    /// What is read, in messages.
+    pub(super) what: &'static str,
+}
+
+/// What reads a file that somebody wrote, in messages.
+pub(super) const READING: &str = "reading the schema file";
+
+impl<'t> File<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        File { text, what: READING }
+    }
 }
 
 impl File<'_> {
@@ -567,7 +654,7 @@ impl File<'_> {
     pub(super) fn wrong(&self, span: Range<usize>) -> Error {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
-        Error::new(ErrorKind::Schema, "reading the schema file").at_line(line)
+        Error::new(ErrorKind::Schema, self.what).at_line(line)
     }
 
     pub(super) fn kind_of(

@@ -7,6 +7,7 @@
 //! decimal_comma = true   # 1.234,50 in all fields of numbers; default false
 //! date_format = "%d.%m.%Y"   # in all fields of dates: as in strftime, or "seconds" or "milliseconds" after 1970 began
 //! ignore_unknown = true  # columns and keys that no field is of are left out; default false
+//! preset = "wikipedia-titles"   # what a line of text is, in an index of these fields
 //! [fields.price]
 //! type = "f64"
 //! from = "Price (EUR)"   # the name of the column or key; default that of the field
@@ -16,20 +17,22 @@
 //! date_format = "%d.%m.%Y"   # in this field; dates only
 //! ```
 //!
-//! An index knows nothing of these: they belong to its inputs.
+//! They belong to inputs and are no part of what an index is. The one that is made by them [remembers](super::kept) them all the
+//! same, for inputs that are added to it.
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use clap::ValueEnum;
 use encoding_rs::Encoding;
 use jiff::{
     Timestamp,
     civil::date,
     fmt::strtime::{self, BrokenDownTime},
 };
-use treepie::{Error, Field, FieldKind, Schema};
+use treepie::{Error, Field, FieldKind, LineFormat, Schema};
 
 use super::{bad, records::Dialect};
 use crate::failure::usage;
@@ -42,9 +45,21 @@ pub(crate) struct InputSettings {
     /// What bytes mean, where that was said.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) ignore_unknown: bool,
+    /// What lines are, where that was said.
+    pub(crate) preset: Option<Preset>,
+    /// What was said of all fields that it may be said of; those of `fields` have it too.
+    pub(super) of_all: FieldSettings,
     /// Fields with a source or a way to be written of their own.
     fields: Vec<FieldSettings>,
     left_out: LeftOut,
+}
+
+/// Inputs that are known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// One title a line with underscores for spaces, as in the dumps of Wikimedia: fields `title`
+    /// and `qualifier`, which is what stands in a trailing "(…)".
+    WikipediaTitles,
 }
 
 /// How one field is read.
@@ -71,10 +86,21 @@ pub(crate) enum DateFormat {
 struct LeftOut(Arc<Mutex<BTreeMap<String, u64>>>);
 
 impl InputSettings {
+    /// Those of inputs that are known by name.
+    pub(crate) fn of_preset(preset: Preset) -> Self {
+        InputSettings { preset: Some(preset), ..InputSettings::default() }
+    }
+
     /// Adds what is said of fields.
     pub(crate) fn with_fields(mut self, fields: Vec<FieldSettings>) -> Self {
-        self.fields = fields.into_iter().filter(|field| *field != field.plain()).collect();
+        self.fields =
+            fields.into_iter().filter(|field| *field != FieldSettings::of(&field.name)).collect();
         self
+    }
+
+    /// Fields with anything to say of how they are read, in the order of the schema.
+    pub(super) fn fields(&self) -> &[FieldSettings] {
+        &self.fields
     }
 
     pub(crate) fn ignores_unknown(&self) -> bool {
@@ -183,8 +209,8 @@ impl FieldSettings {
     }
 
     /// Settings of a field with nothing to say.
-    fn plain(&self) -> Self {
-        FieldSettings { name: self.name.clone(), ..FieldSettings::default() }
+    pub(super) fn of(name: &str) -> Self {
+        FieldSettings { name: name.to_owned(), ..FieldSettings::default() }
     }
 }
 
@@ -230,6 +256,15 @@ impl DateFormat {
                 let nanos = moved_point(text, NANOS_DIGITS - digits)?;
                 Some(Timestamp::from_nanosecond(nanos).ok()?.to_string())
             }
+        }
+    }
+
+    /// The text that [`parse`](Self::parse) reads.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            DateFormat::Pattern(pattern) => pattern,
+            DateFormat::SinceEpoch { digits: 0 } => "seconds",
+            DateFormat::SinceEpoch { .. } => "milliseconds",
         }
     }
 
@@ -334,6 +369,32 @@ pub(crate) fn encoding(label: &str) -> Result<&'static Encoding, String> {
         .ok_or_else(|| "expected the name of an encoding, as utf-16le or windows-1252".to_owned())
 }
 
+impl Preset {
+    /// The preset of this name.
+    pub(super) fn parse(name: &str) -> Result<Self, String> {
+        const NAMES: &str = "expected the name of a preset, as wikipedia-titles";
+        <Self as ValueEnum>::from_str(name, false).map_err(|_| NAMES.to_owned())
+    }
+
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+    }
+
+    /// What the fields are.
+    pub(crate) fn schema(self) -> Schema {
+        match self {
+            Preset::WikipediaTitles => Schema::wikipedia_titles(),
+        }
+    }
+
+    /// What a line is.
+    pub(crate) fn line_format(self) -> LineFormat {
+        match self {
+            Preset::WikipediaTitles => LineFormat::wikipedia_titles(),
+        }
+    }
+}
+
 /// Kinds of fields that have numbers in them.
 pub(crate) fn is_number(kind: FieldKind) -> bool {
     matches!(kind, FieldKind::I64 | FieldKind::U64 | FieldKind::F64 | FieldKind::Decimal { .. })
@@ -344,7 +405,10 @@ pub(crate) fn of_no_input() -> Error {
     usage("reading the schema file")
         .expected("fields, and nothing of how inputs are read")
         .found("settings of an input")
-        .hint("these belong to the file that `treepie index --schema` reads")
+        .hint(
+            "an index remembers how its inputs are read from when it is made; for fields that are added later \
+             `treepie index --append --schema` says it, each time",
+        )
 }
 
 #[cfg(test)]

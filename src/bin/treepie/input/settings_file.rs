@@ -3,29 +3,28 @@
 use std::ops::Range;
 
 use toml::de::DeValue;
-use treepie::{Error, FieldKind, Schema};
+use treepie::{Error, Field, FieldKind, Schema};
 
 use super::{
     schema_file::{File, in_order},
-    settings::{self, DateFormat, FieldSettings, InputSettings},
+    settings::{self, DateFormat, FieldSettings, InputSettings, Preset},
 };
 
 /// Keys of a field that say how it is read and not what it is.
 pub(super) const KEYS_OF_FIELDS: [&str; 3] = ["from", "date_format", "decimal_comma"];
 
-/// The settings in the text of a schema file whose fields these are; errors carry the line.
-pub(super) fn parse(text: &str, schema: &Schema) -> Result<InputSettings, Error> {
-    let file = File { text };
+/// The settings in a schema file whose fields these are, or in a text that has the settings alone; errors carry the line.
+pub(super) fn parse(file: &File<'_>, schema: &Schema) -> Result<InputSettings, Error> {
     let table = file.parse()?;
     let mut settings = InputSettings::default();
-    let mut of_all = FieldSettings::default();
-    let mut fields = vec![];
+    let mut fields: Vec<_> = schema.fields().iter().map(|it| FieldSettings::of(&it.name)).collect();
     for (key, span, value) in in_order(table.get_ref()) {
         match key {
-            "input" => of_input(&file, value, &span, schema, &mut settings, &mut of_all)?,
+            "input" => of_input(file, value, &span, schema, &mut settings)?,
             "fields" => {
                 for (name, span, value) in in_order(file.table(value, &span, "fields")?) {
-                    fields.push(of_field(&file, name, value, &span, schema)?);
+                    let own = of_field(file, name, value, &span, schema)?;
+                    fields.iter_mut().filter(|it| it.name == name).for_each(|it| *it = own.clone());
                 }
             }
             _ => {}
@@ -34,10 +33,10 @@ pub(super) fn parse(text: &str, schema: &Schema) -> Result<InputSettings, Error>
     for field in &mut fields {
         match schema.field(&field.name).map(|field| field.kind) {
             Some(FieldKind::Date) if field.date_format.is_none() => {
-                field.date_format.clone_from(&of_all.date_format);
+                field.date_format.clone_from(&settings.of_all.date_format);
             }
             Some(kind) if settings::is_number(kind) && field.decimal_comma.is_none() => {
-                field.decimal_comma = of_all.decimal_comma;
+                field.decimal_comma = settings.of_all.decimal_comma;
             }
             _ => {}
         }
@@ -51,7 +50,6 @@ fn of_input(
     span: &Range<usize>,
     schema: &Schema,
     settings: &mut InputSettings,
-    of_all: &mut FieldSettings,
 ) -> Result<(), Error> {
     let has = |is: fn(FieldKind) -> bool| schema.fields().iter().any(|field| is(field.kind));
     for (key, span, value) in in_order(file.table(value, span, "input")?) {
@@ -66,15 +64,34 @@ fn of_input(
             "decimal_comma" if !has(settings::is_number) => {
                 return Err(of_nothing(file, span, key, "number"));
             }
-            "decimal_comma" => of_all.decimal_comma = Some(file.boolean(value, span, key)?),
+            "decimal_comma" => {
+                settings.of_all.decimal_comma = Some(file.boolean(value, span, key)?);
+            }
             "date_format" if !has(|kind| kind == FieldKind::Date) => {
                 return Err(of_nothing(file, span, key, "date"));
             }
             "date_format" => {
-                of_all.date_format = Some(named(file, value, &span, key, DateFormat::parse)?);
+                settings.of_all.date_format =
+                    Some(named(file, value, &span, key, DateFormat::parse)?);
+            }
+            "preset" => {
+                let preset = named(file, value, &span, key, Preset::parse)?;
+                let of_preset = preset.schema();
+                let is_missing = |field: &&Field| {
+                    schema.field(&field.name).is_none_or(|it| it.kind != field.kind)
+                };
+                if let Some(field) = of_preset.fields().iter().find(is_missing) {
+                    let (kind, name) = (field.kind.name(), &field.name);
+                    return Err(file
+                        .wrong(span)
+                        .expected(format!("the {kind} field '{name}' for '{key}'"))
+                        .found("none"));
+                }
+                settings.preset = Some(preset);
             }
             _ => {
-                let known = "delimiter, encoding, ignore_unknown, decimal_comma or date_format";
+                let known =
+                    "delimiter, encoding, ignore_unknown, decimal_comma, date_format or preset";
                 return Err(file.unknown(span, key, known));
             }
         }
@@ -89,7 +106,7 @@ fn of_field(
     span: &Range<usize>,
     schema: &Schema,
 ) -> Result<FieldSettings, Error> {
-    let mut own = FieldSettings { name: name.to_owned(), ..FieldSettings::default() };
+    let mut own = FieldSettings::of(name);
     let kind = schema.field(name).map_or(FieldKind::Text, |field| field.kind);
     for (key, span, value) in in_order(file.table(value, span, name)?) {
         let only_in = |kinds: &str| {
