@@ -60,8 +60,15 @@ impl tokenizer_api::TokenStream for Tokens {
     }
 }
 
-const ANALYZERS: [&str; 6] =
-    ["default", "words|lower|stop:en", "ngram:1,2", "ngram:2,2", "edge_ngram:1,9", "cjk"];
+const ANALYZERS: [&str; 7] = [
+    "default",
+    "words|lower|stop:en",
+    "ngram:1,2",
+    "ngram:2,2",
+    "edge_ngram:1,9",
+    "cjk",
+    "backwards",
+];
 
 /// One index for each analyzer, with offsets and without.
 fn searcher(analyzer: &str, offsets: bool, docs: &[Vec<String>], gap: u16) -> Searcher {
