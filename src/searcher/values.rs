@@ -4,7 +4,7 @@ use super::facet::{Facet, FacetWhat, Within};
 use super::ranges::{FacetRange, Ranges};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::TermFilter;
+use crate::expansion::{TermFilter, in_letters};
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
 use crate::plural::counted;
 use crate::schema::{Field, FieldKind};
@@ -87,7 +87,7 @@ impl ValueFacet {
     }
 
     /// Only values that match a [regular expression](crate::query::Query::regex) as a whole, of a field of texts or
-    /// keywords; asked for twice, both must be.
+    /// keywords, with its letters as the values have them; asked for twice, both must be.
     pub fn matching(mut self, regex: impl Into<String>) -> Self {
         self.options.matching.push(regex.into());
         self
@@ -256,7 +256,10 @@ impl ValueOptions {
         };
         filter = filter.with_patterns_of(self.compiled.or_make(|| {
             let none = TermFilter::default();
-            let matching = self.matching.iter().try_fold(none, |all, it| all.with_regex(it))?;
+            let matching = self.matching.iter().try_fold(none, |all, it| {
+                let lettered = in_letters(it, analyzer.as_ref(), normalizer.as_ref());
+                all.with_regex(&lettered.regex)
+            })?;
             self.containing.iter().try_fold(matching, |all, it| all.with_text(&normal(it)))
         })?);
         if let Some(range) = &self.between {
@@ -280,9 +283,9 @@ impl ValueOptions {
             || self.under.is_some()
     }
 
-    /// Whether values must begin with or contain some text.
+    /// Whether values must begin with, contain or match something that has letters.
     fn has_texts(&self) -> bool {
-        !(self.prefix.is_empty() && self.containing.is_empty())
+        !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
     }
 
     /// For people, what is not as it is by default.

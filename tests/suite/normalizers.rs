@@ -104,8 +104,8 @@ fn facets_selections_and_sorting_see_one_value_for_all_spellings() {
 #[test]
 fn filters_of_facets_meet_the_values_as_queries_do() {
     for (normalizer, prefix, part, regex, none, value) in [
-        ("nfc|lower", "ZU\u{308}", "ÜRI", "zü.*", "ZÜ.*", "zürich"),
-        ("nfkc|lower|fold", "Zür", "ＲＩＣ", "zur.*", "zür.*", "zurich"),
+        ("nfc|lower", "ZU\u{308}", "ÜRI", "ZU\u{308}.*", "zu.*", "zürich"),
+        ("nfkc|lower|fold", "Zür", "ＲＩＣ", "z[ÜX]r.*", "z[^ü]r.*", "zurich"),
     ] {
         for column in [false, true] {
             let index =
