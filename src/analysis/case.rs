@@ -37,15 +37,22 @@ pub(super) fn fold(text: &mut String, language: Language, buffer: &mut String) {
             ('I', Language::Turkic) => buffer.push('ı'),
             ('İ', Language::Turkic) => buffer.push('i'),
             _ if apostrophe::is_typographic(c) => buffer.push('\''),
-            _ => expands |= push(c, buffer),
+            _ => expands |= push(c, buffer) | is_accent(c),
         }
     }
     std::mem::swap(text, buffer);
     if expands {
-        // What one letter became may be composed, and `ŉ` became an apostrophe and an n.
+        // What one letter became may be composed, as may a small letter and an accent whose capital has no character with it
+        // (`ẖ`), and `ŉ` became an apostrophe and an n.
         Form::Nfc.apply(text, buffer);
         apostrophe::make_plain(text, buffer);
     }
+}
+
+/// Whether a character is an accent that a letter before it may be composed with in one case and not in the other.
+#[inline]
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36F}')
 }
 
 /// Appends the folding of a character; whether it may need to be composed again.
@@ -82,6 +89,7 @@ fn is_plain(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_normalization::UnicodeNormalization;
 
     fn folded(text: &str, language: Language) -> String {
         let (mut text, mut buffer) = (text.to_owned(), String::new());
@@ -130,6 +138,28 @@ mod tests {
         ] {
             for spelling in spellings {
                 assert_eq!(folded(spelling, Language::Turkic), expected, "{spelling}");
+            }
+        }
+    }
+
+    #[test]
+    fn capitals_without_a_character_of_their_own_are_those_of_their_letters() {
+        for (spellings, expected) in [
+            (&["ẖ", "h\u{331}", "H\u{331}"][..], "ẖ"),
+            (&["ǰ", "j\u{30C}", "J\u{30C}"], "ǰ"),
+            (&["ẗẘẙ", "T\u{308}W\u{30A}Y\u{30A}"], "ẗẘẙ"),
+            (&["ῶ", "Ω\u{342}", "ω\u{342}"], "ῶ"),
+        ] {
+            for spelling in spellings {
+                assert_eq!(folded(spelling, Language::Any), expected, "{spelling}");
+            }
+        }
+        // The dotless i is no letter of `I` here.
+        for c in (0..=0x10_FFFF).filter_map(char::from_u32).filter(|c| *c != 'ı') {
+            let once = folded(&c.to_string(), Language::Any);
+            let upper: String = c.to_uppercase().collect();
+            for spelling in [upper.clone(), upper.nfd().collect(), upper.nfc().collect()] {
+                assert_eq!(folded(&spelling, Language::Any), once, "{c:?} as {spelling:?}");
             }
         }
     }

@@ -29,6 +29,7 @@ use crate::analysis::stem::{StemCache, Stemmer};
 use crate::analysis::stop_words;
 use crate::analysis::tokenizer::push_lowercase;
 use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::Ends;
 
 /// A built-in filter; it may stand behind any tokenizer of the interface.
 ///
@@ -68,6 +69,9 @@ enum Kind {
 
 impl Filter {
     /// Full case folding, composed (NFC) and with plain apostrophes: what makes `STRASSE`, `Straße` and `strasse` one.
+    ///
+    /// As Unicode has it, `İ` is an `i` with a dot above, another letter than `i`: `istanbul` is found as `İstanbul` where
+    /// [`fold_diacritics`](Self::fold_diacritics) stands behind, or by [`lower_case_of`](Self::lower_case_of) Turkish.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -233,6 +237,27 @@ impl Filter {
         }
     }
 
+    /// Takes off the ends of a pattern's text what the filter takes off a word.
+    pub(super) fn trim(&self, text: &mut String, ends: Ends) {
+        match &self.0 {
+            Kind::Possessive(apostrophes) if ends.last => {
+                if let Some(len) = possessive_at(text, apostrophes)
+                    && (len > 0 || !ends.first)
+                {
+                    text.truncate(len);
+                }
+            }
+            Kind::Elision(articles, apostrophes) if ends.first => {
+                if let Some(len) = article_len(text, articles, apostrophes)
+                    && (len < text.len() || !ends.last)
+                {
+                    text.drain(..len);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Changes the token; false where it is dropped.
     #[inline]
     pub(super) fn apply(&self, token: &mut Token, scratch: &mut Scratch) -> bool {
@@ -247,20 +272,16 @@ impl Filter {
                 return !text.is_empty();
             }
             Kind::Possessive(apostrophes) => {
-                if let Some(rest) =
-                    text.strip_suffix(['s', 'S']).and_then(|rest| rest.strip_suffix(*apostrophes))
-                {
-                    text.truncate(rest.len());
-                    return !text.is_empty();
+                if let Some(len) = possessive_at(text, apostrophes) {
+                    text.truncate(len);
+                    return len > 0;
                 }
             }
             Kind::Elision(articles, apostrophes) => {
-                if let Some((article, rest)) = text.split_once(*apostrophes)
-                    && !rest.is_empty()
-                    && articles.iter().any(|known| known.eq_ignore_ascii_case(article))
+                if let Some(len) = article_len(text, articles, apostrophes)
+                    && len < text.len()
                 {
-                    let from = text.len() - rest.len();
-                    text.drain(..from);
+                    text.drain(..len);
                 }
             }
             Kind::StopWords(list) => return list.binary_search(&text.as_str()).is_err(),
@@ -278,6 +299,19 @@ impl Filter {
         }
         true
     }
+}
+
+/// Where a final `'s` begins.
+fn possessive_at(text: &str, apostrophes: &[char]) -> Option<usize> {
+    let rest = text.strip_suffix(['s', 'S'])?.strip_suffix(apostrophes)?;
+    Some(rest.len())
+}
+
+/// Bytes of an article and its apostrophe at the beginning.
+fn article_len(text: &str, articles: &[&str], apostrophes: &[char]) -> Option<usize> {
+    let (article, rest) = text.split_once(apostrophes)?;
+    let is_known = articles.iter().any(|known| known.eq_ignore_ascii_case(article));
+    is_known.then_some(text.len() - rest.len())
 }
 
 fn no_language(filter: &str, language: &str, known: &[&str]) -> Error {
@@ -352,9 +386,19 @@ impl<T> Filtered<T> {
         text
     }
 
+    /// Takes off the ends of a pattern's text what the filters of words take off a word.
+    pub(super) fn trim(&self, text: &mut String, ends: Ends) {
+        self.filters.iter().for_each(|filter| filter.trim(text, ends));
+    }
+
     /// The tokenizer that stands before the filters.
     pub(super) fn tokenizer(&mut self) -> &mut T {
         &mut self.tokenizer
+    }
+
+    /// As [`tokenizer`](Self::tokenizer), to be looked at.
+    pub(super) fn tokenizer_ref(&self) -> &T {
+        &self.tokenizer
     }
 
     /// Changes the tokenizer and keeps the filters behind it.

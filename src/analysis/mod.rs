@@ -104,6 +104,7 @@ use std::ops::Range;
 use tokenizer_api::{BoxTokenStream, Token, TokenStream, Tokenizer};
 
 use crate::error::Result;
+use crate::expansion::Ends;
 
 /// Bytes of a term at the most. A longer token is left out and its position kept.
 pub const TERM_BYTES_MAX: usize = 32_766;
@@ -291,6 +292,11 @@ impl Analyzer {
         matches!(self.kind, Kind::Default(_))
     }
 
+    /// Whether its terms are all pieces of a text of some lengths.
+    pub(crate) fn is_of_ngrams(&self) -> bool {
+        matches!(&self.kind, Kind::BuiltIn(tokenizer) if tokenizer.tokenizer_ref().is_of_ngrams())
+    }
+
     /// Starts on a text; the stream ends by returning false from `advance`.
     pub fn token_stream<'a>(&'a mut self, text: &'a str) -> BoxTokenStream<'a> {
         match &mut self.kind {
@@ -348,8 +354,8 @@ impl Analyzer {
     /// Text as the analyzer's filters of characters leave it: in lower case, folded, whatever they are.
     ///
     /// Nothing is cut, stemmed or left out, so that parts of words, as patterns have them, meet the terms of documents.
-    /// The filters of a plugged-in analyzer are not known: each character becomes the term that it is by itself, or
-    /// its lower case where it is none.
+    /// The filters of a plugged-in analyzer are not known: each character becomes what it is in the middle of a word, else
+    /// the term that it is by itself, or its lower case where it is none.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -373,14 +379,28 @@ impl Analyzer {
             Kind::PluggedIn(tokenizer) => {
                 let mut tokenizer = tokenizer.clone();
                 let mut normal = String::with_capacity(text.len());
-                for c in text.chars() {
-                    match only_term(tokenizer.stream(c.encode_utf8(&mut [0; 4]))) {
-                        Some(term) => normal.push_str(&term),
-                        None => normal.extend(c.to_lowercase()),
+                for (_, cluster) in normalization::clusters(text) {
+                    let inside = only_term(tokenizer.stream(&format!("{BESIDE}{cluster}{BESIDE}")));
+                    let inside = inside.as_deref();
+                    let changed =
+                        inside.and_then(|it| it.strip_prefix(BESIDE)?.strip_suffix(BESIDE));
+                    match changed {
+                        Some(changed) => normal.push_str(changed),
+                        None => match only_term(tokenizer.stream(cluster)) {
+                            Some(term) => normal.push_str(&term),
+                            None => normal.push_str(&cluster.to_lowercase()),
+                        },
                     }
                 }
                 normal
             }
+        }
+    }
+
+    /// Takes off the ends of a pattern's text what the filters of words take off a word: an article, a final `'s`.
+    pub(crate) fn trim(&self, text: &mut String, ends: Ends) {
+        if let Kind::BuiltIn(tokenizer) = &self.kind {
+            tokenizer.trim(text, ends);
         }
     }
 
@@ -412,6 +432,9 @@ impl Analyzer {
         terms
     }
 }
+
+/// Letters that no tokenizer takes for a word by themselves or leaves out, beside one whose change is looked for.
+const BESIDE: &str = "xx";
 
 /// The term of a text that is one.
 fn only_term(mut stream: impl TokenStream) -> Option<String> {

@@ -166,6 +166,11 @@ impl Splitter {
         matches!(self.kind, Kind::Ngrams { .. } | Kind::EdgeNgrams { .. })
     }
 
+    /// Whether its pieces are all those of some lengths.
+    pub(super) fn is_of_ngrams(&self) -> bool {
+        matches!(self.kind, Kind::Ngrams { .. })
+    }
+
     /// Sets the filters that change the text before it is cut.
     pub(super) fn prepared_by(mut self, filters: Vec<Filter>) -> Self {
         self.prepared = Prepared::new(filters);

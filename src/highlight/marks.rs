@@ -40,7 +40,8 @@ impl FieldTerms {
             analyzer.try_for_each_token(value, |token| {
                 budget::work(TOKEN_NS)?;
                 let position = first.saturating_add(token.position);
-                next_position = position.saturating_add(1);
+                // Whatever the order in which a tokenizer gives its tokens.
+                next_position = next_position.max(position.saturating_add(1));
                 let (from, to) = (token.offset_from, token.offset_to);
                 for item in self.items(token.term.as_bytes()) {
                     // A plugged-in tokenizer may say anything.

@@ -70,6 +70,7 @@ use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
 use crate::schema::Schema;
+use crate::schema::names::position_of;
 use crate::segment::snapshot::Snapshot;
 
 /// Bytes of a passage unless [`PassageOptions::max_len`] says otherwise.
@@ -158,8 +159,8 @@ impl Highlighter {
         values: impl IntoIterator<Item = &'t str>,
     ) -> Result<Vec<Marked<'t>>> {
         let texts: Vec<&str> = values.into_iter().collect();
-        let nth = self.fields.iter().position(|(name, _)| name == field);
-        let Some((nth, (_, terms))) = nth.map(|nth| (nth, &self.fields[nth])) else {
+        let Some((nth, (_, terms))) = self.position(field).map(|nth| (nth, &self.fields[nth]))
+        else {
             return Ok(texts.into_iter().map(|text| Marked { text, marks: vec![] }).collect());
         };
         let found = match &self.lookup {
@@ -174,7 +175,12 @@ impl Highlighter {
     }
 
     fn terms(&self, field: &str) -> Option<&FieldTerms> {
-        self.fields.iter().find(|(name, _)| name == field).map(|(_, terms)| terms)
+        self.position(field).map(|nth| &self.fields[nth].1)
+    }
+
+    /// Place of a field by its name, as the schema knows fields.
+    fn position(&self, field: &str) -> Option<usize> {
+        position_of(self.fields.iter().map(|(name, _)| &**name), field)
     }
 }
 

@@ -109,7 +109,8 @@ impl Query {
         }
     }
 
-    /// Terms that match a regular expression from their first to their last character.
+    /// Terms that match a regular expression from their first to their last character, with its letters as the terms of
+    /// the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and `/[^É]/` excludes `e`.
     pub fn regex(pattern: impl Into<String>) -> Self {
         // A slash needs no backslash, and has one only where the text of a query needs it.
         let pattern = without_escaped_slashes(&pattern.into());

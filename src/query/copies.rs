@@ -78,6 +78,7 @@ impl Query {
 
 /// The text copy of a keyword, as fields that are scored as one are texts; the name of any other field.
 fn text_of(name: &str, schema: &Schema) -> String {
+    let name = known(name, schema);
     let copies = schema.copies().iter().map(|(a, b)| (schema.get(*a), schema.get(*b)));
     let mut texts = copies.filter(|(source, copy)| {
         source.name == name && source.kind == FieldKind::Keyword && copy.kind == FieldKind::Text
@@ -85,16 +86,22 @@ fn text_of(name: &str, schema: &Schema) -> String {
     texts.next().map_or(name, |(_, copy)| &copy.name).to_owned()
 }
 
+/// The name as the schema has it, where it has the field.
+fn known<'n>(name: &'n str, schema: &'n Schema) -> &'n str {
+    schema.field(name).map_or(name, |field| &field.name)
+}
+
 /// Fields with the text copies of keywords behind them, each once.
 fn wider(fields: &[(String, Boost)], schema: &Schema) -> Vec<(String, Boost)> {
     let mut wider = vec![];
     for (name, boost) in fields {
         wider.push((name.clone(), *boost));
+        let name = known(name, schema);
         for (source, copy) in schema.copies().iter().map(|(a, b)| (schema.get(*a), schema.get(*b)))
         {
             let is_of_words = source.kind == FieldKind::Keyword && copy.kind == FieldKind::Text;
             let is_there = fields.iter().any(|(other, _)| *other == copy.name);
-            if source.name == *name && is_of_words && !is_there {
+            if source.name == name && is_of_words && !is_there {
                 wider.push((copy.name.clone(), *boost));
             }
         }

@@ -4,6 +4,9 @@
 //! pattern is cut as the texts that it stands for are: with a letter, a digit or an ideograph in the place of each
 //! wildcard, because tokenizers treat them differently. The parts become words and patterns of a phrase; a `*` that
 //! is a part by itself stands for any word, and at an end of the pattern for none, too.
+//!
+//! Where terms are pieces of a text that overlap, n-grams and pairs, no phrase of them has a place for any number of
+//! characters: all that stands between the `*` must be there, in any order, and a remark says so.
 
 use std::ops::Range;
 
@@ -13,7 +16,7 @@ use super::expand::in_paths;
 use super::phrase_of::Placed;
 use crate::analysis::Analyzer;
 use crate::error::Result;
-use crate::expansion::{Expansion, TermPattern, WildcardPiece};
+use crate::expansion::{Ends, Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
 use crate::query::Proximity;
 use crate::schema::FieldKind;
@@ -53,7 +56,13 @@ impl Binder<'_> {
             return Ok(self.expanded(id, pattern)?.into());
         }
         let (name, written) = (&field.name, shortened(&WildcardPiece::print(pieces)));
-        let readings = readings(&self.analyzers.query_time(field)?, pieces);
+        let analyzer = self.analyzers.query_time(field)?;
+        let readings = readings(&analyzer, pieces);
+        if (readings.is_empty() || overlaps(&analyzer, pieces))
+            && let Some(normal) = self.between_stars(id, &analyzer, pieces, place)?
+        {
+            return Ok(normal.into());
+        }
         if readings.is_empty() {
             let reason = format!("the analyzer of '{name}' makes no term that '{written}' fits");
             self.note(format!("{reason}, so it matches nothing"));
@@ -65,6 +74,14 @@ impl Binder<'_> {
             match reading {
                 Reading::Whole => {
                     let pattern = self.normal_pattern(id, pieces)?;
+                    let beginning = match &pattern {
+                        TermPattern::Wildcard(all) => {
+                            all.iter().map_while(|it| it.literal()).collect()
+                        }
+                        TermPattern::Prefix(all) => String::from_utf8_lossy(all).into_owned(),
+                        _ => String::new(),
+                    };
+                    self.note_beginning(id, &beginning, &format!("'{written}'"))?;
                     any.push(self.expanded(id, pattern)?);
                 }
                 Reading::Parts(parts) => {
@@ -89,6 +106,55 @@ impl Binder<'_> {
             ));
         }
         Ok(normal.into())
+    }
+
+    /// Documents with all that stands between the `*` of a pattern, where terms are pieces of a text that overlap, and a `*` may
+    /// stand for more than a piece has; `None` where a part can be no term.
+    fn between_stars(
+        &mut self,
+        id: FieldId,
+        analyzer: &Analyzer,
+        pieces: &[WildcardPiece],
+        place: &Place,
+    ) -> Result<Option<Normal>> {
+        let (mut all, any) = (vec![], WildcardPiece::Any);
+        for part in pieces.split(|piece| *piece == any).filter(|part| !part.is_empty()) {
+            let mut placed = Placed::default();
+            match readings(analyzer, part).into_iter().next() {
+                Some(Reading::Parts(parts)) => {
+                    self.place_pieces(id, part, &parts, &mut placed)?;
+                }
+                Some(Reading::Whole) => {
+                    self.place_pieces(id, part, &[(0, 0..part.len())], &mut placed)?;
+                }
+                // Shorter than every piece, and so inside of one.
+                None if analyzer.is_of_ngrams() => {
+                    let inside = [&[any], part, &[any]].concat();
+                    placed.push_open(self.normal_pattern(id, &inside)?)?;
+                }
+                None => return Ok(None),
+            }
+            self.check_patterns(&placed)?;
+            if placed.len() == 0 {
+                return Ok(None);
+            }
+            self.count_terms(placed.len(), place)?;
+            all.push(self.phrase(id, placed, Proximity::Exact, place)?);
+        }
+        let n_parts = all.len();
+        if n_parts == 0 {
+            return Ok(None);
+        }
+        let normal = self.and(all, vec![]);
+        if n_parts > 1 {
+            let (name, written) = (&self.schema.get(id).name, WildcardPiece::print(pieces));
+            self.note(format!(
+                "terms of '{name}' are pieces of texts, so of '{}' all parts must match, in any order, as {}",
+                shortened(&written),
+                shortened(&normal.display(self.schema).to_string())
+            ));
+        }
+        Ok(Some(normal))
     }
 
     /// Whether the beginning of a word ends with a character that is part of no word, so that any word may follow.
@@ -151,16 +217,12 @@ impl Binder<'_> {
         id: FieldId,
         pieces: &[WildcardPiece],
     ) -> Result<TermPattern> {
-        let mut normal = vec![];
-        for run in pieces.chunk_by(|a, b| a.literal().is_some() && b.literal().is_some()) {
-            let text: Option<String> = run.iter().map(|piece| piece.literal()).collect();
-            match text {
-                Some(text) => {
-                    normal.extend(self.normalized(id, &text)?.chars().map(WildcardPiece::Char));
-                }
-                None => normal.extend_from_slice(run),
-            }
-        }
+        let normal = self.normal_pieces(id, pieces, true)?;
+        // Where only an article is written, any word would be found.
+        let normal = match normal.iter().all(|piece| *piece == WildcardPiece::Any) {
+            true => self.normal_pieces(id, pieces, false)?,
+            false => normal,
+        };
         let beginning = match normal.split_last() {
             Some((WildcardPiece::Any, beginning)) if !beginning.is_empty() => {
                 beginning.iter().map(|piece| piece.literal()).collect::<Option<String>>()
@@ -172,6 +234,41 @@ impl Binder<'_> {
             None => TermPattern::Wildcard(normal),
         })
     }
+
+    /// Pieces with their letters as the terms of a field have them; without what is taken off the ends of words.
+    fn normal_pieces(
+        &self,
+        id: FieldId,
+        pieces: &[WildcardPiece],
+        trims: bool,
+    ) -> Result<Vec<WildcardPiece>> {
+        let (mut normal, mut at) = (vec![], 0);
+        for run in pieces.chunk_by(|a, b| a.literal().is_some() && b.literal().is_some()) {
+            let ends =
+                Ends { first: trims && at == 0, last: trims && at + run.len() == pieces.len() };
+            at += run.len();
+            let text: Option<String> = run.iter().map(|piece| piece.literal()).collect();
+            match text {
+                Some(text) => {
+                    let text = self.normal_part(id, &text, ends)?;
+                    normal.extend(text.chars().map(WildcardPiece::Char));
+                }
+                None => normal.extend_from_slice(run),
+            }
+        }
+        Ok(normal)
+    }
+}
+
+/// Whether the texts that a pattern stands for may become pieces that overlap, more than one has room for.
+fn overlaps(analyzer: &Analyzer, pieces: &[WildcardPiece]) -> bool {
+    pieces.contains(&WildcardPiece::Any)
+        && (analyzer.is_of_ngrams()
+            || pieces.iter().any(is_ideograph) && read_with(IDEOGRAPH, analyzer, pieces).is_none())
+}
+
+fn is_ideograph(piece: &WildcardPiece) -> bool {
+    piece.literal().is_some_and(|c| c >= IDEOGRAPHS_FROM && c.is_alphanumeric())
 }
 
 /// The ways to read a pattern, the one as a whole first.
@@ -179,13 +276,11 @@ fn readings(analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Vec<Reading> {
     let is_plain = |piece: &WildcardPiece| {
         piece.literal().is_none_or(|c| analyzer.is_default() && c.is_ascii_alphanumeric())
     };
-    if pieces.iter().all(is_plain) {
+    // Of n-grams the number of characters counts.
+    if !analyzer.is_of_ngrams() && pieces.iter().all(is_plain) {
         return vec![Reading::Whole];
     }
     let mut readings: Vec<Reading> = vec![];
-    let is_ideograph = |piece: &WildcardPiece| {
-        piece.literal().is_some_and(|c| c >= IDEOGRAPHS_FROM && c.is_alphanumeric())
-    };
     let ideograph = pieces.iter().any(is_ideograph).then_some(IDEOGRAPH);
     for stand_in in STAND_INS.into_iter().chain(ideograph) {
         let reading = read_with(stand_in, analyzer, pieces);

@@ -5,8 +5,9 @@
 //! of a range become what the field's analyzer makes of them, where that is one term, so that they
 //! meet the terms of documents; where it is several, all but the last must match as they are. The letters of a
 //! wildcard go through the analyzer's [filters of characters](crate::analysis::Analyzer::normalize) only, because its
-//! pieces are no words, and a regular expression is taken as it is written: terms of text fields are mostly in lower
-//! case.
+//! pieces are no words, and so do the letters of a regular expression and the members of its
+//! [classes](crate::expansion::in_letters). An article or a final `'s` that the analyzer takes off words is taken off their
+//! ends.
 
 use std::ops::Bound;
 
@@ -14,7 +15,7 @@ use super::bind::{Binder, Clause, Normal, joined, located, nothing, shortened};
 use super::phrase_spec::Shape;
 use super::{Fuzziness, Place, Query};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::{Expansion, TermPattern, WildcardPiece};
+use crate::expansion::{Ends, Expansion, Lettered, TermPattern, WildcardPiece, in_letters};
 use crate::ids::FieldId;
 use crate::schema::FieldKind;
 use crate::value;
@@ -46,7 +47,10 @@ impl Binder<'_> {
             Query::Prefix { text, place, .. } if self.is_cut_off(field, text)? => {
                 self.wildcard(field, &WildcardPiece::beginning(text), place)
             }
-            Query::Prefix { text, place, .. } => self.words(field, text, Shape::PREFIX, place),
+            Query::Prefix { text, place, .. } => {
+                self.note_prefix(field, text)?;
+                self.words(field, text, Shape::PREFIX, place)
+            }
             Query::Wildcard { pattern, place, .. } => {
                 self.wildcard(field, &WildcardPiece::parse(pattern), place)
             }
@@ -58,8 +62,9 @@ impl Binder<'_> {
             }
             Query::InSet { values, .. } => self.one_of(field, values),
             Query::Regex { pattern, .. } => {
-                self.note_impossible(field, pattern)?;
-                Ok(self.expanded(field, TermPattern::Regex(pattern.clone()))?.into())
+                let Lettered { regex, beginning } = self.lettered(field, pattern)?;
+                self.note_impossible(field, pattern, &regex, &beginning)?;
+                Ok(self.expanded(field, TermPattern::Regex(regex))?.into())
             }
             other => match self.pattern_in(field, other)? {
                 Some(pattern) => Ok(self.expanded(field, pattern)?.into()),
@@ -71,7 +76,9 @@ impl Binder<'_> {
     /// A pattern that is no words, as it is for the terms of a field.
     pub(super) fn pattern_in(&self, field: FieldId, query: &Query) -> Result<Option<TermPattern>> {
         Ok(Some(match query {
-            Query::Regex { pattern, .. } => TermPattern::Regex(pattern.clone()),
+            Query::Regex { pattern, .. } => {
+                TermPattern::Regex(self.lettered(field, pattern)?.regex)
+            }
             Query::Range { lower, upper, .. } => {
                 let bound = |bound: &Bound<String>| match bound {
                     Bound::Included(text) => self.one_term(field, text).map(Bound::Included),
@@ -216,6 +223,27 @@ impl Binder<'_> {
         }
     }
 
+    /// Text of a pattern with its letters as the terms of a field have them, and without what is taken off the ends of words.
+    pub(super) fn normal_part(&self, id: FieldId, text: &str, ends: Ends) -> Result<String> {
+        let mut normal = self.normalized(id, text)?;
+        let field = self.schema.get(id);
+        if field.kind == FieldKind::Text && !text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            self.analyzers.query_time(field)?.trim(&mut normal, ends);
+        }
+        Ok(normal)
+    }
+
+    /// A regular expression with its letters as the terms of a field have them.
+    fn lettered(&self, id: FieldId, regex: &str) -> Result<Lettered> {
+        let field = self.schema.get(id);
+        let analyzer = match field.kind {
+            FieldKind::Text => Some(self.analyzers.query_time(field)?),
+            _ => None,
+        };
+        let normalizer = self.analyzers.normalizer(field)?;
+        Ok(in_letters(regex, analyzer.as_ref(), normalizer.as_ref()))
+    }
+
     /// The terms of a text in a field.
     pub(super) fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
         let field = self.schema.get(id);
@@ -329,7 +357,8 @@ pub(super) mod tests {
             ("kind:PaRis~2/1!", "kind:PaRis~2/1!"),
             ("P?Ri*", "title:p?ri*"),
             ("kind:P?Ri*", "kind:P?Ri*"),
-            ("/Pa.*/", "title:/Pa.*/"),
+            ("/Pa.*/", "title:/pa.*/"),
+            ("kind:/Pa.*/", "kind:/Pa.*/"),
             ("[Aa TO Bb}", "title:[aa TO bb}"),
             ("kind:[\"A b\" TO *]", "kind:[\"A b\" TO *]"),
             ("IN [B a A]", "title:IN [a b]"),
@@ -337,6 +366,7 @@ pub(super) mod tests {
             ("IN [B a-c -- d]", "title:\"a c\" OR title:IN [b d]"),
             ("kind:IN [B a-c]", "kind:IN [B a-c]"),
             ("PHRASE [AC/D* P?ris iN] ", "title:PHRASE [ac d* p?ris in]"),
+            ("PHRASE [a /B.*/]", "title:PHRASE [a /b.*/]"),
             ("PHRASE [a \"B c\" * D~1]~>2", "title:PHRASE [a b c * d~1]~>2"),
             ("PHRASE [a -- B*]", "title:\"a b\"*"),
             ("PHRASE [a IN [C b] [c TO d]]", "title:PHRASE [a IN [b c] [c TO d]]"),

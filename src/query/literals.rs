@@ -1,7 +1,7 @@
 //! Characters of a regular expression that no term of its field can have.
 //!
-//! An expression is taken as it is written, so that one for another field, or with a letter in upper case, silently
-//! matches nothing. A remark says so where a character that every match must have is cut at or changed by the analyzer.
+//! An expression for another field, or one of several words, would silently match nothing. A remark says so where a character
+//! that every match must have is cut at or changed by the analyzer, and where no term begins as every match does.
 
 use super::bind::{Binder, shortened};
 use crate::error::Result;
@@ -10,13 +10,19 @@ use crate::schema::FieldKind;
 
 impl Binder<'_> {
     /// Notes the first character of an expression that keeps it from matching any word of a field.
-    pub(super) fn note_impossible(&mut self, id: FieldId, regex: &str) -> Result<()> {
+    pub(super) fn note_impossible(
+        &mut self,
+        id: FieldId,
+        written: &str,
+        regex: &str,
+        beginning: &str,
+    ) -> Result<()> {
         let field = self.schema.get(id);
         if field.kind != FieldKind::Text {
             return Ok(());
         }
         let analyzer = self.analyzers.query_time(field)?;
-        let (name, shown) = (&field.name, shortened(regex));
+        let (name, shown) = (&field.name, shortened(written));
         for c in required(regex) {
             let is_in_a_word = ['x', '0', '\u{4E00}'].into_iter().any(|beside| {
                 let text = format!("{beside}{c}{beside}");
@@ -28,16 +34,58 @@ impl Binder<'_> {
                 self.note(format!(
                     "the analyzer of '{name}' cuts words at '{c}', so none matches /{shown}/"
                 ));
-                break;
+                return Ok(());
             }
             if !normal.contains(c) {
                 self.note(format!(
                     "words of '{name}' have '{normal}' for '{c}', so none matches /{shown}/"
                 ));
-                break;
+                return Ok(());
             }
         }
+        self.note_beginning(id, beginning, &format!("/{shown}/"))
+    }
+
+    /// Notes that no term begins as every match of a pattern does: with an article that is taken off, or with more characters
+    /// than a term has where words are cut into pairs.
+    pub(super) fn note_beginning(
+        &mut self,
+        id: FieldId,
+        beginning: &str,
+        written: &str,
+    ) -> Result<()> {
+        let field = self.schema.get(id);
+        if field.kind != FieldKind::Text || beginning.is_empty() {
+            return Ok(());
+        }
+        // A document's terms, of which there are more than a query's.
+        let analyzer = self.analyzers.index_time(field)?;
+        if analyzer.is_default() && beginning.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Ok(());
+        }
+        let begins = |rest: &str| {
+            let terms = analyzer.tokens(&format!("{beginning}{rest}"));
+            terms.iter().any(|term| term.starts_with(beginning))
+        };
+        if !["", "xx", "00", "\u{4E00}"].into_iter().any(begins) {
+            let name = &field.name;
+            self.note(format!(
+                "the analyzer of '{name}' makes no term that begins with '{beginning}', so none matches {written}"
+            ));
+        }
         Ok(())
+    }
+
+    /// Notes that no term begins so, where that is no word.
+    pub(super) fn note_prefix(&mut self, id: FieldId, text: &str) -> Result<()> {
+        let field = self.schema.get(id);
+        if field.kind != FieldKind::Text || text.ends_with(char::is_alphanumeric) {
+            return Ok(());
+        }
+        match self.analyzers.pattern_terms(field, text)?.pop() {
+            Some(last) => self.note_beginning(id, &last.term, &format!("'{}*'", shortened(text))),
+            None => Ok(()),
+        }
     }
 }
 

@@ -46,8 +46,8 @@
 //! | `"of mi"*` | a phrase, the last word of which may go on |
 //! | `PHRASE [the gr*t gatzby~1]` | a phrase of words and patterns, each of which stands for one word; `*` is a place where any one may stand; `~2`, `~>2` and `~<>2` as above |
 //! | `pre*` | terms that begin so |
-//! | `w?ld*c` | terms of this form: `?` is one character, `*` any number of them |
-//! | `/re+/` | terms that match from their first to their last character; the syntax is that of the `regex` crate, and a slash is `\/` |
+//! | `w?ld*c` | terms of this form: `?` is one character, `*` any number of them; in a field of n-grams, and between characters that are cut into pairs, all that stands between the `*`, in any order |
+//! | `/re+/` | terms that match from their first to their last character; the syntax is that of the `regex` crate, and a slash is `\/`. Letters and the members of classes are as the field's analyzer or normalizer leaves them: `/ÜB[A-Z]*/` finds `Übung` by the default one |
 //! | `word~1` | terms at most 1 character to insert, delete, replace or swap with the next away; 2 unless said, at most 2 |
 //! | `word~1/3` | as that, but the first 3 characters are as written |
 //! | `word~1!` | as that, but a swap counts as two |

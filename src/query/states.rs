@@ -50,16 +50,26 @@ impl Binder<'_> {
         // It is the name of a field, and stands where words do.
         let of = || Place { field: place.text.clone(), text: None };
         if name == MISSING_FIELD && own.is_none() {
-            let mut none = vec![Normal::Exists(self.field(text, &of())?)];
+            let id = self.field(text, &of())?;
+            let mut none = vec![Normal::Exists(id)];
             if self.schema.keeps_nulls() {
                 let said = [NULL_FIELD, EMPTY_FIELD].map(|name| self.schema.field_id(name));
-                let term = |field| Normal::Term { field, term: text.as_bytes().to_vec() };
+                let term = |field| Normal::Term {
+                    field,
+                    term: self.schema.get(id).name.as_bytes().to_vec(),
+                };
                 none.extend(said.into_iter().flatten().map(term));
             }
             return Ok(Some(self.and(vec![], none)));
         }
         if self.schema.keeps_nulls() {
-            self.field(text, &of())?;
+            let id = self.field(text, &of())?;
+            // Documents say it of the field by the name that the schema has.
+            let known = &self.schema.get(id).name;
+            if known != text {
+                let term = |field| Normal::Term { field, term: known.as_bytes().to_vec() };
+                return Ok(own.map(term));
+            }
         } else if own.is_none() {
             let error = Error::new(ErrorKind::Query, "looking for what is null or empty")
                 .expected("an index that keeps nulls")

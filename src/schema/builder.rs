@@ -160,7 +160,7 @@ impl SchemaBuilder {
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
     /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, a [copy](Field::copy_of) of what is no field or a copy itself, an [order](Self::order_by) of what has not one value in a column, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
-    pub fn build(self) -> Result<Schema> {
+    pub fn build(mut self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
             return Err(wrong("building a schema".into())
@@ -204,6 +204,11 @@ impl SchemaBuilder {
             }
         }
         let copies = copies_in(&self.fields)?;
+        // Sources have one spelling from here on, as documents and an index that is opened again know them.
+        for (source, copy) in &copies {
+            let name = self.fields[source.index()].name.clone();
+            self.fields[copy.index()].copy_of = Some(name);
+        }
         for field in &self.fields {
             if let FieldKind::Decimal { scale } = field.kind
                 && scale > DECIMAL_SCALE_MAX
@@ -315,8 +320,8 @@ fn copies_in(fields: &[Field]) -> Result<Vec<(FieldId, FieldId)>> {
         if !matches!(copy.kind, FieldKind::Text | FieldKind::Keyword) {
             return wrong("a text or keyword field", format!("a {} field", copy.kind.name()));
         }
-        let is_source = |field: &Field| field.name == *name && !is_state(name);
-        let Some(source_at) = fields.iter().position(is_source) else {
+        let source_at = names::position(fields, name).filter(|_| !is_state(name));
+        let Some(source_at) = source_at else {
             return wrong("the name of a field", format!("'{name}'"));
         };
         let source = &fields[source_at];

@@ -10,7 +10,7 @@
 
 mod builder;
 mod field;
-mod names;
+pub(crate) mod names;
 mod order;
 
 pub use builder::SchemaBuilder;
@@ -276,6 +276,14 @@ mod tests {
             assert_eq!(schema.field_id(other), schema.field_id(own));
             assert_eq!(schema.key().map(|field| &*field.name), Some(own));
             assert!(schema.field("gro\u{df}e").is_none() && schema.field("title\u{308}").is_none());
+        }
+        for (own, other) in [(composed, decomposed), (decomposed, composed)] {
+            let copy = Field::new("words", FieldKind::Text).copy_of(other).stored(false);
+            let schema = Schema::builder().field(Field::new(own, FieldKind::Keyword)).field(copy);
+            let schema = schema.build().unwrap();
+            assert_eq!(schema.copies().len(), 1);
+            // As an index that is opened again has it.
+            assert_eq!(schema.fields()[1].copy_of.as_deref(), Some(own));
         }
         // Two that differ by nothing else stay two.
         let schema = Schema::builder().text(composed).build().unwrap();

@@ -1,8 +1,10 @@
 //! Fields by their names, and names in messages: those that there are, and the one that was probably meant.
 
 use super::{Field, Schema};
+use crate::document::Document;
 use crate::error::Error;
 use crate::ids::FieldId;
+use crate::value::Value;
 use unicode_normalization::UnicodeNormalization;
 
 /// Names of fields listed in a message at the most.
@@ -23,6 +25,20 @@ impl Schema {
 
     pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
         position(self.fields(), name).map(|at| FieldId(at as u16))
+    }
+
+    /// The values that a document has for a field, by whichever spelling of its name.
+    pub(crate) fn values_of<'d>(
+        &'d self,
+        document: &'d Document,
+        id: FieldId,
+    ) -> impl Iterator<Item = &'d Value> {
+        document.iter().filter(move |(name, _)| self.is_named(id, name)).map(|(_, value)| value)
+    }
+
+    /// Whether a name, as in a document, is that of this field.
+    pub(crate) fn is_named(&self, id: FieldId, name: &str) -> bool {
+        self.get(id).name == name || !name.is_ascii() && self.field_id(name) == Some(id)
     }
 
     /// Returns the field whose name is the least edits away, if it is few enough to be a slip.
@@ -62,13 +78,21 @@ impl Schema {
     }
 }
 
-/// Place of the field of this name: exactly this one, or, of names beyond ASCII, one that is the same by NFC.
+/// Place of the field of this name, as [`position_of`].
 pub(super) fn position(fields: &[Field], name: &str) -> Option<usize> {
-    let exact = fields.iter().position(|field| field.name == name);
+    position_of(fields.iter().map(|field| &*field.name), name)
+}
+
+/// Place of this name among those of fields: exactly this one, or, of names beyond ASCII, one that is the same by NFC.
+pub(crate) fn position_of<'n>(
+    mut names: impl Iterator<Item = &'n str> + Clone,
+    name: &str,
+) -> Option<usize> {
+    let exact = names.clone().position(|known| known == name);
     if exact.is_some() || name.is_ascii() {
         return exact;
     }
-    fields.iter().position(|field| !field.name.is_ascii() && field.name.nfc().eq(name.nfc()))
+    names.position(|known| !known.is_ascii() && known.nfc().eq(name.nfc()))
 }
 
 /// The field of a schema, or of one that is being built, that was probably meant.

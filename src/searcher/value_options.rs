@@ -3,7 +3,7 @@
 use super::ranges::{FacetRange, Ranges};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::TermFilter;
+use crate::expansion::{TermFilter, in_letters};
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
 use crate::plural::counted;
 use crate::schema::{Field, FieldKind};
@@ -134,7 +134,10 @@ impl ValueOptions {
         };
         filter = filter.with_patterns_of(self.compiled.or_make(|| {
             let none = TermFilter::default();
-            let matching = self.matching.iter().try_fold(none, |all, it| all.with_regex(it))?;
+            let matching = self.matching.iter().try_fold(none, |all, it| {
+                let lettered = in_letters(it, analyzer.as_ref(), normalizer.as_ref());
+                all.with_regex(&lettered.regex)
+            })?;
             self.containing.iter().try_fold(matching, |all, it| all.with_text(&normal(it)))
         })?);
         if let Some(range) = &self.between {
@@ -158,9 +161,9 @@ impl ValueOptions {
             || self.under.is_some()
     }
 
-    /// Whether values must begin with or contain some text.
+    /// Whether values must begin with, contain or match something that has letters.
     fn has_texts(&self) -> bool {
-        !(self.prefix.is_empty() && self.containing.is_empty())
+        !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
     }
 
     /// For people, what is not as it is by default.

@@ -77,7 +77,7 @@ impl ValueFacet {
     }
 
     /// Only values that match a [regular expression](crate::query::Query::regex) as a whole, of a field of texts or
-    /// keywords; asked for twice, both must be.
+    /// keywords, with its letters as the values have them; asked for twice, both must be.
     pub fn matching(mut self, regex: impl Into<String>) -> Self {
         self.options.matching.push(regex.into());
         self

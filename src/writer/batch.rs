@@ -188,7 +188,7 @@ impl DocumentBatch {
     fn add_copies(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         for &(source, copy) in schema.copies() {
             let (name, definition) = (&schema.get(source).name, schema.get(copy));
-            for value in document.values(name).filter(|value| !value.is_null()) {
+            for value in schema.values_of(document, source).filter(|value| !value.is_null()) {
                 let text = value.to_exact_text();
                 let (limit_name, limit) = limit_of(definition.kind, limits);
                 if text.len() > limit {
@@ -217,7 +217,7 @@ impl DocumentBatch {
             let Some(of_state) = schema.field_id(state.field()).filter(|_| holds) else { continue };
             let is_told = &mut is_told[field.index()][usize::from(state == State::Null)];
             if !std::mem::replace(is_told, true) {
-                self.push(of_state, name.as_bytes());
+                self.push(of_state, schema.get(field).name.as_bytes());
             }
         }
         Ok(())

@@ -212,7 +212,11 @@ impl FieldBuffer {
         let n_before = self.log.len() as u32 - self.document_ends.last().copied().unwrap_or(0);
         let are_counted = positions.is_none() && first == n_before && self.positions.is_empty();
         let n_tokens = tokens.len() as u32;
-        let last = positions.map_or(n_tokens.checked_sub(1), |positions| positions.last().copied());
+        // A plugged-in tokenizer may give them in any order.
+        let last = match positions {
+            Some(positions) => positions.iter().copied().max(),
+            None => n_tokens.checked_sub(1),
+        };
         if let Some(last) = last {
             self.next_position = first.saturating_add(last).saturating_add(1);
         }

@@ -258,8 +258,9 @@ impl IndexWriter {
         self.pending.add(&document, doc, schema, limits)?;
         let rules = &self.rules;
         self.recent_keys.add(|| {
-            let (key, id) = (schema.key()?, schema.key_id()?);
-            rules.term(id, document.values(&key.name).find(|value| !value.is_null())?).ok()
+            let id = schema.key_id()?;
+            let mut values = schema.values_of(&document, id);
+            rules.term(id, values.find(|value| !value.is_null())?).ok()
         });
         let batch_bytes = self.resources.batch_bytes();
         let is_batch = self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end();

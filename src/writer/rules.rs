@@ -51,8 +51,8 @@ impl Rules {
     pub(super) fn check_analyzers(&self, document: &Document) -> Result<()> {
         for &nth in &self.without_analyzer {
             let field = &self.schema.fields()[nth];
-            let source = field.copy_of.as_ref().unwrap_or(&field.name);
-            if document.iter().any(|(name, _)| name == source) {
+            let source = self.source(nth);
+            if document.iter().any(|(name, _)| self.schema.is_named(source, name)) {
                 match field.kind {
                     FieldKind::Text => self.analyzers.index_time(field).map(drop)?,
                     _ => self.analyzers.normalizer(field).map(drop)?,
@@ -62,12 +62,20 @@ impl Rules {
         self.check_normalized(document)
     }
 
+    /// The field whose values a field, given by number, has.
+    fn source(&self, nth: usize) -> FieldId {
+        let copies = self.schema.copies().iter();
+        let mut sources = copies.filter(|(_, copy)| copy.index() == nth).map(|(source, _)| *source);
+        sources.next().unwrap_or(FieldId(nth as u16))
+    }
+
     /// An error where a value gets too long for a term by its normalizer.
     fn check_normalized(&self, document: &Document) -> Result<()> {
         for &nth in &self.normalized {
             let field = &self.schema.fields()[nth];
-            let source = field.copy_of.as_ref().unwrap_or(&field.name);
-            for value in document.values(source).filter(|value| !value.is_null()) {
+            let source = self.source(nth);
+            let values = self.schema.values_of(document, source);
+            for value in values.filter(|value| !value.is_null()) {
                 let text = value.to_exact_text();
                 if text.len() <= MAX_TERM_LEN / NORMALIZED_GROWTH_MAX {
                     continue;

@@ -95,16 +95,16 @@ impl IndexWriter {
         let Some(before) = found.transpose()? else { return Ok(false) };
         let mut document = before.clone();
         change(&mut document);
-        let name = &self.rules.schema.get(id).name;
+        let schema = &self.rules.schema;
         let terms = |of: &Document| -> Result<Vec<Vec<u8>>> {
-            of.values(name).map(|value| self.rules.term(id, value)).collect()
+            schema.values_of(of, id).map(|value| self.rules.term(id, value)).collect()
         };
         if terms(&document).ok() != terms(&before).ok() {
             return Err(Error::new(ErrorKind::Usage, "updating a document")
                 .expected(format!("the key {:?} to stay", key.to_text()))
                 .found(format!(
                     "{:?}",
-                    document.values(name).map(Value::to_text).collect::<Vec<_>>()
+                    schema.values_of(&document, id).map(Value::to_text).collect::<Vec<_>>()
                 )));
         }
         self.add(document).map(|()| true)

@@ -11,8 +11,12 @@ fn searcher(field: Field, texts: &[&str]) -> Searcher {
     let lines = Filter::lower_case().transform(Splitter::keyword());
     let folded =
         Filter::fold_diacritics().transform(Filter::lower_case().transform(Splitter::words()));
+    let long = Filter::length(3, 99).transform(
+        Filter::fold_diacritics().transform(Filter::lower_case().transform(Splitter::words())),
+    );
     let analyzers = Analyzers::default()
         .register(Analyzer::new("lines", lines))
+        .register(Analyzer::new("long", long))
         .register(Analyzer::new("plugged", folded));
     let schema = Schema::builder().field(field).build().unwrap();
     let index = Index::options()
@@ -95,6 +99,96 @@ fn letters_of_patterns_are_folded_as_those_of_words() {
 }
 
 #[test]
+fn letters_of_regular_expressions_are_folded_as_those_of_words() {
+    let texts = ["Übung, naïve", "Straße nach Łódź", "x ubung now"];
+    for analyzer in ["default", "words|lower|fold", "words|fold|lower|stop:de", "plugged"] {
+        let searcher = searcher(text(analyzer), &texts);
+        finds(
+            &searcher,
+            &[
+                ("/übung/", &[0, 2]),
+                ("/ÜB.*/", &[0, 2]),
+                ("/u\u{308}b.{2}G/", &[0, 2]),
+                ("/na[ïi]ve/", &[0]),
+                ("/NA[ÏË]VE/", &[0]),
+                ("/stra(ß|x)e/", &[1]),
+                ("/straß{1}e/", &[1]),
+                ("/stra[ßx]e/", &[1]),
+                ("/[Ä-Ü]b[A-Z]+/", &[0, 2]),
+                ("/[^ÜX].*/", &[0, 1, 2]),
+                ("/[^Ü]bung/", &[]),
+                ("/\\p{Lu}{4}/", &[1]),
+                ("/(?i)Ł[óo]DŹ/", &[1]),
+                ("/\\w{5}/", &[0, 2]),
+                ("PHRASE [/ÜB.*/ /NAÏ.*/]", &[0]),
+            ],
+        );
+    }
+    let plain = searcher(text("words|lower"), &texts);
+    finds(&plain, &[("/ÜB.NG/", &[0]), ("/ub.ng/", &[2]), ("/STRA[ß]E/", &[1])]);
+    let exact = searcher(text("words"), &texts);
+    finds(&exact, &[("/Üb.*/", &[0]), ("/üb.*/", &[])]);
+    let keyword = searcher(Field::new("text", FieldKind::Keyword), &texts);
+    let found = |query: &str| hits(&keyword, &format!("text:{query}"));
+    assert_eq!((found("/Üb.*/"), found("/üb.*/"), found("/[ÜX].*/")), (vec![0], vec![], vec![0]));
+    let normal = Field::new("text", FieldKind::Keyword).normalizer("lower|fold");
+    let normal = searcher(normal, &texts);
+    let found = |query: &str| hits(&normal, &format!("text:{query}"));
+    assert_eq!((found("/ÜB.*/"), found("/[ÜX].*/"), found("/ub/")), (vec![0], vec![0, 2], vec![]));
+}
+
+/// Tokenizers that leave short words out, and filters that are not known.
+#[test]
+fn letters_of_patterns_are_those_of_a_plugged_in_analyzer() {
+    let texts = ["Übung", "à côté", "ubung"];
+    let searcher = searcher(text("long"), &texts);
+    finds(
+        &searcher,
+        &[
+            ("üb?ng", &[0, 2]),
+            ("Üb*", &[0, 2]),
+            ("u\u{308}b?ng", &[0, 2]),
+            ("/ÜB.*/", &[0, 2]),
+            ("c?té", &[1]),
+            ("*ÔTÉ", &[1]),
+        ],
+    );
+}
+
+#[test]
+fn articles_and_possessives_are_taken_off_patterns_as_off_words() {
+    let texts = ["l'avion", "aujourd'hui", "john's", "the queens"];
+    let french = searcher(text("words|lower|elision:fr"), &texts);
+    let english = searcher(text("words|lower|possessive"), &texts);
+    let cases: &[(&str, &[u64])] = &[
+        ("l'av?on", &[0]),
+        ("L’AV?ON", &[0]),
+        ("l'?vion", &[0]),
+        ("l'*n", &[0]),
+        ("l'av*", &[0]),
+        ("aujourd'h?i", &[1]),
+        ("/l'av.on/", &[0]),
+        ("/(l'|d')?avion/", &[0]),
+        ("PHRASE [l'av?on]", &[0]),
+    ];
+    finds(&french, cases);
+    let cases: &[(&str, &[u64])] = &[
+        ("jo?n's", &[2]),
+        ("JO?N’S", &[2]),
+        ("j*n's", &[2]),
+        ("joh?'s", &[2]),
+        ("/jo.n's/", &[2]),
+        ("qu?ens", &[3]),
+    ];
+    finds(&english, cases);
+    let note = |query: &str| {
+        let plan = french.explain(&french.parse(query).unwrap()).unwrap();
+        plan.notes.iter().any(|note| note.contains("no term that begins with 'l''"))
+    };
+    assert!(note("l'*") && note("/l'.*/") && !note("l'av*") && !note("l'av?on"));
+}
+
+#[test]
 fn a_stop_word_may_be_the_beginning_of_another_word() {
     let texts = ["the theater of war", "king of thebes", "often off"];
     let searcher = searcher(text("words|lower|stop:en"), &texts);
@@ -123,6 +217,8 @@ fn values_of_a_text_facet_are_filtered_as_its_terms_are() {
     };
     assert_eq!(counts(Facet::values("text").prefix("Üb").into()), ["uberall", "ubung"]);
     assert_eq!(counts(Facet::values("text").containing("ÜBU").into()), ["ubung"]);
+    assert_eq!(counts(Facet::values("text").matching("Ü(B|X).*G").into()), ["ubung"]);
+    assert_eq!(counts(Facet::values("text").matching("[ÜX].*").into()).len(), 3);
 }
 
 const FILES: [&str; 8] = [
@@ -230,7 +326,12 @@ fn what_a_pattern_was_read_as_is_told() {
             "'barm?n' is several words in 'text', so it is looked up as text:PHRASE [bar * * m?n]",
         ),
         ("default", "/x-ray/", "the analyzer of 'text' cuts words at '-', so none matches /x-ray/"),
-        ("default", "/X.*/", "words of 'text' have 'x' for 'X', so none matches /X.*/"),
+        ("default", "/X.*/", ""),
+        (
+            "default",
+            "/東京都.*/",
+            "the analyzer of 'text' makes no term that begins with '東京都', so none matches /東京都.*/",
+        ),
         ("default", "/x.ray/", ""),
         ("default", "/(x-|y)ray/", ""),
         ("default", "/x-?ray/", ""),

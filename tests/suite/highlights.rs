@@ -60,8 +60,15 @@ impl tokenizer_api::TokenStream for Tokens {
     }
 }
 
-const ANALYZERS: [&str; 6] =
-    ["default", "words|lower|stop:en", "ngram:1,2", "ngram:2,2", "edge_ngram:1,9", "cjk"];
+const ANALYZERS: [&str; 7] = [
+    "default",
+    "words|lower|stop:en",
+    "ngram:1,2",
+    "ngram:2,2",
+    "edge_ngram:1,9",
+    "cjk",
+    "backwards",
+];
 
 /// One index for each analyzer, with offsets and without.
 fn searcher(analyzer: &str, offsets: bool, docs: &[Vec<String>], gap: u16) -> Searcher {
@@ -162,4 +169,30 @@ fn check(searchers: &[Searcher; 2], query: &Query, docs: &[Vec<String>], case: &
         of_both.push(all);
     }
     assert_eq!(of_both[0], of_both[1], "{case}");
+}
+
+/// However the characters of its name are composed, as for a search.
+#[test]
+fn a_field_is_marked_by_either_spelling_of_its_name() {
+    let (own, other) = ("gr\u{f6}\u{df}e", "gro\u{308}\u{df}e");
+    let words = Field::new("words", FieldKind::Text).copy_of(other).stored(false);
+    let field = Field::new(own, FieldKind::Keyword);
+    let index = Index::in_memory(Schema::builder().field(field).field(words).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with(other, "a bc")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let counts = [own, other].map(|name| {
+        let query = searcher.parse(&format!("{name}:bc")).unwrap();
+        searcher.count(&query.in_copies(searcher.schema()).unwrap()).unwrap()
+    });
+    assert_eq!(counts, [1, 1]);
+    let highlighter = searcher.highlighter(&searcher.parse(&format!("{other}:\"a bc\"")).unwrap());
+    let highlighter = highlighter.unwrap();
+    for name in [own, other] {
+        assert!(highlighter.marks(name));
+        assert_eq!(highlighter.passages(name, "a bc", &Default::default()).len(), 1, "{name}");
+        let marked = highlighter.in_document(treepie::DocId(0), name, ["a bc"]).unwrap();
+        assert_eq!(marked[0].passages(&Default::default()).len(), 1, "{name}");
+    }
 }

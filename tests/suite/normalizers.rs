@@ -2,7 +2,7 @@
 //! whatever the spelling, and the stored document keeps what was given.
 
 use treepie::query::Query;
-use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema};
+use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Value};
 
 fn keyword(name: &str, normalizer: &str) -> Field {
     Field::new(name, FieldKind::Keyword).normalizer(normalizer)
@@ -104,8 +104,8 @@ fn facets_selections_and_sorting_see_one_value_for_all_spellings() {
 #[test]
 fn filters_of_facets_meet_the_values_as_queries_do() {
     for (normalizer, prefix, part, regex, none, value) in [
-        ("nfc|lower", "ZU\u{308}", "ÜRI", "zü.*", "ZÜ.*", "zürich"),
-        ("nfkc|lower|fold", "Zür", "ＲＩＣ", "zur.*", "zür.*", "zurich"),
+        ("nfc|lower", "ZU\u{308}", "ÜRI", "ZU\u{308}.*", "zu.*", "zürich"),
+        ("nfkc|lower|fold", "Zür", "ＲＩＣ", "z[ÜX]r.*", "z[^ü]r.*", "zurich"),
     ] {
         for column in [false, true] {
             let index =
@@ -201,4 +201,29 @@ fn a_value_that_gets_too_long_is_refused_and_the_writer_goes_on() {
     assert_eq!(error.kind(), ErrorKind::Document, "{error}");
     writer.add(Document::new().with("k", "\u{FDFA}".repeat(900))).unwrap();
     assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+/// Names of fields in documents, whose characters may be composed or not, as macOS has them.
+#[test]
+fn documents_may_spell_the_names_of_fields_in_either_way() {
+    let (own, other) = ("gr\u{f6}\u{df}e", "gro\u{308}\u{df}e");
+    let field = Field::new(own, FieldKind::Keyword);
+    let schema = Schema::builder().field(field).text("t").key(own).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for text in ["a", "b"] {
+        writer.add(Document::new().with(other, "x").with("t", text)).unwrap();
+    }
+    // One that was added and not committed yet is found by its key, too.
+    assert!(writer.update("x", |_| ()).unwrap());
+    let schema = Schema::builder().keyword(own).text("t").nulls().build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with(other, Value::Null).with("t", "a")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for name in [own, other] {
+        let query = searcher.parse(&format!("_null:{name}")).unwrap();
+        assert_eq!(searcher.count(&query).unwrap(), 1, "{name}");
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use treepie::analysis::{Analyzer, names};
 use treepie::highlight::PassageOptions;
 use treepie::query::Query;
-use treepie::{Document, Field, FieldKind, Index, Schema};
+use treepie::{Document, Field, FieldKind, Index, Order, Schema};
 
 /// An index with one text field.
 fn index(spec: &str, texts: &[&str]) -> Index {
@@ -154,6 +154,15 @@ fn lower_is_full_case_folding_and_composes() {
         check(spec, "e\u{301}cole", &["École", "E\u{301}COLE"], &["ecole"]);
         check(spec, "O’Neil", &["O'Neil", "oʼneil", "O‘NEIL", "O＇Neil", "\"O‛Neil\""], &["ONeil"]);
     }
+    for spec in ["words|lower", "whitespace|lower", "keyword|lower"] {
+        check(
+            spec,
+            "H\u{331}ALA",
+            &["ẖala", "h\u{331}ala", "H\u{331}ala", "ẖ*", "ẖal?"],
+            &["hala"],
+        );
+        check(spec, "ǰana", &["J\u{30C}ANA", "j\u{30C}ana", "/J\u{30C}.*/"], &["jana"]);
+    }
     check("words|lower", "ISPARTA İzmir", &["isparta"], &["ısparta", "izmir"]);
     check("words|lower:tr", "ISPARTA İzmir", &["ısparta", "izmir", "İZMİR"], &["isparta"]);
 }
@@ -227,6 +236,87 @@ fn every_part_of_a_text_is_found_by_its_ngrams() {
     check("ngram:2,3|nfc", "cafe\u{301}s", &["fé", "café", "e\u{301}s"], &["fe"]);
     check("ngram:1,2", "東京都", &["東", "京都", "東京都"], &["東都"]);
     check("edge_ngram:2,4", "barman", &["ba", "bar", "barm", "barma", "ba*"], &["ar", "b", "man"]);
+}
+
+/// Whether a text has what a pattern stands for in it.
+fn is_in(pattern: &[char], text: &[char]) -> bool {
+    let begins = |text: &[char]| match pattern {
+        [] => true,
+        ['*', rest @ ..] => (0..=text.len()).any(|at| is_in_front(rest, &text[at..])),
+        pattern => is_in_front(pattern, text),
+    };
+    (0..=text.len()).any(|at| begins(&text[at..]))
+}
+
+fn is_in_front(pattern: &[char], text: &[char]) -> bool {
+    match (pattern, text) {
+        ([], _) => true,
+        (['*', rest @ ..], _) => (0..=text.len()).any(|at| is_in_front(rest, &text[at..])),
+        (['?', rest @ ..], [_, after @ ..]) => is_in_front(rest, after),
+        ([c, rest @ ..], [d, after @ ..]) if c == d => is_in_front(rest, after),
+        _ => false,
+    }
+}
+
+/// Patterns in fields of n-grams mean what they mean anywhere in a text. Of several parts, with `*` between, all must be
+/// there; a remark says that their order is not looked at.
+#[test]
+fn patterns_find_the_texts_that_they_are_in_by_ngrams() {
+    let mut random = crate::random::Random(11);
+    for spec in ["ngram:2,4", "ngram:3,3", "ngram:1,2", "ngram:2,3|lower"] {
+        let letters = ['a', 'b', ' ', 'm'];
+        // As long as the longest n-gram at least: a shorter one has no terms.
+        let text = |random: &mut crate::random::Random| -> String {
+            (0..4 + random.below(9)).map(|_| letters[random.below(4)]).collect()
+        };
+        let texts: Vec<String> = (0..60).map(|_| text(&mut random)).collect();
+        let texts: Vec<&str> =
+            texts.iter().map(String::as_str).chain(["the barman walks"]).collect();
+        let index = index(spec, &texts);
+        let searcher = index.searcher().unwrap();
+        let fixed = ["b*man", "*arm*", "ba?man", "b*k", "*an w*", "?a*m", "bar*arm"];
+        let made: Vec<String> = (0..150)
+            .map(|_| {
+                (0..1 + random.below(6))
+                    .map(|_| ['a', 'b', 'm', '?', '*', '*'][random.below(6)])
+                    .collect()
+            })
+            .collect();
+        for pattern in fixed.into_iter().chain(made.iter().map(String::as_str)) {
+            let chars: Vec<char> = pattern.chars().collect();
+            let parts: Vec<&[char]> =
+                chars.split(|c| *c == '*').filter(|it| !it.is_empty()).collect();
+            // Without a wildcard it is a word, and only what it begins with a prefix.
+            if !pattern.contains(['*', '?']) || parts.is_empty() {
+                continue;
+            }
+            if let [only] = parts[..]
+                && !only.contains(&'?')
+                && !pattern.starts_with('*')
+            {
+                continue;
+            }
+            let query = Query::wildcard(pattern);
+            let found = searcher.search(&query).limit(100).order(Order::Document).run().unwrap();
+            let found: Vec<u64> = found.hits.iter().map(|hit| hit.doc.0).collect();
+            let has = |text: &&str| {
+                let text: Vec<char> = text.chars().collect();
+                parts.iter().all(|part| is_in(part, &text))
+            };
+            let docs = |is_meant: &dyn Fn(&&str) -> bool| -> Vec<u64> {
+                let all = texts.iter().enumerate().filter(|(_, text)| is_meant(text));
+                all.map(|(nth, _)| nth as u64).collect()
+            };
+            assert_eq!(found, docs(&has), "{pattern} by {spec}");
+            let meant = docs(&|text| is_in(&chars, &text.chars().collect::<Vec<_>>()));
+            assert!(meant.iter().all(|doc| found.contains(doc)), "{pattern} by {spec}");
+            let notes = searcher.explain(&query).unwrap().notes;
+            let is_told = notes.iter().any(|note| note.contains("in any order"));
+            assert_eq!(is_told, parts.len() > 1, "{pattern} by {spec}: {notes:?}");
+        }
+    }
+    // Pairs of characters overlap as well.
+    check("default", "東京の都庁", &["東*都", "東京*都庁"], &["東*西"]);
 }
 
 #[test]

@@ -189,6 +189,15 @@ fn analyze_shows_the_tokens_of_a_spec_or_of_a_field() {
     let of_query = [&of_field[..], &["--query"]].concat();
     assert_eq!(tokens(&of_query), [token(0, "The Queen's gambits", 0, 19)]);
 
+    let named = "[fields.\"\u{f6}\"]\ntype = \"text\"\nanalyzer = \"keyword\"\n";
+    dir.write("named.toml", named);
+    dir.write("named.jsonl", "{\"\u{f6}\": \"x\"}\n");
+    dir.ok(&["index", "n.tp", "named.jsonl", "--schema", "named.toml", "--quiet"]);
+    for name in ["\u{f6}", "o\u{308}"] {
+        let of_field = ["analyze", "n.tp", "--field", name, "A b", "--json"];
+        assert_eq!(tokens(&of_field), [token(0, "A b", 0, 3)]);
+    }
+
     for (arguments, words) in [
         (&["analyze", "i.tp", "--field", "k", "x"][..], "one of the text fields t, found 'k'"),
         (&["analyze", "--analyzer", "words|stem:xx", "x"], "one of ar, ca, "),

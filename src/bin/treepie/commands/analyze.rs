@@ -106,12 +106,10 @@ impl Analysis {
     /// That of a field of an index.
     fn of_field(index: &Path, name: &str, query: bool, synonyms: &[String]) -> Outcome<Self> {
         let index = open(index)?;
-        let fields = index.schema().fields();
         let is_text = |field: &&Field| field.kind == FieldKind::Text;
-        let text_fields: Vec<&Field> = fields.iter().filter(is_text).collect();
-        let field = text_fields.iter().find(|field| field.name == name);
-        let Some(&field) = field else {
-            let known: Vec<&str> = text_fields.iter().map(|field| &*field.name).collect();
+        let Some(field) = index.schema().field(name).filter(is_text) else {
+            let text_fields = index.schema().fields().iter().filter(is_text);
+            let known: Vec<&str> = text_fields.map(|field| &*field.name).collect();
             return Err(usage("choosing a field")
                 .expected(match known.as_slice() {
                     [] => "an index with text fields".to_owned(),
