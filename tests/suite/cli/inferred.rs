@@ -256,7 +256,7 @@ fn exponents_and_huge_fractions_are_numbers_everywhere() {
         ["1.5E+01", "1.5E+01", "1.5E+01", "1.5E+01"],
         ["-2.5e-3", "", "", ""],
         [&*long, "1.0", &*long, "2.000"],
-        ["1e-400", "-0e9", "125e-2", "00012"],
+        ["0e-400", "-0e9", "125e-2", "00012"],
     ];
     let csv: String = rows.iter().map(|row| format!("{}\n", row.join(","))).collect();
     dir.write("a.csv", format!("f,i,d,u\n{csv}"));
@@ -304,6 +304,7 @@ fn exponents_and_huge_fractions_are_numbers_everywhere() {
         ("i", "15e-1"),
         ("i", "1e400"),
         ("f", "1e400"),
+        ("f", "1e-400"),
         ("d", "1e-3"),
         ("u", "-1e0"),
         ("i", "1e"),
