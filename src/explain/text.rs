@@ -72,6 +72,7 @@ impl ExplainTree {
         let mut page = Page::new(options);
         page.documents = &self.documents;
         page.all_ns = self.all_ns();
+        page.percents = self.percents().into_iter();
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -102,11 +103,27 @@ pub(super) struct Page<'a> {
     pub(super) out: String,
     /// Time that all shares are of.
     all_ns: u64,
+    /// Shares in percent of what adds up to it, in the order in which it is printed.
+    percents: std::vec::IntoIter<u64>,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page { options, documents: &[], out: String::new(), all_ns: 0 }
+        Page {
+            options,
+            documents: &[],
+            out: String::new(),
+            all_ns: 0,
+            percents: vec![].into_iter(),
+        }
+    }
+}
+
+/// A time with its share of the whole, where there is one.
+fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
+    match percent {
+        Some(percent) => format!("{} ({percent} %)", Time(ns)),
+        None => Time(ns).to_string(),
     }
 }
 
@@ -178,7 +195,8 @@ impl Page<'_> {
         }
         self.detail(&details, "estimate ", vec![plain(estimate(&node.estimate))]);
         if let Some(actual) = &node.actual {
-            let mut pieces = self.actual(actual);
+            let time = self.time(actual.time_ns);
+            let mut pieces = self.actual(actual, time);
             pieces.splice(1..1, q_error(node));
             self.detail(&details, "actual   ", pieces);
             if let Some(ranking) = &actual.ranking {
@@ -209,7 +227,7 @@ impl Page<'_> {
     }
 
     /// What one node did, in pieces that end in commas.
-    fn actual(&self, actual: &Actual) -> Vec<Piece> {
+    fn actual(&self, actual: &Actual, time: String) -> Vec<Piece> {
         let from = match actual.documents_in {
             Some(documents_in) => format!(" from {}", Grouped(documents_in)),
             None => String::new(),
@@ -220,7 +238,7 @@ impl Page<'_> {
             (false, false) => parts.push(piece(Style::Bad, "stopped early")),
             (false, true) => {}
         }
-        parts.push(plain(self.time(actual.time_ns)));
+        parts.push(plain(time));
         // What finding the best reads is told in documents and blocks.
         if actual.ranking.is_none() && actual.sort.is_none() {
             parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
@@ -267,12 +285,16 @@ impl Page<'_> {
         self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
     }
 
-    /// A time, and the part of the whole time that it is.
-    fn time(&self, ns: u64) -> String {
-        match (100 * u128::from(ns)).checked_div(self.all_ns.into()) {
-            Some(percent) => format!("{} ({percent} %)", Time(ns)),
-            None => Time(ns).to_string(),
-        }
+    /// The next of the times that add up, and the part of the whole that it is.
+    fn time(&mut self, ns: u64) -> String {
+        timed(ns, self.percents.next())
+    }
+
+    /// The time of one segment, which is a part of that of its node.
+    fn time_of_segment(&self, ns: u64) -> String {
+        let (ns_of_all, all) = (100 * u128::from(ns), u128::from(self.all_ns));
+        // To the nearest, as shares of segments add up to nothing that is shown.
+        timed(ns, (ns_of_all + all / 2).checked_div(all))
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
@@ -337,7 +359,10 @@ impl Page<'_> {
                 pieces.push(plain(format!("{},", segment.algorithm)).whole());
             }
             match &segment.actual {
-                Some(actual) => pieces.extend(self.actual(actual)),
+                Some(actual) => {
+                    let time = self.time_of_segment(actual.time_ns);
+                    pieces.extend(self.actual(actual, time));
+                }
                 None => pieces.push(plain(estimate(&segment.estimate))),
             }
             self.line(prefix, 2, pieces);
@@ -377,7 +402,8 @@ impl Page<'_> {
             if let Some(counts) = &actual.column {
                 self.detail(&inner, "looked at", in_column(counts));
             }
-            self.detail(&inner, "actual   ", vec![plain(self.facet_actual(actual))]);
+            let actual = self.facet_actual(actual);
+            self.detail(&inner, "actual   ", vec![plain(actual)]);
         }
         for decision in &facet.decisions {
             self.decision(&inner, decision);
@@ -388,7 +414,7 @@ impl Page<'_> {
     }
 
     /// What became of terms, where any were looked at, and how long it took.
-    fn facet_actual(&self, actual: &FacetActual) -> String {
+    fn facet_actual(&mut self, actual: &FacetActual) -> String {
         let time = self.time(actual.time_ns);
         if !actual.is_by_terms() {
             return time;

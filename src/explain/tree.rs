@@ -288,6 +288,16 @@ impl ExplainTree {
         self.measured_ns().max(self.total_ns.unwrap_or(0))
     }
 
+    /// Shares in percent of the nodes, the facets, planning and the rest, those of them that were measured, in this order. They are whole
+    /// and add up to 100: what rounding down leaves goes to those that lost most by it (the largest remainders). None without any time.
+    pub(super) fn percents(&self) -> Vec<u64> {
+        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
+        let facets = self.facets.iter().flat_map(ExplainFacet::iter);
+        let of_facets = facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns));
+        let others = [self.planning_ns, self.rest_ns()].into_iter().flatten();
+        percents(&of_nodes.chain(of_facets).chain(others).collect::<Vec<_>>())
+    }
+
     /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.
     ///
     /// ```
@@ -306,6 +316,24 @@ impl ExplainTree {
         let down = std::iter::successors(Some(&self.plan), |node| node.children.first());
         down.take_while(|node| node.is_page())
     }
+}
+
+/// Whole percents of some parts that add up to 100, by the largest remainders.
+fn percents(parts: &[u64]) -> Vec<u64> {
+    let all: u128 = parts.iter().map(|part| u128::from(*part)).sum();
+    if all == 0 {
+        return vec![];
+    }
+    let exact = |part: &u64| 100 * u128::from(*part);
+    // At most 100.
+    let mut percents: Vec<u64> = parts.iter().map(|part| (exact(part) / all) as u64).collect();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(exact(&parts[*at]) % all));
+    let left = 100_u64.saturating_sub(percents.iter().sum());
+    for at in order.into_iter().take(left as usize) {
+        percents[at] += 1;
+    }
+    percents
 }
 
 /// Operators that make a page of what their input finds.
@@ -471,8 +499,28 @@ mod tests {
         let inner = facet(4_000, vec![facet(30_000, vec![])]);
         tree.facets = vec![facet(300, vec![inner, ExplainFacet::default()])];
         assert_eq!(tree.measured_ns(), 34_321);
+        // Planning, the facets and the rest are shares of one whole.
+        (tree.planning_ns, tree.total_ns) = (Some(5_679), Some(60_000));
+        assert_eq!(tree.percents(), [0, 0, 1, 7, 50, 9, 33]);
         tree.facets.push(facet(u64::MAX, vec![]));
         assert_eq!(tree.measured_ns(), u64::MAX);
+    }
+
+    #[test]
+    fn percents_add_up_to_a_hundred() {
+        for (parts, expected) in [
+            (&[1, 1, 1][..], &[34, 33, 33][..]),
+            (&[996, 2, 2], &[100, 0, 0]),
+            (&[994, 3, 3], &[100, 0, 0]),
+            (&[199, 199, 602], &[20, 20, 60]),
+            (&[u64::MAX, u64::MAX], &[50, 50]),
+            (&[7], &[100]),
+            (&[0, 5], &[0, 100]),
+            (&[0, 0], &[]),
+            (&[], &[]),
+        ] {
+            assert_eq!(percents(parts), expected, "{parts:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 use super::expression::{Binary, Expression, Many, Name, Step, Unary};
 use crate::error::{Error, ErrorKind, Result};
+use crate::value;
 
 /// Levels of parentheses, signs and powers; and parts. Nobody writes so many by hand.
 const DEPTH_MAX: u32 = 64;
@@ -200,8 +201,9 @@ impl<'t> Parser<'t> {
                 end = exponent + digits(exponent);
             }
         }
-        let number = rest.get(..end).and_then(|text| text.parse::<f64>().ok());
-        let Some(number) = number.filter(|number| number.is_finite()) else {
+        let text = rest.get(..end).unwrap_or_default();
+        let is_kept = |number: &f64| number.is_finite() && !value::vanishes(text, *number);
+        let Some(number) = text.parse().ok().filter(is_kept) else {
             return Err(self.refused("a finite number"));
         };
         self.at += end;

@@ -35,7 +35,10 @@ impl Query {
     /// [`ErrorKind::LimitExceeded`] for a tree that is too large or too deep to be asked.
     pub fn at(&self, schema: &Schema, dates: &Dates) -> Result<Query> {
         check_size(self)?;
-        self.at_in(schema, dates, None)
+        let has_dates = schema.default_fields().any(|field| field.kind == FieldKind::Date);
+        let fields: Vec<_> =
+            schema.default_fields().map(|it| (it.name.clone(), Boost::ONE)).collect();
+        self.at_in(schema, dates, has_dates.then_some(&fields[..]))
     }
 
     /// Recursive, as a tree that can be asked is not deep.
@@ -199,6 +202,18 @@ mod tests {
         let query = parse(text, &ParseOptions::default())?.at(&schema(), dates)?;
         rewrite(&query, &schema(), &Analyzers::default())?;
         Ok(query.to_string())
+    }
+
+    #[test]
+    fn dates_are_read_where_fields_of_dates_are_the_default() {
+        let now: Timestamp = "2024-05-01T12:00Z".parse().unwrap();
+        let dates = Dates::new().now(now);
+        let since = Field::new("since", FieldKind::Date);
+        let schema = Schema::builder().field(since).default_fields(["since"]).build().unwrap();
+        let query = parse("now", &ParseOptions::default()).unwrap();
+        let query = query.at(&schema, &dates).unwrap();
+        assert_eq!(query.to_string(), r#""2024-05-01T12:00:00.000000Z""#);
+        rewrite(&query, &schema, &Analyzers::default()).unwrap();
     }
 
     #[test]

@@ -254,6 +254,9 @@ mod tests {
             ("price:>=\\-1e999", "price:*"),
             ("weight:>=\\-1e999", "weight:*"),
             ("weight:1e300", "weight:1e300"),
+            ("weight:0e-400", "weight:0"),
+            ("weight:<1e-400", "weight:[* TO 5e-324}"),
+            ("weight:>=1e-400", "weight:[5e-324 TO *]"),
             ("weight:<9007199254740993", "weight:[* TO 9007199254740994}"),
             ("weight:>9007199254740993", "weight:{9007199254740992 TO *]"),
             ("year:1922 AND year:*", "year:1922"),
@@ -268,6 +271,45 @@ mod tests {
     }
 
     #[test]
+    fn typed_default_fields_take_the_words_that_are_values_of_them() {
+        let of = |names: &[&str], text: &str| {
+            let builder = schema()
+                .fields()
+                .iter()
+                .cloned()
+                .fold(Schema::builder(), |all, field| all.field(field));
+            let schema = builder.default_fields(names.iter().copied()).build().unwrap();
+            let query = parse(text, &ParseOptions::default())?;
+            let rewritten = rewrite(&query, &schema, &Analyzers::default())?;
+            Ok::<_, crate::error::Error>((
+                rewritten.normal.display(&schema).to_string(),
+                rewritten.notes,
+            ))
+        };
+        for (names, text, expected) in [
+            (&["year", "weight"][..], "3", "year:3 OR weight:3"),
+            (&["year", "weight"], "2.5", "weight:2.5"),
+            (&["year", "new"], "true AND 3", "new:true AND year:3"),
+            (&["title", "year"], "lamp 3", "title:lamp OR title:3 OR year:3"),
+            (&["title", "year"], "lam*", "title:lam*"),
+            (&["year", "size"], "[1 TO 2]", "year:[1 TO 2] OR size:[1 TO 2]"),
+            (&["year"], "3", "year:3"),
+        ] {
+            let (found, notes) = of(names, text).unwrap();
+            assert_eq!(found, expected, "{text}");
+            assert_eq!(notes, [] as [String; 0], "{text}");
+        }
+        // What no value of any of them is matches nothing, as in each alone.
+        let (found, notes) =
+            of(&["year", "size"], "-5.5").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((&*found, notes.len()), ("*", 2), "{notes:?}");
+        let refused = of(&["year", "new"], "lamp").unwrap_err();
+        assert_eq!((refused.kind(), refused.span()), (ErrorKind::Query, Some(0..4)));
+        let refused = refused.to_string();
+        assert!(refused.contains("'lamp'") && refused.contains("year, new"), "{refused}");
+    }
+
+    #[test]
     fn what_no_value_can_be_matches_nothing_and_says_so() {
         for (text, reason) in [
             ("year:1922.5", "no value of 'year' is 1922.5"),
@@ -278,6 +320,9 @@ mod tests {
             ("year:{5 TO 6}", "no value of 'year' is between 5 and 6"),
             ("weight:>1e999", "no value of 'weight' is between 1e999 and *"),
             ("size:<0", "no value of 'size' is between * and 0"),
+            ("weight:1e-400", "no value of 'weight' is 1e-400"),
+            ("weight:\\-1e-400", "no value of 'weight' is -1e-400"),
+            ("weight:[\\-1e-400 TO 0}", "no value of 'weight' is between -1e-400 and 0"),
             ("price:[0.001 TO 0.009]", "no value of 'price' is between 0.001 and 0.009"),
         ] {
             let (found, notes) = rewritten(text).unwrap();

@@ -100,7 +100,22 @@ impl SchemaBuilder {
         self
     }
 
-    /// Names the fields that words without a `field:` prefix are looked up in (default: every text field).
+    /// Names the fields that words without a `field:` prefix are looked up in (default: every text field). In one of numbers,
+    /// dates and the like a word is a value; what no value of it can be is looked for in the others alone, and refused where
+    /// there is no other.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let year = Field::new("year", FieldKind::I64);
+    /// let index = Index::in_memory(Schema::builder().text("title").field(year).default_fields(["title", "year"]).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris, Texas").with("year", 1984))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.search(&searcher.parse("+texas +1984")?).run()?.hits.len(), 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     #[must_use]
     pub fn default_fields<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.default_fields = Some(names.into_iter().map(Into::into).collect());
@@ -156,7 +171,7 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
+    /// does not exist, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
     /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, a [copy](Field::copy_of) of what is no field or a copy itself, an [order](Self::order_by) of what has not one value in a column, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
@@ -263,13 +278,6 @@ impl SchemaBuilder {
                     key if can_be_key(key.kind) => "one that is not stored".to_owned(),
                     key => format!("a {} field", key.kind.name()),
                 }));
-        }
-        let is_typed = |id: &&FieldId| self.fields[id.index()].kind.is_typed();
-        if let Some(typed) = default_fields.iter().find(is_typed) {
-            let field = &self.fields[typed.index()];
-            return Err(wrong("reading default_fields".into())
-                .expected("fields that any word can be in")
-                .found(format!("the {} field '{}'", field.kind.name(), field.name)));
         }
         for name in [NULL_FIELD, EMPTY_FIELD] {
             let field = self.fields.iter().find(|field| field.name == name);

@@ -163,7 +163,9 @@ impl Field {
         self
     }
 
-    /// Sets whether a document may have more than one value (default: false).
+    /// Sets whether a document may have more than one value (default: false). What is indexed of a field that is no text is the set of
+    /// them: a value that a document has twice counts once in searches, facets, statistics and columns, while the
+    /// stored document keeps all of them in their order.
     #[must_use]
     pub fn many(mut self, many: bool) -> Self {
         self.many = many;

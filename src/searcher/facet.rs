@@ -339,7 +339,8 @@ impl Facet {
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
-    /// [`FacetCounts::statistics`](crate::FacetCounts::statistics).
+    /// [`FacetCounts::statistics`](crate::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
+    /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Value};

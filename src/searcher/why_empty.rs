@@ -9,6 +9,7 @@ use super::Searcher;
 use super::search::SearchBuilder;
 use crate::budget;
 use crate::error::Result;
+use crate::expansion::TermPattern;
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 use crate::ids::FieldId;
 use crate::plan::{Goal, LookUps, PlanOptions, Total};
@@ -370,6 +371,20 @@ impl Searcher {
         if self.n_matching_normal(leaf)? > 0 {
             return Ok(false);
         }
+        // Each value of a list by itself, as if it were looked for alone.
+        if let Normal::Expand { terms, .. } = leaf
+            && let TermPattern::Set(values) = terms.pattern()
+        {
+            for term in values.iter().take(UNKNOWN_MAX) {
+                self.add_unknown(&Normal::Term { field, term: term.clone() }, field, explained);
+            }
+            return Ok(true);
+        }
+        self.add_unknown(leaf, field, explained);
+        Ok(true)
+    }
+
+    fn add_unknown(&self, leaf: &Normal, field: FieldId, explained: &mut EmptyClause) {
         let name = self.schema().get(field).name.clone();
         let similar = match leaf {
             Normal::Term { term, .. } => self.similar_to(field, term),
@@ -388,7 +403,6 @@ impl Searcher {
         if explained.unknown.len() < UNKNOWN_MAX && !explained.unknown.contains(&unknown) {
             explained.unknown.push(unknown);
         }
-        Ok(true)
     }
 
     /// Terms like one that there is not; none where looking for them takes too much.

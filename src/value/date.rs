@@ -97,7 +97,8 @@ impl fmt::Display for Timestamp {
 }
 
 /// The first microsecond of what the text says: RFC 3339 and ISO 8601, to the day, month or year, too, and the dates of
-/// mails (RFC 2822). Without an offset it is UTC.
+/// mails (RFC 2822). Without an offset it is UTC. More digits behind the second than a microsecond has are rounded to the nearest,
+/// and a leap second, `23:59:60`, is the first of the next minute.
 impl FromStr for Timestamp {
     type Err = Error;
 
@@ -107,7 +108,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Times outside of the years that there are become the nearest that is inside.
+/// Times outside of the years that there are become the nearest that is inside; what is less than a microsecond is left out.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
         let nanos = |since: Duration| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
@@ -121,7 +122,8 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// The microseconds that a text means, as precise as it is: a day is all of its microseconds.
+/// The microseconds that a text means, as precise as it is: a day is all of its microseconds. More than six digits behind the second are
+/// rounded, and the second 60 is the first of the next minute, both as Postgres has it.
 pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, NotTaken> {
     match after_now(text) {
         Some(_) => Err(without_now(text)),
@@ -172,7 +174,9 @@ pub(super) fn micros_in(
             let minutes = text.bytes().filter(|byte| *byte == b':').count() < 2;
             let len = if minutes { 60 * MICROS_PER_SECOND } else { MICROS_PER_SECOND };
             let civil = of_mail.datetime();
-            return between(in_utc(civil) - micros_of(of_mail.offset()), len);
+            let is_leap = text.split(':').nth(2).is_some_and(|second| second.starts_with("60"));
+            let second = if is_leap { MICROS_PER_SECOND } else { 0 };
+            return between(in_utc(civil) - micros_of(of_mail.offset()) + second, len);
         }
     };
     if pieces.time_zone_annotation().is_some() {
@@ -183,8 +187,11 @@ pub(super) fn micros_in(
     }
     let (time, offset) = (pieces.time(), pieces.to_numeric_offset());
     let civil = pieces.date().to_datetime(time.unwrap_or(Time::midnight()));
+    // What the microseconds of the time as it was read lack.
+    let rest = i64::from(civil.subsec_nanosecond() % 1_000 >= 500)
+        + if has_leap_second(text) { MICROS_PER_SECOND } else { 0 };
     match (time, offset) {
-        (Some(_), None) => between(zone.moment(civil)?, precision(text)),
+        (Some(_), None) => between(zone.moment(civil)? + rest, precision(text)),
         // A day of the zone may be longer than others, or shorter.
         (None, None) => {
             let first = zone.start_of(pieces.date());
@@ -199,7 +206,7 @@ pub(super) fn micros_in(
         }
         (time, Some(offset)) => {
             let len = time.map_or(MICROS_PER_DAY, |_| precision(text));
-            between(in_utc(civil) - micros_of(offset), len)
+            between(in_utc(civil) - micros_of(offset) + rest, len)
         }
     }
 }
@@ -224,11 +231,22 @@ fn year_or_month(text: &str) -> Option<(Date, Option<Date>)> {
     Some((date(year, month)?, next))
 }
 
+/// The time of a text, without a date and an offset.
+fn time_of(text: &str) -> &str {
+    let time = text.split_once(['T', 't', ' ']).map_or("", |(_, time)| time);
+    &time[..time.find(['Z', 'z', '+', '-']).unwrap_or(time.len())]
+}
+
+/// Whether the second is 60, which is read as 59.
+fn has_leap_second(text: &str) -> bool {
+    let time = time_of(text);
+    let whole = time.split_once(['.', ',']).map_or(time, |(whole, _)| whole);
+    whole.bytes().filter(u8::is_ascii_digit).count() == 6 && whole.ends_with("60")
+}
+
 /// How many microseconds a text with a time leaves open.
 fn precision(text: &str) -> i64 {
-    let time = text.split_once(['T', 't', ' ']).map_or("", |(_, time)| time);
-    let end = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
-    let time = &time[..end];
+    let time = time_of(text);
     if let Some((_, fraction)) = time.split_once(['.', ',']) {
         let digits = fraction.len().min(6) as u32;
         return 10i64.pow(6 - digits);
@@ -261,8 +279,19 @@ mod tests {
             ("2010-12-01T08:26:30.25Z", "2010-12-01T08:26:30.25Z 2010-12-01T08:26:30.259999Z"),
             (
                 "2010-12-01T08:26:30.123456789Z",
+                "2010-12-01T08:26:30.123457Z 2010-12-01T08:26:30.123457Z",
+            ),
+            (
+                "2010-12-01 08:26:30.1234564",
                 "2010-12-01T08:26:30.123456Z 2010-12-01T08:26:30.123456Z",
             ),
+            ("2010-12-31 23:59:59.9999995", "2011-01-01T00:00:00Z 2011-01-01T00:00:00Z"),
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z 2017-01-01T00:00:00.999999Z"),
+            ("20161231T235960", "2017-01-01T00:00:00Z 2017-01-01T00:00:00.999999Z"),
+            ("2016-12-31 15:59:60-08:00", "2017-01-01T00:00:00Z 2017-01-01T00:00:00.999999Z"),
+            ("2016-12-31 23:59:60.25", "2017-01-01T00:00:00.25Z 2017-01-01T00:00:00.259999Z"),
+            ("Sat, 31 Dec 2016 23:59:60 +0000", "2017-01-01T00:00:00Z 2017-01-01T00:00:00.999999Z"),
+            ("2016-12-31T23:00:00.60Z", "2016-12-31T23:00:00.6Z 2016-12-31T23:00:00.609999Z"),
             ("2010-12-01T08", "2010-12-01T08:00:00Z 2010-12-01T08:59:59.999999Z"),
             (" 2010-12-01 ", "2010-12-01T00:00:00Z 2010-12-01T23:59:59.999999Z"),
             ("2010-12", "2010-12-01T00:00:00Z 2010-12-31T23:59:59.999999Z"),
@@ -272,10 +301,7 @@ mod tests {
             ("9999-12-31", "9999-12-31T00:00:00Z 9999-12-31T23:59:59.999999Z"),
             ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z 9999-12-31T23:59:59.999999Z"),
             ("-009999-01-01", "-009999-01-01T00:00:00Z -009999-01-01T23:59:59.999999Z"),
-            (
-                "1969-12-31T23:59:59.9999999Z",
-                "1969-12-31T23:59:59.999999Z 1969-12-31T23:59:59.999999Z",
-            ),
+            ("1969-12-31T23:59:59.9999999Z", "1970-01-01T00:00:00Z 1970-01-01T00:00:00Z"),
             ("1900-01-01T00:00:00.5Z", "1900-01-01T00:00:00.5Z 1900-01-01T00:00:00.599999Z"),
             ("Wed, 01 Dec 2010 08:26 +0100", "2010-12-01T07:26:00Z 2010-12-01T07:26:59.999999Z"),
             ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31T23:59:59.999999Z"),
@@ -299,6 +325,9 @@ mod tests {
             "tomorrow",
             "2010-12-01T08:26[Europe/Paris]",
             "01.12.2010",
+            "9999-12-31T23:59:59.9999999Z",
+            "9999-12-31T23:59:60Z",
+            "2010-12-01T08:26:61Z",
         ] {
             let found = shown(text).unwrap_err();
             assert!(found.contains(text), "{found}");

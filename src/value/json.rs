@@ -4,7 +4,7 @@
 //! are objects with one name: `{"u64": 1}`, `{"f64": "NaN"}`, `{"date": "2024-05-06T12:00:00Z"}`, `{"decimal": "12.50"}`,
 //! `{"ip": "10.0.0.1"}`. So what is written is read back as the value that it was.
 
-use super::{Decimal, Value};
+use super::{Decimal, Value, vanishes};
 use crate::error::Result;
 use crate::json::{Json, Reader};
 use crate::schema::DECIMAL_SCALE_MAX;
@@ -50,7 +50,8 @@ fn read_number(reader: &mut Reader<'_>) -> Result<Value> {
         let is_whole = !digits.contains(['.', 'e', 'E']);
         let whole = || Some(Value::I64(digits.parse().ok()?));
         let positive = || Some(Value::U64(digits.parse().ok()?));
-        let float = || digits.parse().ok().filter(|it: &f64| it.is_finite()).map(Value::F64);
+        let is_kept = |it: &f64| it.is_finite() && !vanishes(digits, *it);
+        let float = || digits.parse().ok().filter(is_kept).map(Value::F64);
         match is_whole {
             true => whole().or_else(positive),
             false => float(),

@@ -40,7 +40,7 @@ pub(crate) use path::{
 pub(crate) use term::{address_term, exact_term, term, value_of_term};
 pub(crate) use typed::{
     NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, span_in, term_of_code,
-    value,
+    value, vanishes,
 };
 pub use zone::Zone;
 

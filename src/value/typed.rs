@@ -97,7 +97,14 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         (_, Value::Null | Value::Bool(_) | Value::Date(_) | Value::Ip(_)) => Err(refused()),
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
         (FieldKind::F64, Value::Text(_) | Value::Decimal(_)) => {
-            one(kind, &value.to_text()).map_err(|_| beyond())
+            let text = value.to_text();
+            one(kind, &text).map_err(|refused| match text.trim().parse() {
+                Ok(number) if vanishes(text.trim(), number) => NotTaken {
+                    expected: "0, or a number of at least 5e-324 or at most -5e-324".into(),
+                    ..refused
+                },
+                _ => beyond(),
+            })
         }
         (_, Value::Text(text)) => one(kind, text),
         // 3.0 is the whole number 3, and 0.1 is what its text says, as long as no digit was lost on the way.
@@ -169,6 +176,11 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         FieldKind::F64 => {
             let number: f64 = text.parse().map_err(|_| refused())?;
             match code_of_f64(number) {
+                // Between zero and the number next to it.
+                Some(zero) if vanishes(text, number) => Ok(match text.starts_with('-') {
+                    true => Span { first: zero.into(), last: i128::from(zero) - 1 },
+                    false => Span { first: i128::from(zero) + 1, last: zero.into() },
+                }),
                 // Between two of them, or one.
                 Some(code) => Ok(match whole_beside(text, number) {
                     Ordering::Less => Span { first: code.into(), last: i128::from(code) - 1 },
@@ -207,6 +219,12 @@ fn beyond(text: &str) -> Option<Span> {
     let is_written = text.contains(|c: char| c.is_ascii_digit());
     let place = if number > 0.0 { 1 << u64::BITS } else { -1 };
     (number.is_infinite() && is_written).then_some(Span { first: place, last: place })
+}
+
+/// Whether a text that is read as 0 means another number, as 1e-400: one too near to 0 to be told from it.
+pub(crate) fn vanishes(text: &str, number: f64) -> bool {
+    let digits = text.split_once(['e', 'E']).map_or(text, |(digits, _)| digits);
+    number == 0.0 && digits.contains(|c: char| matches!(c, '1'..='9'))
 }
 
 /// The value of a code.
@@ -395,7 +413,7 @@ pub(super) mod tests {
             (FieldKind::F64, Value::from("1e3"), "1000"),
             (FieldKind::F64, Value::from(-0.0), "0"),
             (FieldKind::F64, Value::from(format!("0.1{}", "0".repeat(400))), "0.1"),
-            (FieldKind::F64, Value::from("1e-400"), "0"),
+            (FieldKind::F64, Value::from("0e-400"), "0"),
             (FieldKind::F64, Value::from("1.5E+01"), "15"),
             (FieldKind::F64, Value::from("-2.5e-3"), "-0.0025"),
             (FieldKind::I64, Value::from("1e3"), "1000"),
@@ -445,6 +463,8 @@ pub(super) mod tests {
             (FieldKind::F64, Value::from(f64::NAN), "a number (NaN)"),
             (FieldKind::F64, Value::from("inf"), "'inf'"),
             (FieldKind::F64, Value::from("1e999"), "'1e999'"),
+            (FieldKind::F64, Value::from("1e-400"), "'1e-400'"),
+            (FieldKind::F64, Value::from(" -0.01e-400"), "-0.01e-400"),
             (FieldKind::I64, Value::from("1e"), "'1e'"),
             (FieldKind::I64, Value::from("15e-1"), "'15e-1'"),
             (FieldKind::I64, Value::from("1e-400"), "'1e-400'"),

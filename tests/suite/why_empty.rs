@@ -313,3 +313,19 @@ fn errors_are_those_of_a_search() {
     let stopped = searcher.search(&query).timeout(std::time::Duration::ZERO).why_empty();
     assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
 }
+
+#[test]
+fn values_of_a_list_in_another_case_are_proposed() {
+    let docs =
+        ["City", "State", "City"].map(|tag| Document::new().with("text", "a").with("tag", tag));
+    let searcher = searcher(&docs, false);
+    let found = why(&searcher, "+a +tag:IN [city nowhere]");
+    let unknown: Vec<_> =
+        found.clauses[1].unknown.iter().map(|it| (&*it.term, it.similar.first())).collect();
+    let city = ("City".to_owned(), 2);
+    assert_eq!(unknown, [("city", Some(&city)), ("nowhere", None)]);
+    assert_eq!(
+        found.advice().unwrap(),
+        "nothing matches: no document has 'city' or 'nowhere' in tag; did you mean 'City' (2 documents)?"
+    );
+}

@@ -11,7 +11,7 @@ use treepie::{Error, EstimateFrom};
 
 use crate::{
     commands,
-    failure::{Failure, not_yet, usage},
+    failure::{Failure, not_yet, usage, warn},
     output::Color,
 };
 
@@ -92,21 +92,66 @@ pub(crate) enum Parsed {
 
 /// Reads the command line; `typed` begins with the name of the program.
 pub(crate) fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
+    match parse_valid(typed)? {
+        Ok(parsed) => Ok(parsed),
+        Err(error) => {
+            let lossy = match error.kind() {
+                ClapErrorKind::InvalidUtf8 => with_lossy_query(typed),
+                _ => None,
+            };
+            let parsed = lossy.map(|typed| parse_valid(&typed)).transpose()?.and_then(Result::ok);
+            let parsed = parsed.ok_or_else(|| one_line(&error))?;
+            if let Parsed::Command(cli) = &parsed
+                && !cli.global.quiet
+            {
+                warn(NOT_UTF8);
+            }
+            Ok(parsed)
+        }
+    }
+}
+
+/// Remark on a query that is read as far as it is text.
+pub(crate) const NOT_UTF8: &str =
+    "not all of the query is UTF-8: \u{FFFD} stands in the place of what is not";
+
+/// The words with the query read as far as it is UTF-8, where a search is asked to be lenient and the query is none.
+fn with_lossy_query(typed: &[OsString]) -> Option<Vec<OsString>> {
+    if !typed.iter().take_while(|word| *word != "--").any(|word| word == "--lenient") {
+        return None;
+    }
+    let lossy = |word: &OsString| word.to_string_lossy().into_owned();
+    let all: Vec<OsString> = typed.iter().map(|word| lossy(word).into()).collect();
+    let Ok(Ok(Parsed::Command(cli))) = parse_valid(&all) else { return None };
+    let query = match &cli.command {
+        Command::Search(args) => args.query.as_deref()?,
+        Command::Explain(args) => args.query.as_deref()?,
+        _ => return None,
+    };
+    let is_query = |word: &OsString| word.to_str().is_none() && lossy(word) == query;
+    let at = typed.iter().position(is_query)?;
+    let mut typed = typed.to_vec();
+    typed[at] = query.into();
+    Some(typed)
+}
+
+/// The command line, or what clap says of it.
+fn parse_valid(typed: &[OsString]) -> Result<Result<Parsed, clap::Error>, Failure> {
     refuse_what_is_not_built(typed)?;
     let mut definition = definition_for(typed);
     let matches = definition.try_get_matches_from_mut(typed);
     match matches.and_then(|matches| Cli::read(matches).map_err(|it| it.format(&mut definition))) {
         Ok(cli) => {
             refuse_mistyped_options(&cli, typed)?;
-            Ok(Parsed::Command(Box::new(cli)))
+            Ok(Ok(Parsed::Command(Box::new(cli))))
         }
         Err(error) => match error.kind() {
             ClapErrorKind::DisplayHelp
             | ClapErrorKind::DisplayVersion
             | ClapErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                Ok(Parsed::Help(error.render().to_string()))
+                Ok(Ok(Parsed::Help(error.render().to_string())))
             }
-            _ => Err(one_line(&error).into()),
+            _ => Ok(Err(error)),
         },
     }
 }

@@ -25,17 +25,17 @@ Intersect title:history AND (title:france OR title:spain)
 │    containers: 3 array, 1 bitmap, 29 skipped
 ├─ Term title:history
 │     estimate  = 4,312 documents (document frequency)
-│     actual    4,312 documents, 1.20 µs (2 %), 8.00 KiB read,
+│     actual    4,312 documents, 1.20 µs (3 %), 8.00 KiB read,
 │               containers: 1 array, 2 bitmap, 29 skipped
 └─ Union title:france OR title:spain
    │  estimate  ≈ 5,000 documents, 4,000 to 8,100 (independence)
-   │  actual    118 documents, stopped early, 800 ns (1 %), 0 B read
+   │  actual    118 documents, stopped early, 800 ns (2 %), 0 B read
    ├─ Term title:france
    │     estimate  = 4,100 documents (document frequency)
-   │     actual    4,100 documents, 1.20 µs (2 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
+   │     actual    4,100 documents, 1.20 µs (3 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
    └─ Term title:spain
          estimate  = 4,000 documents (document frequency)
-         actual    4,000 documents, 1.20 µs (2 %), 8.00 KiB read,
+         actual    4,000 documents, 1.20 µs (3 %), 8.00 KiB read,
                    containers: 3 array, 2 bitmap, 29 skipped
 
 Facet qualifier, top 10 of 300 terms
@@ -44,7 +44,7 @@ Facet qualifier, top 10 of 300 terms
              read
    ✓ stop early: no other term can enter the top 10
 
-Other 25.5 µs (60 %)
+Other 25.5 µs (61 %)
 Total 42.0 µs
 ";
 
@@ -83,26 +83,26 @@ Intersect title:history AND (title:france OR ...
 |- Term title:history
 |     estimate  = 4,312 documents (document
 |               frequency)
-|     actual    4,312 documents, 1.20 us (2 %),
+|     actual    4,312 documents, 1.20 us (3 %),
 |               8.00 KiB read, containers: 1
 |               array, 2 bitmap, 29 skipped
 `- Union title:france OR title:spain
    |  estimate  ~ 5,000 documents, 4,000 to
    |            8,100 (independence)
    |  actual    118 documents, stopped early,
-   |            800 ns (1 %), 0 B read
+   |            800 ns (2 %), 0 B read
    |- Term title:france
    |     estimate  = 4,100 documents (document
    |               frequency)
    |     actual    4,100 documents,
-   |               1.20 us (2 %), 8.00 KiB read,
+   |               1.20 us (3 %), 8.00 KiB read,
    |               containers: 2 bitmap, 29
    |               skipped
    `- Term title:spain
          estimate  = 4,000 documents (document
                    frequency)
          actual    4,000 documents,
-                   1.20 us (2 %), 8.00 KiB read,
+                   1.20 us (3 %), 8.00 KiB read,
                    containers: 3 array, 2
                    bitmap, 29 skipped
 
@@ -114,7 +114,7 @@ Facet qualifier, top 10 of 300 terms
    + stop early: no other term can enter the top
      10
 
-Other 25.5 us (60 %)
+Other 25.5 us (61 %)
 Total 42.0 us
 ";
 

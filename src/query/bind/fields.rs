@@ -5,6 +5,7 @@ use super::binder::{Binder, Scope, located};
 use super::clause::joined;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
+use crate::query::normal::nothing;
 use crate::query::{Boost, Normal, Place};
 use crate::schema::FieldKind;
 
@@ -12,6 +13,8 @@ use crate::schema::FieldKind;
 pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
 /// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
 pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
+/// Fields that a message names at the most.
+const FIELDS_SHOWN: usize = 8;
 
 impl Binder<'_> {
     /// Makes these the default fields until [`pop_fields`](Self::pop_fields).
@@ -62,7 +65,7 @@ impl Binder<'_> {
     }
 
     /// What `meaning` says of one field, or of all default fields as alternatives: in part, where some of them have
-    /// nothing of it.
+    /// nothing of it. A typed field that no such value can be in is no alternative, as long as there is another.
     pub(in crate::query) fn in_each_field(
         &mut self,
         field: Option<&str>,
@@ -86,17 +89,42 @@ impl Binder<'_> {
                 .hint(format!("name one of {}", self.schema.names_shown())));
         }
         let (mut any, mut missing) = (Vec::with_capacity(fields.len()), vec![]);
+        let (mut refused, mut impossible, mut notes) = (vec![], vec![], vec![]);
         for field in fields {
             if !self.keeps(*field) {
                 continue;
             }
-            match meaning(self, *field)? {
+            let is_typed = self.schema.get(*field).kind.is_typed();
+            let n_notes = self.notes.len();
+            let clause = match meaning(self, *field) {
+                Err(error) if is_typed && error.kind() == ErrorKind::Query => {
+                    refused.push(error);
+                    continue;
+                }
+                clause => clause?,
+            };
+            match clause {
+                Clause::Whole(Normal::Nothing { reason }) if is_typed => {
+                    notes.extend(self.notes.drain(n_notes..));
+                    impossible.push(reason);
+                }
                 Clause::Whole(normal) => any.push(normal),
                 Clause::Partial(normal, why) => {
                     any.push(normal);
                     missing.push(why);
                 }
                 Clause::Dropped(why) => missing.push(why),
+            }
+        }
+        if any.is_empty() && missing.is_empty() {
+            // No field is left that would say what the others do not.
+            if !impossible.is_empty() {
+                notes.into_iter().for_each(|note| self.note(note));
+                return Ok(nothing(joined(impossible)).into());
+            }
+            let n_others = refused.len().saturating_sub(1);
+            if let Some(first) = refused.into_iter().next() {
+                return Err(self.in_none_of(first, fields, n_others));
             }
         }
         if any.is_empty() {
@@ -107,6 +135,23 @@ impl Binder<'_> {
             true => Clause::Whole(normal),
             false => Clause::Partial(normal, joined(missing)),
         })
+    }
+
+    /// The error of the first field of several that all refuse a text.
+    fn in_none_of(&self, first: Error, fields: &[FieldId], n_others: usize) -> Error {
+        if n_others == 0 {
+            return first;
+        }
+        let names = fields.iter().map(|id| &*self.schema.get(*id).name).take(FIELDS_SHOWN);
+        let names: Vec<_> = names.collect();
+        let more = match fields.len().saturating_sub(FIELDS_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        first.hint(format!(
+            "none of the fields that are looked in takes it: {}{more}",
+            names.join(", ")
+        ))
     }
 
     pub(in crate::query) fn field(&self, name: &str, place: &Place) -> Result<FieldId> {

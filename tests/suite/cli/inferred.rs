@@ -256,7 +256,7 @@ fn exponents_and_huge_fractions_are_numbers_everywhere() {
         ["1.5E+01", "1.5E+01", "1.5E+01", "1.5E+01"],
         ["-2.5e-3", "", "", ""],
         [&*long, "1.0", &*long, "2.000"],
-        ["1e-400", "-0e9", "125e-2", "00012"],
+        ["0e-400", "-0e9", "125e-2", "00012"],
     ];
     let csv: String = rows.iter().map(|row| format!("{}\n", row.join(","))).collect();
     dir.write("a.csv", format!("f,i,d,u\n{csv}"));
@@ -304,6 +304,7 @@ fn exponents_and_huge_fractions_are_numbers_everywhere() {
         ("i", "15e-1"),
         ("i", "1e400"),
         ("f", "1e400"),
+        ("f", "1e-400"),
         ("d", "1e-3"),
         ("u", "-1e0"),
         ("i", "1e"),
@@ -334,4 +335,36 @@ fn exponents_and_huge_fractions_are_numbers_everywhere() {
     assert!(dir.ok(&["schema", "infer", "mass.jsonl"]).contains("type = \"f64\""));
     dir.write("far.jsonl", "{\"m\":1e400}\n");
     dir.run(&["schema", "infer", "far.jsonl"]).fails_with(&["'m'", "beyond all numbers"]);
+}
+
+#[test]
+fn numbers_alone_are_found_without_naming_a_field() {
+    let dir = Dir::new();
+    dir.write("x.csv", "a,b\n1,2\n3,4.5\n");
+    dir.write("x.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4.5}\n");
+    for input in ["x.csv", "x.jsonl"] {
+        let index = format!("{input}.tp");
+        dir.ok(&["index", &index, input, "--quiet"]);
+        for (query, n) in [("3", 1), ("2", 1), ("4.5", 1), ("7", 0), ("[1 TO 9]", 2)] {
+            assert_eq!(count(&dir, &index, query), n, "{query}");
+        }
+        let refused = dir.run(&["search", &index, "lamp"]);
+        assert_eq!(refused.status, 2, "{}", refused.stdout);
+        assert!(refused.stderr.contains("found 'lamp'"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("looked in takes it: a, b"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn keywords_of_one_value_are_sorted_by() {
+    let dir = Dir::new();
+    let rows = ["Norway", "Chile", "Norway", "Chile"].map(|it| format!("{it},1\n")).concat();
+    dir.write("x.csv", format!("country,n\n{rows}"));
+    let inferred = dir.ok(&["index", "x.tp", "x.csv", "--order-by", "-country"]);
+    assert!(inferred.contains("column = true"), "{inferred}");
+    let found = dir.ok(&[
+        "search", "x.tp", "*", "--sort", "country", "--fields", "country", "--format", "tsv",
+    ]);
+    let first = found.lines().nth(1).unwrap_or_default();
+    assert!(first.contains("Chile"), "{found}");
 }

@@ -216,4 +216,19 @@ fn fields_of_any_name_are_sorted_by_and_counted() {
     }
     dir.run(&["search", "t.tp", "*", "--sort", "log(t)"]).fails_with(&["backquotes"]);
     dir.run(&["search", "t.tp", "*", "--facet", "a:b, c"]).fails_with(&["backquotes"]);
+    for (key, meant) in [
+        ("a:b, c", "did you mean '`a:b, c`'?"),
+        ("x/y,-a:b, c", "did you mean 'x/y,-`a:b, c`'?"),
+        ("a:b, c:desc", "did you mean '`a:b, c`:desc'?"),
+    ] {
+        dir.run(&["search", "t.tp", "*", "--sort", key]).fails_with(&[meant]);
+    }
+    for stats in ["`a:b, c`:p50", "`x/y`", "Prix (EUR)"] {
+        let found =
+            dir.ok(&["search", "t.tp", "*", "--limit", "0", "--stats", stats, "--format", "tsv"]);
+        let is_percentile = found.lines().next().is_some_and(|names| names.ends_with("\tp50"));
+        assert_eq!(is_percentile, stats.ends_with("p50"), "{found}");
+        assert!(found.lines().nth(1).is_some_and(|row| row.contains("\t6\t1\t3\t2")), "{found}");
+    }
+    dir.run(&["search", "t.tp", "*", "--stats", "a:b, c"]).fails_with(&["backquotes"]);
 }

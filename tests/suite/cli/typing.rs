@@ -23,6 +23,26 @@ fn search(dir: &Dir, query: &str, more: &[&str]) -> Ran {
     dir.run(&[&["search", "t.tp", query][..], more].concat())
 }
 
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_no_text_is_a_query_all_the_same() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let dir = shop();
+    let run = |more: &[&str]| {
+        let mut command = dir.command(&["search", "t.tp", "--count"]);
+        command.args(more).arg(OsStr::from_bytes(b"copper \xff pan"));
+        Ran::of(command.spawn().unwrap(), vec![])
+    };
+    run(&[]).fails_with(&["UTF-8"]);
+    let lenient = run(&["--lenient"]);
+    assert_eq!(&*lenient.stdout, &*search(&dir, "copper pan", &["--count"]).stdout);
+    assert!(lenient.stderr.contains("not all of the query is UTF-8"), "{}", lenient.stderr);
+    let quiet = run(&["--lenient", "--quiet"]);
+    assert_eq!((&*quiet.stdout, &*quiet.stderr), (&*lenient.stdout, ""));
+    // Values of options are taken as they are, or not at all.
+    run(&["--lenient", "--facet"]).fails_with(&["UTF-8"]);
+}
+
 #[test]
 fn a_search_box_is_never_refused() {
     let dir = shop();
@@ -54,6 +74,13 @@ fn a_search_box_is_never_refused() {
     let facet =
         search(&dir, "*) ", &["--lenient", "--limit", "0", "--facet", "brand", "--format", "tsv"]);
     assert_eq!(facet.stdout, "field\tvalue\tcount\nbrand\tAcme\t2\nbrand\tBolt\t1\n");
+    // Bytes that are no text are read as far as they are.
+    let piped =
+        dir.run_with(&["search", "t.tp", "-", "--lenient", "--count"], *b"copper \xff pan\n");
+    assert_eq!(&*piped.stdout, &*search(&dir, "copper pan", &["--count"]).stdout);
+    assert!(piped.stderr.contains("not all of the query is UTF-8"), "{}", piped.stderr);
+    let piped = dir.run_with(&["search", "t.tp", "-", "--count"], *b"copper \xff pan\n");
+    piped.fails_with(&["UTF-8"]);
     // A terminal is spared what it would obey.
     let hostile = search(&dir, "x:\u{1b}[2J (", &["--lenient", "--count"]);
     assert!(!hostile.stderr.contains('\u{1b}'), "{}", hostile.stderr);

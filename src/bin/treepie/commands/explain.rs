@@ -135,7 +135,7 @@ impl Args {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let (destination, format) = (args.check()?, args.format());
-    let asked = args.shape.asked(args.query.as_deref())?;
+    let asked = args.shape.asked(args.query.as_deref(), global)?;
     let text = asked.text();
     let options = args.shape.costs.apply(Index::options(), &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;

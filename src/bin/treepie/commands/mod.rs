@@ -34,6 +34,7 @@ pub(crate) mod verify;
 mod why_empty;
 
 use std::{
+    borrow::Cow,
     fs,
     io::{self, Read},
     path::Path,
@@ -338,6 +339,33 @@ fn text_or_stdin(typed: &str, what: &str) -> Result<String, Error> {
     if typed != "-" {
         return Ok(typed.to_owned());
     }
+    let text = String::from_utf8(bytes_of_stdin(what)?).map_err(|error| {
+        usage(what)
+            .expected("UTF-8")
+            .found("other bytes")
+            .in_file("standard input")
+            .at_offset(error.utf8_error().valid_up_to() as u64)
+    })?;
+    Ok(without_line_end(text))
+}
+
+/// The same read as far as it is UTF-8, and whether all of it is.
+fn lossy_text_or_stdin(typed: &str, what: &str) -> Result<(String, bool), Error> {
+    if typed != "-" {
+        return Ok((typed.to_owned(), true));
+    }
+    let bytes = bytes_of_stdin(what)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let is_whole = matches!(text, Cow::Borrowed(_));
+    Ok((without_line_end(text.into_owned()), is_whole))
+}
+
+fn without_line_end(mut text: String) -> String {
+    text.truncate(text.trim_end_matches(['\n', '\r']).len());
+    text
+}
+
+fn bytes_of_stdin(what: &str) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![];
     io::stdin()
         .lock()
@@ -350,15 +378,7 @@ fn text_or_stdin(typed: &str, what: &str) -> Result<String, Error> {
             .found("more")
             .in_file("standard input"));
     }
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        usage(what)
-            .expected("UTF-8")
-            .found("other bytes")
-            .in_file("standard input")
-            .at_offset(error.utf8_error().valid_up_to() as u64)
-    })?;
-    text.truncate(text.trim_end_matches(['\n', '\r']).len());
-    Ok(text)
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -52,9 +52,38 @@ impl Scoring {
 }
 
 /// Keys to sort by, in whose expressions `now` is a time.
-pub(crate) fn sort_keys(typed: &str, now: Timestamp) -> Outcome<Vec<SortKey>> {
+pub(crate) fn sort_keys(typed: &str, schema: &Schema, now: Timestamp) -> Outcome<Vec<SortKey>> {
     let now = seconds(now);
-    Ok(SortKey::list(typed)?.into_iter().map(|key| key.with("now", now)).collect())
+    let keys = SortKey::list(typed).map_err(|error| match with_backquotes(typed, schema) {
+        Some(meant) => error.hint(format!("did you mean '{meant}'?")),
+        None => error,
+    })?;
+    if !are_known(&keys, schema)
+        && let Some(meant) = with_backquotes(typed, schema)
+    {
+        return Err(usage("reading an order")
+            .expected("names with other characters in them between backquotes")
+            .found(format!("'{typed}'"))
+            .hint(format!("did you mean '{meant}'?"))
+            .into());
+    }
+    Ok(keys.into_iter().map(|key| key.with("now", now)).collect())
+}
+
+fn are_known(keys: &[SortKey], schema: &Schema) -> bool {
+    keys.iter().filter_map(SortKey::field).all(|name| schema.field(name).is_some())
+}
+
+/// What was typed with backquotes around a name that needs them, where that makes keys of it.
+fn with_backquotes(typed: &str, schema: &Schema) -> Option<String> {
+    let mut names: Vec<&str> = schema.fields().iter().map(|field| &*field.name).collect();
+    names.retain(|name| typed.contains(name) && name.contains([':', ',', '(', ')', '`']));
+    // One may be a part of another.
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.into_iter().find_map(|name| {
+        let meant = typed.replacen(name, &format!("`{}`", name.replace('`', "``")), 1);
+        SortKey::list(&meant).is_ok_and(|keys| are_known(&keys, schema)).then_some(meant)
+    })
 }
 
 fn seconds(time: Timestamp) -> f64 {

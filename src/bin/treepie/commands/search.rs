@@ -12,14 +12,15 @@ use treepie::{
 use super::{
     DatesArgs, batches, bm25_parameters,
     calibrate::CostsArgs,
-    check_field, combined_fields, explain, facet, facet_tree, in_query, is_state, open_with,
+    check_field, combined_fields, explain, facet, facet_tree, in_query, is_state,
+    lossy_text_or_stdin, open_with,
     page::{Page, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
     stats, text_or_stdin, why_empty,
 };
 use crate::{
-    args::{self, Global},
+    args::{self, Global, NOT_UTF8},
     failure::{Exit, Outcome, usage, warn},
     output::{Format, Output},
     slow::SlowArgs,
@@ -155,7 +156,8 @@ pub(crate) struct Shape {
     )]
     facets: Vec<String>,
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
-    /// different values there are, with :p50,p95 also percentiles; may be given several times. In each bucket of a facet:
+    /// different values there are, with :p50,p95 also percentiles; may be given several times. Of several values of a
+    /// document each different one counts once. A name with : or / in it stands between backquotes. In each bucket of a facet:
     /// brand/price
     #[arg(long = "stats", value_name = "FIELD[:distinct|pN,…]")]
     statistics_of: Vec<String>,
@@ -280,12 +282,17 @@ impl Shape {
     /// Request of a file, or else the query that was typed.
     ///
     /// `typed` is the query of the command line.
-    pub(crate) fn asked(&self, typed: Option<&str>) -> Outcome<Asked> {
+    pub(crate) fn asked(&self, typed: Option<&str>, global: Global) -> Outcome<Asked> {
         let Some(path) = &self.request else {
-            return Ok(Asked::Typed(text_or_stdin(
-                typed.unwrap_or_default(),
-                "reading the query",
-            )?));
+            let (typed, what) = (typed.unwrap_or_default(), "reading the query");
+            if !self.lenient {
+                return Ok(Asked::Typed(text_or_stdin(typed, what)?));
+            }
+            let (text, is_whole) = lossy_text_or_stdin(typed, what)?;
+            if !is_whole && !global.quiet {
+                warn(NOT_UTF8);
+            }
+            return Ok(Asked::Typed(text));
         };
         let what = "reading a request";
         let text = match path.to_str() {
@@ -353,7 +360,7 @@ impl Shape {
         }
         let (now, mut keys) = (self.dates.now(), vec![]);
         for typed in &self.sort {
-            keys.extend(sort_keys(typed, now)?);
+            keys.extend(sort_keys(typed, schema, now)?);
         }
         search = search.sort(keys);
         for function in self.scoring.functions(schema, &self.dates)? {
@@ -455,7 +462,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if format.is_none() {
         batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
     }
-    let asked = args.shape.asked(args.query.as_deref())?;
+    let asked = args.shape.asked(args.query.as_deref(), global)?;
     let text = asked.text();
     let options = args.slow.listen(Index::options())?;
     let options = args.shape.costs.apply(options, &args.index)?;

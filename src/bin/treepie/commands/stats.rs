@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 use treepie::{Accuracy, Facet, FacetCounts, StatisticsFacet, Sum};
 
-use super::value_to_json;
+use super::{facet::path_and_rest, value_to_json};
 use crate::{
     failure::{Outcome, usage},
     output::{self, Format, Output, Table},
@@ -30,13 +30,13 @@ const NAMES: [&str; 14] = [
     "percentiles_error",
 ];
 
-/// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field.
+/// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field. A name with `:` or `/`
+/// in it stands between backquotes.
 pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
-    let (path, options) = typed.split_once(':').unwrap_or((typed, ""));
-    let path: Vec<&str> = path.split('/').collect();
+    let (path, options) = path_and_rest(typed);
     let field = path.last().copied().unwrap_or_default();
     let mut facet = Facet::statistics(field);
-    for option in options.split(',').filter(|_| typed.contains(':')) {
+    for option in options.into_iter().flat_map(|options| options.split(',')) {
         facet = match (option, percentage(option)) {
             ("distinct", _) => facet.distinct(),
             (_, Some(percent))
@@ -47,7 +47,7 @@ pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
             _ => {
                 let wrong = usage(format!("reading --stats {field}"));
                 return Err(wrong
-                    .expected("distinct, or percentiles from p0 to p100, as in price:p50,p95")
+                    .expected("distinct, or percentiles from p0 to p100, as in price:p50,p95; a FIELD with : or / in its name between backquotes")
                     .found(format!("'{option}'"))
                     .into());
             }
@@ -117,8 +117,7 @@ pub(crate) fn print_rows(
 ) -> io::Result<()> {
     let all: Vec<Value> = statistics.iter().map(to_json).collect();
     let mut names: Vec<String> = NAMES.map(str::to_owned).into();
-    let options =
-        typed.iter().filter_map(|typed| typed.split_once(':')).map(|(_, options)| options);
+    let options = typed.iter().filter_map(|typed| path_and_rest(typed).1);
     for percent in options.flat_map(|options| options.split(',')).filter_map(percentage) {
         let name = format!("p{percent}");
         if !names.contains(&name) {

@@ -3,7 +3,7 @@
 //! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a text
 //! copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers or booleans is
 //! text; in a table, where everything is written as a string, it is what its strings are. Words that mean no value, as NA, are
-//! passed over. What would need a type that does not exist is an error that names the field, so that no index has to be built again
+//! passed over. Without any text all fields are default fields, so that there is always something that a word alone may mean. What would need a type that does not exist is an error that names the field, so that no index has to be built again
 //! when it does.
 
 mod seen;
@@ -174,7 +174,9 @@ impl Fields {
                 (FieldKind::Keyword, copy) => (kind, copy),
                 _ => (kind, None),
             };
-            builder = builder.field(Field::new(&*name, kind).many(many));
+            // A keyword of one value can be sorted by, as numbers can.
+            let has_column = kind.is_typed() || kind == FieldKind::Keyword && !many;
+            builder = builder.field(Field::new(&*name, kind).many(many).column(has_column));
             why.push(because);
             if let Some(copy) = copy {
                 why.push(format!("the words of '{}'", name.escape_debug()));
@@ -182,7 +184,13 @@ impl Fields {
                 builder = builder.field(copy);
             }
         }
-        Ok(Inferred { schema: builder.build()?, why })
+        let schema = builder.clone().build()?;
+        if schema.default_fields().next().is_some() {
+            return Ok(Inferred { schema, why });
+        }
+        // No words anywhere, so that what names no field is a value of any of them.
+        let all = schema.fields().iter().map(|field| field.name.clone());
+        Ok(Inferred { schema: builder.default_fields(all).build()?, why })
     }
 }
 
@@ -251,7 +259,7 @@ fn no_common_type(name: &str) -> Error {
     Error::new(ErrorKind::Schema, format!("inferring the type of the field '{name}'"))
         .expected("numbers that one type keeps all digits of")
         .found(
-            "whole numbers of 54 bits or more beside fractions, or of 64 bits beside negative ones, or one beyond all numbers",
+            "whole numbers of 54 bits or more beside fractions, or of 64 bits beside negative ones, or one beyond all numbers or too near to 0",
         )
         .hint("--schema FILE says what it is: a keyword, given as strings, keeps everything")
 }
@@ -391,8 +399,9 @@ mod tests {
             false => name.to_owned(),
         };
         let (field, copy) = (quoted(name), quoted(&format!("{name}.text")));
+        let column = if many.is_empty() { "column = true\n" } else { "" };
         format!(
-            "[fields.{field}]\ntype = \"keyword\"\n{many}\
+            "[fields.{field}]\ntype = \"keyword\"\n{many}{column}\
              [fields.{copy}]\ntype = \"text\"\ncopy_of = \"{name}\"\n{many}"
         )
     }
@@ -497,6 +506,7 @@ mod tests {
                 "field 'a': expected numbers that one type keeps",
             ),
             ("{\"a\":1e400}", "or one beyond all numbers"),
+            ("{\"a\":-0.1e-400}", "or too near to 0"),
             (
                 "{\"a\":-1}\n{\"a\":18446744073709551615}",
                 "field 'a': expected numbers that one type keeps",
@@ -509,10 +519,21 @@ mod tests {
 
     #[test]
     fn empty_objects_are_no_fields() {
+        let default = "[index]\ndefault_fields = [\"x\"]\n";
         let schema = objects("{\"x\":1,\"meta\":{}}\n{\"x\":2,\"y\":{\"z\":{}},\"meta\":{}}");
-        assert_eq!(schema.unwrap(), "[fields.x]\ntype = \"i64\"\n");
+        assert_eq!(schema.unwrap(), format!("[fields.x]\ntype = \"i64\"\n{default}"));
         let schema = objects("{\"x\":{}}\n{\"x\":true}");
-        assert_eq!(schema.unwrap(), "[fields.x]\ntype = \"bool\"\n");
+        assert_eq!(schema.unwrap(), format!("[fields.x]\ntype = \"bool\"\n{default}"));
+    }
+
+    #[test]
+    fn without_any_text_all_fields_are_default_fields() {
+        let default = |schema: String| schema.lines().last().unwrap_or_default().to_owned();
+        let all = "default_fields = [\"a\", \"b\"]";
+        assert_eq!(default(table("a,b\n1,2.5\n3,4\n").unwrap()), all);
+        let schema = objects("{\"a\":\"2010-12-01\",\"b\":[true]}").unwrap();
+        assert_eq!(default(schema), all);
+        assert!(!table("a,b\n1,x\n3,y\n").unwrap().contains("default_fields"));
     }
 
     #[test]
@@ -562,6 +583,8 @@ mod tests {
             (&["1e5", "1e"], "keyword"),
             (&["e5", "1e+", "1e1.5"], "keyword"),
             (&["1e999"], "keyword"),
+            (&["1e-400", "2.5"], "keyword"),
+            (&["0e-400", "0.00", "5e-324"], "f64"),
             (&["01e5"], "keyword"),
             (&["True", "FALSE", "true", "N/A"], "bool"),
             (&["yes", "no"], "keyword"),

@@ -27,7 +27,7 @@
 //! [fields."First Name"]    # names with other characters than letters, digits, `_` and `-` are quoted
 //! type = "keyword"
 //! [index]
-//! default_fields = ["title"]
+//! default_fields = ["title"]   # where words without a field are looked up, of any type; default all of text
 //! null_words = ["NA"]  # mean no value in typed fields; see the module `null_words`, as for those of one field
 //! nulls = true         # which fields are null or empty is kept; default false
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same

@@ -28,7 +28,7 @@ use std::{
 use clap::ValueEnum;
 use encoding_rs::Encoding;
 use jiff::{
-    Timestamp,
+    SignedDuration, Timestamp,
     civil::date,
     fmt::strtime::{self, BrokenDownTime},
 };
@@ -240,11 +240,14 @@ impl DateFormat {
         match self {
             DateFormat::Pattern(pattern) => {
                 let parsed = BrokenDownTime::parse(pattern, text).ok()?;
+                // The first of the next minute, as everywhere.
+                let leap =
+                    SignedDuration::from_secs(has_leap_second(pattern, text, &parsed).into());
                 if parsed.offset().is_some() {
-                    return Some(parsed.to_timestamp().ok()?.to_string());
+                    return Some(parsed.to_timestamp().ok()?.checked_add(leap).ok()?.to_string());
                 }
                 match parsed.hour() {
-                    Some(_) => Some(parsed.to_datetime().ok()?.to_string()),
+                    Some(_) => Some(parsed.to_datetime().ok()?.checked_add(leap).ok()?.to_string()),
                     None => match parsed.to_timestamp() {
                         Ok(timestamp) => Some(timestamp.to_string()),
                         Err(_) => Some(parsed.to_date().ok()?.to_string()),
@@ -275,6 +278,19 @@ impl DateFormat {
             DateFormat::SinceEpoch { .. } => "milliseconds after 1970 began".to_owned(),
         }
     }
+}
+
+/// Whether the second of a text is 60, which is read as 59: then 59 in its place is the same.
+fn has_leap_second(pattern: &str, text: &str, read: &BrokenDownTime) -> bool {
+    if read.second() != Some(59) {
+        return false;
+    }
+    let same = |(at, sixty): (usize, &str)| {
+        let text = [&text[..at], "59", &text[at + sixty.len()..]].concat();
+        let other = BrokenDownTime::parse(pattern, &text).ok();
+        other.is_some_and(|other| format!("{other:?}") == format!("{read:?}"))
+    };
+    text.match_indices("60").any(same)
 }
 
 /// Digits that are moved at the most; no time has nearly as many.
@@ -456,6 +472,11 @@ mod tests {
             ("%d.%m.%Y %H:%M", "24.12.2020 18:30", Some("2020-12-24T18:30:00")),
             ("%Y-%m-%dT%H:%M:%S%z", "2020-12-24T18:30:00+0100", Some("2020-12-24T17:30:00Z")),
             ("%d %B %Y", "24 December 2020", Some("2020-12-24")),
+            // A leap second, as in dates without a format.
+            ("%d.%m.%Y %H:%M:%S", "31.12.2016 23:59:60", Some("2017-01-01T00:00:00")),
+            ("%d.%m.%Y %H:%M:%S", "31.12.2016 23:59:59", Some("2016-12-31T23:59:59")),
+            ("%Y-%m-%dT%H:%M:%S%z", "2016-12-31T15:59:60-0800", Some("2017-01-01T00:00:00Z")),
+            ("60 %Y-%m-%d %T%.f", "60 2020-12-24 18:30:59.60", Some("2020-12-24T18:30:59.6")),
             ("seconds", "1600000000", Some("2020-09-13T12:26:40Z")),
             ("seconds", "1600000000.25", Some("2020-09-13T12:26:40.25Z")),
             ("seconds", "-1", Some("1969-12-31T23:59:59Z")),

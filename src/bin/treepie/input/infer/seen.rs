@@ -26,7 +26,7 @@ pub(super) struct Numbers {
     fraction: bool,
     /// A whole one below 0.
     negative: bool,
-    /// A whole one that a fraction does not keep all digits of, or one beyond all fractions.
+    /// A whole one that a fraction does not keep all digits of, or one beyond all fractions, or too near to 0.
     wide: bool,
     /// A whole one that takes all 64 bits.
     large: bool,
@@ -40,7 +40,7 @@ impl Numbers {
         const KEPT_MAX: f64 = (1u64 << 53) as f64;
         let number = written.parse().unwrap_or(f64::INFINITY);
         let is_rounded = written.contains(['e', 'E']) && number.is_finite();
-        let wide = number.abs() >= KEPT_MAX && !is_rounded;
+        let wide = number.abs() >= KEPT_MAX && !is_rounded || vanishes(written, number);
         Seen::Numbers(Numbers { fraction: true, wide, ..Numbers::default() })
     }
 
@@ -76,6 +76,12 @@ impl Numbers {
             _ => Some(FieldKind::I64),
         }
     }
+}
+
+/// Whether a text that is read as 0 means another number, as 1e-400.
+fn vanishes(written: &str, number: f64) -> bool {
+    let digits = written.split_once(['e', 'E']).map_or(written, |(digits, _)| digits);
+    number == 0.0 && digits.contains(|c: char| matches!(c, '1'..='9'))
 }
 
 impl Seen {
@@ -120,8 +126,10 @@ impl Seen {
             _ if is_whole => cell.parse().ok().and_then(Numbers::whole).unwrap_or(Seen::Text),
             // Four numbers with points between them are an address.
             _ => match cell.parse::<f64>() {
-                // One beyond all numbers is a name, too.
-                Ok(number) if number.is_finite() => Numbers::fraction(cell),
+                // One beyond all numbers is a name, too, and one that would become 0.
+                Ok(number) if number.is_finite() && !vanishes(cell, number) => {
+                    Numbers::fraction(cell)
+                }
                 _ => Seen::of_text(cell),
             },
         }
