@@ -53,7 +53,12 @@ pub(crate) struct Run<'r> {
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let explaining = Explaining { plan, schema, run, ids, maps: Maps::new() };
-    let root = explaining.node(plan.root()).0;
+    let mut root = explaining.node(plan.root()).0;
+    if let (None, Some(run)) = (explaining.profile(), run) {
+        // Making the page has counted what nothing else did.
+        let counted = |documents| Actual { documents, complete: true, ..Actual::default() };
+        root.actual = run.page.matching.map(counted);
+    }
     let mut tree = ExplainTree::new("", explaining.page(root));
     tree.segments = plan
         .segments

@@ -97,6 +97,18 @@ pub(crate) struct PageWanted {
     pub(crate) forced: Option<Forced>,
 }
 
+impl PageOperator {
+    /// What people call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            PageOperator::DocOrder { .. } => "Limit",
+            PageOperator::TopK(_) => "TopK",
+            PageOperator::Sort => "Sort",
+            PageOperator::Collapse => "Collapse",
+        }
+    }
+}
+
 impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {

@@ -1,7 +1,7 @@
 //! Answers that are kept for those who ask the same again.
 
 use super::hits::value_bytes;
-use super::{Etag, Facet, FacetCounts, Hit, Hits, SearchBuilder, SearchRequest};
+use super::{Etag, Facet, FacetCounts, Hit, Hits, SearchBuilder, SearchRequest, Statistics};
 use crate::error::Result;
 use crate::explain::Decision;
 use quick_cache::sync::Cache;
@@ -35,13 +35,14 @@ pub(crate) struct ResultCache {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     etag: Etag,
-    request: SearchRequest<'static>,
+    /// In memory of its own, as the cache has room for more answers than it keeps.
+    request: Box<SearchRequest<'static>>,
 }
 
 impl Key {
     fn of(search: &SearchBuilder<'_>) -> Self {
         let request = SearchRequest { limits: <_>::default(), ..search.request.clone() };
-        Key { etag: search.searcher.etag(), request: request.into_owned() }
+        Key { etag: search.searcher.etag(), request: Box::new(request.into_owned()) }
     }
 }
 
@@ -79,8 +80,9 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         parameters,
         sort,
         after_values,
+        statistics,
         ..
-    } = &key.request;
+    } = &*key.request;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after_values.iter().flat_map(|(values, _)| values).map(value_bytes).sum::<usize>();
@@ -90,6 +92,11 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
     let asked =
         asked + facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum::<usize>();
     let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
+    let asked = asked
+        + match statistics {
+            Statistics::Collection(given) => given.n_bytes(),
+            Statistics::Snapshot | Statistics::Segment => 0,
+        };
     let asked = asked + collapse.as_ref().map_or(0, |it| it.n_bytes());
     let facets: usize = answer.facets.iter().map(FacetCounts::n_bytes).sum();
     let hits: usize = answer.hits.iter().map(Hit::n_bytes).sum();

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// What a number takes beside the texts that it is of.
+const ENTRY_BYTES: usize = 96;
+
 /// Numbers of a collection that scores of a query depend on: how many documents and words its fields have, and in how many
 /// documents its terms are.
 ///
@@ -94,6 +97,13 @@ impl CollectionStatistics {
     /// Documents that have a term in a field, where their number is known.
     pub fn term(&self, field: &str, term: &[u8]) -> Option<u64> {
         self.terms.get(&(field.to_owned(), term.to_vec())).copied()
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let of_fields = self.fields.keys().map(|name| ENTRY_BYTES + name.len()).sum::<usize>();
+        let of_term = |(field, term): &(String, Vec<u8>)| ENTRY_BYTES + field.len() + term.len();
+        of_fields + self.terms.keys().map(of_term).sum::<usize>()
     }
 
     pub(super) fn write_json(&self, json: &mut Json) {

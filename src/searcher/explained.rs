@@ -3,7 +3,7 @@
 use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
 use super::search::SearchBuilder;
 use super::why::FilledPage;
-use super::{Hit, Hits, TotalMode};
+use super::{Hit, Hits, Relation, TotalMode};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
@@ -178,11 +178,13 @@ impl SearchBuilder<'_> {
             true => looked_up + planning.saturating_sub(for_people),
             false => looked_up,
         };
+        let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // Where making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
             page: PageRun {
                 hits: found.n_hits,
+                matching: is_counted.then_some(found.total.value),
                 time: found.took,
                 looked_at: found.looked_at,
                 trace: found.trace.as_ref(),

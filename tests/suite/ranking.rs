@@ -866,7 +866,8 @@ fn matches_are_counted_as_far_as_that_is_asked_for() {
         }
         let plan = search.total(TotalMode::UpTo(most)).analyze().unwrap();
         for node in plan.plan.iter() {
-            let actual = node.actual.as_ref().unwrap();
+            // What finding the best left over was not carried out.
+            let Some(actual) = &node.actual else { continue };
             assert!(actual.documents <= node.estimate.upper, "{query}\n{plan}");
             assert!(!actual.complete || node.estimate.lower <= actual.documents, "{query}\n{plan}");
         }

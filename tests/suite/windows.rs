@@ -144,7 +144,7 @@ fn what_was_found_is_mapped_after_a_run() {
             let total = searcher.count(&query).unwrap();
             let search = || searcher.search(&query);
             for tree in [
-                search().analyze(),
+                search().facet("tag", 2).analyze(),
                 search().count_only().analyze(),
                 search().limit(3).order(treepie::Order::Document).facet("tag", 2).analyze(),
             ] {
@@ -254,7 +254,7 @@ fn a_plan_of_many_leaves_stays_small() {
     let searcher = index.searcher().unwrap();
     let words: Vec<_> = (0..1_000).map(|nth| format!("x{nth}")).collect();
     let query = searcher.parse(&words.join(" OR ")).unwrap();
-    let tree = searcher.search(&query).analyze().unwrap();
+    let tree = searcher.search(&query).count_only().analyze().unwrap();
     assert_eq!(tree.segments.len(), N_SEGMENTS, "a window each");
     let of_leaves = tree.plan.iter().filter(|node| node.children.is_empty());
     let windows: usize =

@@ -21,6 +21,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRun<'r> {
     pub(crate) hits: u64,
+    /// Documents that match, where making the page has found their number.
+    pub(crate) matching: Option<u64>,
     /// Time beside that of the matching operators.
     pub(crate) time: Duration,
     pub(crate) looked_at: LookedAt,
@@ -70,7 +72,7 @@ impl Explaining<'_, '_> {
             }
             (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
         };
-        let mut node = ExplainNode::new("Limit", label);
+        let mut node = ExplainNode::new(PageOperator::DocOrder { score: None }.name(), label);
         let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
         node.algorithm = match total {
             Total::Exact if is_less_deleted => {
@@ -93,23 +95,19 @@ impl Explaining<'_, '_> {
     }
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
-    fn over(
-        &self,
-        root: ExplainNode,
-        operator: &str,
-        label: String,
-        is_after: bool,
-    ) -> ExplainNode {
+    fn over(&self, root: ExplainNode, label: String, is_after: bool) -> ExplainNode {
         let (offset, limit) = self.bounds_of_page();
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let e = &root.estimate;
         // Behind a hit of an earlier page there may be any number of others.
         let lower = if is_after { 0 } else { page(e.lower) };
+        let operator = self.plan_of_page().map_or("", |page| page.operator.name());
         let mut node = ExplainNode::new(operator, label);
         node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        let matching = root.actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| Actual {
             documents: run.page.hits,
-            documents_in: root.actual.as_ref().map(|actual| actual.documents),
+            documents_in: matching.or(run.page.matching),
             time_ns: u64::try_from(run.page.time.as_nanos()).unwrap_or(u64::MAX),
             complete: !run.page.is_stopped,
             stopped: run.page.is_stopped,
@@ -141,7 +139,7 @@ impl Explaining<'_, '_> {
             return root;
         };
         let decision = self.decision_of_top_k(details, *strategy, &root);
-        let mut node = self.over(root, "TopK", self.label("best", "by score"), details.is_after);
+        let mut node = self.over(root, self.label("best", "by score"), details.is_after);
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
@@ -154,18 +152,16 @@ impl Explaining<'_, '_> {
         };
         let own = match details.statistics {
             StatisticsOf::Snapshot => None,
-            StatisticsOf::Segment => Some((
+            StatisticsOf::Segment => Some(Decision::accepted(
                 "statistics of each segment",
                 "each segment is ranked by how rare words are and how long texts are there",
             )),
-            StatisticsOf::Collection => Some((
+            StatisticsOf::Collection => Some(Decision::accepted(
                 "statistics of a collection",
                 "words are as rare, and texts as long, as in the collection that this is a part of",
             )),
         };
-        let own = own.map(|(rule, reason)| {
-            Decision::accepted(rule, reason).instead_of("statistics of the snapshot", None)
-        });
+        let own = own.map(|own| own.instead_of("statistics of the snapshot", None));
         let patterns = details.patterns.iter().map(|pattern| {
             Decision::accepted("score patterns by their best terms", pattern)
                 .instead_of("the same score for every match", None)
@@ -263,7 +259,7 @@ impl Explaining<'_, '_> {
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
         let label = self.label("first", &format!("by {keys}"));
-        let mut node = self.over(root, "Sort", label, details.is_after);
+        let mut node = self.over(root, label, details.is_after);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         node.algorithm = match has_bounds {
@@ -331,7 +327,7 @@ impl Explaining<'_, '_> {
         let (_, limit) = self.bounds_of_page();
         let estimate = (root.estimate.documents.min(limit), root.estimate.upper.min(limit));
         let label = self.label("first", &format!("{order}, {what}"));
-        let mut node = self.over(root, "Collapse", label, true);
+        let mut node = self.over(root, label, true);
         // Everything may be one group.
         node.estimate = Estimate::between(estimate.0, 0, estimate.1, "limit");
         node.field = Some(field.clone());

@@ -311,7 +311,7 @@ mod tests {
     use super::limits::LEVELS_MAX;
     use super::*;
     use crate::analysis::{Analyzer, Synonyms};
-    use crate::error::ErrorKind;
+    use crate::error::{Error, ErrorKind};
     use crate::query::{CLAUSES_MAX, DEPTH_MAX, ParseOptions, parse};
 
     fn schema() -> Schema {

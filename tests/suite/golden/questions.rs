@@ -310,6 +310,10 @@ fn ranked() -> Vec<Question> {
     const SEGMENTS: Shape = ("best 10, statistics of segments", |search| {
         search.limit(10).statistics(Statistics::Segment)
     });
+    const COLLECTION: Shape = ("best 10, statistics of a collection", |search| {
+        let of_shards = search.collection_statistics().unwrap();
+        search.limit(10).statistics(Statistics::Collection(of_shards.into()))
+    });
     const TERMS: Shape =
         ("best 10, patterns by 20 terms", |search| search.limit(10).pattern_terms(20));
     const NTH: Shape = ("best 10 after the first 20", |search| search.offset(20).limit(10));
@@ -324,7 +328,7 @@ fn ranked() -> Vec<Question> {
         search.limit(10).score_function(ScoreFunction::sum(function))
     });
     const FACET: Shape = ("best 10 with a facet", |search| search.limit(10).facet("tag", 3));
-    questions.extend(one(true, &[SEGMENTS], &["by2 by50", "+by2 +by3"]));
+    questions.extend(one(true, &[SEGMENTS, COLLECTION], &["by2 by50", "+by2 +by3"]));
     questions.extend(one(false, &[TERMS], &["w7*", "by2 w7*"]));
     questions.extend(one(false, &[NTH], &["by2 by50", "\"san marino\""]));
     questions.extend(one(false, &[VALUE, DECAY, EXPRESSION], &["by2 by50", "*"]));
