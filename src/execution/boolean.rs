@@ -4,10 +4,11 @@
 //! holds there. Intersections leap from window to window by their first question, and inside one
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
-use super::WINDOW_NS;
+use super::column::{fill, is_dense, retain};
+use super::inside::WINDOW_NS;
+use super::less_deleted::count;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
-use super::{column, less_deleted};
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::{Error, Result};
@@ -188,7 +189,7 @@ impl<'e, 's> Evaluation<'e, 's> {
 
     /// How many documents the root has where the dictionary counts them with the deleted ones.
     pub(super) fn count_less_deleted(&mut self) -> Result<Option<u64>> {
-        less_deleted::count(self.plan, self.part, self.lows, &mut self.profile)
+        count(self.plan, self.part, self.lows, &mut self.profile)
     }
 
     /// The first window from `from` on where the root may have documents.
@@ -571,14 +572,14 @@ impl<'e, 's> Evaluation<'e, 's> {
         key: u32,
     ) -> Result<Chunk<'s>> {
         let Some(values) = self.values(leaf) else { return Ok(documents) };
-        if column::is_dense(values, documents.cardinality) {
-            let all = self.write(id, [documents; 2], |_, out| column::fill(values, key, out))?;
+        if is_dense(values, documents.cardinality) {
+            let all = self.write(id, [documents; 2], |_, out| fill(values, key, out))?;
             return self.and(id, documents, all, Want::Documents);
         }
         let mut lows = std::mem::take(self.lows);
         lows.clear();
         lows.extend(self.resolve(documents)?.iter());
-        column::retain(values, key, &mut lows)?;
+        retain(values, key, &mut lows)?;
         let chunk = self.write(id, [documents; 2], |_, out| {
             out.set_sorted(lows.iter().copied());
             Ok(())

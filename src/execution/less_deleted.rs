@@ -1,7 +1,7 @@
 //! Counting a range by the dictionary and its deleted documents by the column.
 
-use super::blocks::check_inside;
 use super::column;
+use super::inside::check_inside;
 use super::profile::SegmentProfile;
 use crate::error::{Error, Result};
 use crate::plan::leaf::Postings;

@@ -13,6 +13,7 @@
 mod blocks;
 mod boolean;
 mod column;
+mod inside;
 mod less_deleted;
 mod lists;
 mod lookup;
@@ -88,8 +89,6 @@ const SMALLEST_MAX: u64 = 4_096;
 const SLOTS_KEPT: usize = 16;
 /// Bytes of one.
 const SLOT_BYTES: u64 = 8 << 10;
-/// What a step of an operator on one window takes about, in nanoseconds.
-const WINDOW_NS: u64 = 1_000;
 
 /// How many documents match, as far as they were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

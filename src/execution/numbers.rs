@@ -1,6 +1,6 @@
 //! Documents that match, as their numbers in a plain column.
 
-use super::blocks::check_inside;
+use super::inside::check_inside;
 use super::result::MatchSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;

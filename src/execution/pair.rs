@@ -4,7 +4,7 @@
 //! through the operators for each window would cost more than the windows. So where nobody asks what
 //! each operator did, such a count goes through the two lists alone, by the same containers and kernels.
 
-use super::WINDOW_NS;
+use super::inside::WINDOW_NS;
 use super::lists::{Fetched, Lists};
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::budget;

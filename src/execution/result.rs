@@ -1,6 +1,6 @@
 //! Everything that matches, kept for what is counted over it.
 
-use super::blocks::check_inside;
+use super::inside::check_inside;
 use crate::bitmap::{Container, ContainerBuf, ContainerKind};
 use crate::budget;
 use crate::error::Result;

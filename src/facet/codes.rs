@@ -13,9 +13,9 @@
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
 use super::merged::MergedCounts;
-use super::ranges::{ColumnProfile, OfField, OfSegment, wider};
+use super::of_field::{OfField, OfSegment, wider};
+use super::profile::{ColumnProfile, FacetProfile, TermCounts};
 use super::tally::Tally;
-use super::terms::{FacetProfile, TermCounts};
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
 use crate::budget::{self, Held};

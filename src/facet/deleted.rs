@@ -4,10 +4,12 @@
 //! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
 //! takes less time than looking at everything else.
 
-use super::parts::push_all;
+use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
+use crate::format::postings::LongList;
 use crate::plan::SegmentPlan;
+use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 
 /// How many documents of some segments are deleted, where all others match; `None` where some do not.
@@ -38,4 +40,17 @@ pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
         push_all(&deleted.list()?, &mut documents)?;
     }
     Ok(documents)
+}
+
+/// What a container takes about, in nanoseconds.
+const CONTAINER_NS: u64 = 500;
+
+/// Adds all documents of a list.
+pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
+    for nth in 0..list.n_containers() {
+        budget::work(CONTAINER_NS)?;
+        let (payload, cardinality) = (list.payload(nth)?, list.container_cardinality(nth));
+        part.push(list.key(nth).into(), cardinality, list.container(nth, &payload)?)?;
+    }
+    Ok(())
 }

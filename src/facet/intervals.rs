@@ -8,8 +8,9 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
+use super::of_field::{OfField, OfSegment};
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, OfField, OfSegment};
+use super::profile::ColumnProfile;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_block};

@@ -7,8 +7,10 @@
 //! Cost: of a value what intersecting its posting lists takes, some 500 ns a window; of ranges some ten nanoseconds for each
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
+use super::deleted::push_all;
+use super::of_field::OfField;
 use super::pieces::Pieces;
-use super::ranges::{Cut, OfField};
+use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
 use crate::budget::{self, Held};
 use crate::error::Result;
@@ -91,15 +93,6 @@ fn push_sorted(docs: &[u32], part: &mut MatchWindows) -> Result<()> {
         let Some(first) = of_window.first() else { continue };
         lows.set_sorted(of_window.iter().map(|doc| *doc as u16));
         part.push(first / WINDOW, of_window.len() as u32, lows.as_container())?;
-    }
-    Ok(())
-}
-
-pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
-    for nth in 0..list.n_containers() {
-        budget::work(CONTAINER_NS)?;
-        let (payload, cardinality) = (list.payload(nth)?, list.container_cardinality(nth));
-        part.push(list.key(nth).into(), cardinality, list.container(nth, &payload)?)?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Codes cut into pieces, and how many of the documents that match have one in each.
 
 use super::deleted;
-use super::ranges::{ColumnProfile, OfSegment};
+use super::of_field::OfSegment;
+use super::profile::ColumnProfile;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};

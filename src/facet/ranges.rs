@@ -12,17 +12,16 @@
 //! Cost: a look at the directory for 1,024 documents, and two to four nanoseconds for each that matches and each of its
 //! values; where these lie in several pieces, a nanosecond for each piece and range. Memory: some 350 bytes a range.
 
+use super::of_field::OfField;
 use super::pieces::PieceCounts;
+use super::profile::ColumnProfile;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
-use crate::segment::file::Section;
-use crate::segment::reader::{FieldReader, SegmentReader};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What ranges count, and what they leave out.
 #[derive(Clone, Debug, Default)]
@@ -34,32 +33,6 @@ pub(crate) struct RangeCounts {
     /// Matching documents that have none.
     pub(crate) missing: u64,
     pub(crate) profile: ColumnProfile,
-}
-
-/// What was looked at.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ColumnProfile {
-    /// Documents whose values were read.
-    pub(crate) documents: u64,
-    /// Blocks in which something matches, and those that were not read because their bounds say all.
-    pub(crate) blocks: u64,
-    pub(crate) blocks_skipped: u64,
-    /// Ends of ranges that were looked up in a dictionary, whose cumulative document frequencies counted a segment.
-    pub(crate) ends_looked_up: u64,
-    /// Deleted documents whose values were taken away from what these say.
-    pub(crate) deleted_taken_away: u64,
-    pub(crate) time: Duration,
-}
-
-impl ColumnProfile {
-    pub(crate) fn add(&mut self, other: &ColumnProfile) {
-        self.documents += other.documents;
-        self.blocks += other.blocks;
-        self.blocks_skipped += other.blocks_skipped;
-        self.ends_looked_up += other.ends_looked_up;
-        self.deleted_taken_away += other.deleted_taken_away;
-        self.time += other.time;
-    }
 }
 
 /// Counts the documents of `matches` by ranges of codes; one that ends before it begins has none.
@@ -82,51 +55,6 @@ pub(crate) fn count_ranges(
     let PieceCounts { by_ends, n_with, profile, .. } = counts;
     let profile = ColumnProfile { time: started.elapsed(), ..profile };
     Ok(RangeCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
-}
-
-/// The column of a field in a segment, with what matches there.
-pub(super) struct OfSegment<'m, 's> {
-    pub(super) segment: SegmentReader<'s>,
-    pub(super) field: FieldReader<'s>,
-    pub(super) column: Column<Section<'s>>,
-    pub(super) matches: &'m MatchSet,
-}
-
-/// The columns of a field.
-pub(super) struct OfField<'m, 's> {
-    pub(super) columns: Vec<OfSegment<'m, 's>>,
-    /// Documents that match, with a value or without.
-    pub(super) n_matches: u64,
-    /// The least and the greatest code of all documents.
-    pub(super) range: Option<(u64, u64)>,
-}
-
-impl<'m, 's> OfField<'m, 's> {
-    pub(super) fn new(
-        segments: &[SegmentPlan<'s>],
-        field: FieldId,
-        matches: &'m [MatchSet],
-    ) -> Result<Self> {
-        let mut of_field = OfField { columns: vec![], n_matches: 0, range: None };
-        for (segment, matches) in segments.iter().zip(matches) {
-            of_field.n_matches += matches.len(segment.n_docs);
-            // Whether there is one was looked up in the schema.
-            let segment = segment.segment;
-            let field = segment.field(field);
-            let Some(column) = field.column()? else { continue };
-            of_field.range = wider(of_field.range, column.range());
-            of_field.columns.push(OfSegment { segment, field, column, matches });
-        }
-        Ok(of_field)
-    }
-}
-
-/// What has all codes of both, of each of which there may be none.
-pub(crate) fn wider(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
 }
 
 /// Ranges of codes, cut into pieces by the ends of all of them.

@@ -8,7 +8,8 @@
 //!
 //! Source: Munro and Paterson, *Selection and sorting with limited storage*, 1980, with parts of equal width instead of equal ranks.
 
-use super::ranges::{ColumnProfile, OfSegment};
+use super::of_field::OfSegment;
+use super::profile::ColumnProfile;
 use crate::budget::{self, Held};
 use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;

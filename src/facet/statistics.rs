@@ -15,7 +15,8 @@
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
-use super::ranges::{ColumnProfile, OfSegment, wider};
+use super::of_field::{OfSegment, wider};
+use super::profile::ColumnProfile;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
 use super::sketch::Sketch;
 use super::tally::Tally;

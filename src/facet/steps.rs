@@ -10,8 +10,9 @@
 //! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
 //! bytes a step that is made or met, of which there may be 65,536.
 
+use super::of_field::{OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, OfField, OfSegment, wider};
+use super::profile::ColumnProfile;
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget;

@@ -30,7 +30,7 @@ use super::codes::{CountsByTerm, count_by_term};
 use super::deleted;
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
-use super::ranges::ColumnProfile;
+use super::profile::{FacetProfile, TermCounts};
 use super::top::Top;
 use crate::budget;
 use crate::error::Result;
@@ -42,41 +42,10 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
 const TERM_NS: u64 = 200;
-
-/// The most frequent terms, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TermCounts {
-    /// In the order that is wanted; terms that never match are left out.
-    pub(crate) buckets: Vec<(Vec<u8>, u64)>,
-    /// Matching documents that have a value.
-    pub(crate) with_value: u64,
-    /// Matching documents that have none.
-    pub(crate) missing: u64,
-    /// Whether no document of the snapshot has more than one value.
-    pub(crate) single_valued: bool,
-    pub(crate) profile: FacetProfile,
-}
-
-/// What counting took. A term that several segments have is a term of each.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FacetProfile {
-    pub(crate) terms_intersected: u64,
-    /// All others.
-    pub(crate) terms_skipped: u64,
-    pub(crate) terms_from_document_frequency: u64,
-    /// Deleted documents, what has a term of which was taken away from its document frequency.
-    pub(crate) deleted_taken_away: u64,
-    pub(crate) bytes_read: u64,
-    pub(crate) time: Duration,
-    /// How they were counted in the end.
-    pub(crate) method: Option<FacetMethod>,
-    /// What was looked at in a column, where they were counted by one.
-    pub(crate) column: Option<ColumnProfile>,
-}
 
 /// Counts the terms of a field by `method` among `matches`, which tells for each segment of a
 /// query's plan what matches there.

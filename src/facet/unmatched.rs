@@ -1,7 +1,7 @@
 //! Values of a field that no matching document has, where these are wanted too.
 
 use super::merged::MergedTerms;
-use super::terms::TermCounts;
+use super::profile::TermCounts;
 use crate::budget;
 use crate::error::Result;
 use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted};

@@ -20,15 +20,10 @@
 
 use super::bm25::{FieldScoring, idf};
 use super::cursor::TermCursor;
-use super::node::Node;
-use super::prepared::Ranked;
-use super::pruned::tree::{Tree, TreeCombined, TreeField};
-use super::statistics::Sources;
 use crate::error::Result;
 use crate::format::lengths::{Bm25, Lengths, length_of};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
-use crate::query::CombinedField;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::sync::Arc;
@@ -36,7 +31,7 @@ use std::sync::Arc;
 /// A word, looked up in all its fields.
 #[derive(Debug)]
 pub(crate) struct RankedCombined {
-    fields: Vec<RankedField>,
+    pub(super) fields: Vec<RankedField>,
     /// Of the fields together.
     pub(crate) bm25: Bm25,
     pub(super) n_docs: u64,
@@ -46,62 +41,13 @@ pub(crate) struct RankedCombined {
 }
 
 #[derive(Debug)]
-struct RankedField {
-    weight: f32,
+pub(super) struct RankedField {
+    pub(super) weight: f32,
     /// The field alone, with the parameters that all have together.
-    scoring: Arc<FieldScoring>,
-    term: Option<Vec<u8>>,
+    pub(super) scoring: Arc<FieldScoring>,
+    pub(super) term: Option<Vec<u8>>,
     /// By segment; none where it has no document.
-    infos: Vec<Option<TermInfo>>,
-}
-
-impl Ranked<'_> {
-    pub(super) fn combined(
-        &mut self,
-        fields: &[CombinedField],
-        boost: f32,
-        sources: &Sources<'_>,
-    ) -> Result<Node> {
-        let (mut n_docs, mut df, mut n_tokens) = (0, 0, 0.0);
-        let mut parameters = None;
-        let mut ranked = Vec::with_capacity(fields.len());
-        for CombinedField { field, weight, term } in fields {
-            let place = self.place_of(*field, sources)?;
-            let own = &self.fields[place];
-            let (k1, b) = *parameters.get_or_insert((own.bm25.k1, own.bm25.b));
-            let bm25 = Bm25 { k1, b, average: own.bm25.average };
-            let scoring = match bm25 == own.bm25 {
-                true => Arc::clone(own),
-                false => Arc::new(FieldScoring { bm25, k_by_code: bm25.k_by_code(), ..**own }),
-            };
-            n_docs = n_docs.max(own.n_docs);
-            n_tokens += f64::from(*weight) * own.n_tokens as f64;
-            let infos = match term {
-                Some(term) => self.look_up(*field, term, sources)?,
-                None => vec![None; self.segments.len()],
-            };
-            let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
-            df = df.max(match term {
-                Some(term) => sources.statistics.document_frequency(*field, term, here)?,
-                None => 0,
-            });
-            ranked.push(RankedField { weight: *weight, scoring, term: term.clone(), infos });
-        }
-        let (k1, b) = parameters.unwrap_or_default();
-        // As long as a word where there are none, to divide by.
-        let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
-        let bm25 = Bm25 { k1, b, average: average as f32 };
-        let weight = boost * idf(n_docs, df) * (k1 + 1.0);
-        self.combined.push(Arc::new(RankedCombined {
-            fields: ranked,
-            bm25,
-            n_docs,
-            df,
-            boost,
-            weight,
-        }));
-        Ok(Node::Combined(self.combined.len() - 1))
-    }
+    pub(super) infos: Vec<Option<TermInfo>>,
 }
 
 impl RankedCombined {
@@ -154,29 +100,6 @@ impl RankedCombined {
             Ok((cursor.map(|(list, lengths)| TermCursor::new(list, lengths)), lengths))
         };
         Ok(CombinedCursors(self.fields.iter().map(of_field).collect::<Result<_>>()?))
-    }
-
-    /// Adds the lists of the fields to a tree, with weights that make bounds of theirs bounds of the word's.
-    pub(super) fn in_tree<'s>(
-        self: &Arc<Self>,
-        reader: &SegmentReader<'s>,
-        segment: usize,
-        tree: &mut Tree<'s>,
-    ) -> Result<TreeCombined<'s>> {
-        let start = tree.clauses.len();
-        let mut fields = Vec::with_capacity(self.fields.len());
-        for RankedField { weight, scoring, infos, .. } in &self.fields {
-            let reader = reader.field(scoring.field);
-            let factor = weight.max(self.bm25.average / scoring.bm25.average).max(1.0);
-            // Room for what is rounded away in all this.
-            let weight = self.weight * factor * (1.0 + 1e-5);
-            let clause = match &infos[segment] {
-                Some(info) => tree.add(reader, info, weight, Arc::clone(scoring))?,
-                None => None,
-            };
-            fields.push(TreeField { clause, lengths: reader.lengths()? });
-        }
-        Ok(TreeCombined { clauses: start..tree.clauses.len(), fields, word: Arc::clone(self) })
     }
 
     /// The word as people write it, given the names of fields.

@@ -15,8 +15,10 @@
 //! The formula is that of Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, "Okapi at TREC-3"
 //! (1994), with an idf that is never negative, as in Lucene; lengths are Lucene's one-byte codes.
 
+mod best_terms;
 pub(crate) mod bm25;
 pub(crate) mod combined;
+mod combining;
 mod cursor;
 mod expected;
 mod node;

@@ -4,7 +4,8 @@
 //! for, and weights that are no numbers to compute bounds with. Each list is gone through once, so the cost
 //! is 5 to 10 ns a posting however many lists there are.
 
-use super::{Pruning, WINDOW};
+use super::pruning::Pruning;
+use super::window::WINDOW;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::format::lengths::score_part;

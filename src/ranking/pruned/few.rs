@@ -3,9 +3,9 @@
 //! At most 255 documents are looked up, list by list from the shortest on, and few are left after the
 //! first: bounds would cost more than the scores that they spare.
 
-use super::Pruning;
-use super::WINDOW_NS;
+use super::pruning::Pruning;
 use super::sum::{Readers, Sum};
+use super::window::WINDOW_NS;
 use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;

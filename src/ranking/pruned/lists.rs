@@ -2,8 +2,10 @@
 
 use super::bounds::{CLAUSES_MAX, code_for};
 use super::parts::{LongPart, Opened, Postings};
+use super::pruning::Pruning;
+use super::query::Query;
 use super::sum::{Readers, Sum};
-use super::{Pruning, Query, WINDOW};
+use super::window::WINDOW;
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;

@@ -16,6 +16,9 @@ mod lists;
 mod one;
 mod order;
 mod parts;
+mod pruning;
+mod query;
+mod scratch;
 mod seen;
 mod sum;
 mod shorts;
@@ -23,166 +26,32 @@ mod phrase;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
+mod window;
 
 use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
-use crate::ranking::top::{Scored, Top};
+use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow};
-use bounds::{CLAUSES_MAX, Scale};
-use few::Few;
+use bounds::CLAUSES_MAX;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare_phrase};
+pub(crate) use pruning::Pruning;
+use query::Query;
+pub(crate) use scratch::Scratch;
 use seen::Seen;
-use shorts::Shorts;
 use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
-
-/// Documents of a container, the range in which lists are combined.
-const WINDOW: u32 = 1 << 16;
+use window::{WINDOW, WINDOW_NS};
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
-
-/// What looking at the lists of a window takes about, and scoring a block, in nanoseconds; and after how many
-/// blocks the clock may be asked.
-const WINDOW_NS: u64 = 2_000;
-const BLOCK_NS: u64 = 500;
-const BLOCKS_AT_ONCE: usize = 64;
-
-/// What was looked at and what was not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pruning {
-    /// Windows of 65,536 documents in which enough of the lists have postings.
-    pub(crate) windows_considered: u64,
-    /// Of these, the ones left out because of their best codes.
-    pub(crate) windows_skipped: u64,
-    /// Blocks of 64 documents whose bounds were added up.
-    pub(crate) blocks_considered: u64,
-    /// Of these, the ones that were looked into.
-    pub(crate) blocks_scored: u64,
-    /// Documents whose score was computed.
-    pub(crate) documents_scored: u64,
-    /// Postings whose part of a score was computed.
-    pub(crate) postings: u64,
-    /// How many documents match, where that came to light on the way.
-    pub(crate) matching: Option<u64>,
-    /// Whether it was done once more, because a threshold was taken from documents that are deleted.
-    pub(crate) searched_twice: bool,
-}
-
-impl Pruning {
-    /// Nothing had to be looked at.
-    pub(crate) const NOTHING: Pruning = Pruning {
-        windows_considered: 0,
-        windows_skipped: 0,
-        blocks_considered: 0,
-        blocks_scored: 0,
-        documents_scored: 0,
-        postings: 0,
-        matching: Some(0),
-        searched_twice: false,
-    };
-}
-
-/// Adds what was done in another segment.
-impl std::ops::AddAssign for Pruning {
-    fn add_assign(&mut self, other: Pruning) {
-        self.windows_considered += other.windows_considered;
-        self.windows_skipped += other.windows_skipped;
-        self.blocks_considered += other.blocks_considered;
-        self.blocks_scored += other.blocks_scored;
-        self.documents_scored += other.documents_scored;
-        self.postings += other.postings;
-        self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
-        self.searched_twice |= other.searched_twice;
-    }
-}
-
-/// The memory of finding the best, for the next time.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// For the terms of a query.
-    pub(crate) clauses: Vec<Clause<'static>>,
-    /// For the best of a page.
-    top: Vec<Scored>,
-    parts: Parts,
-    opened: Vec<Opened<'static, 'static>>,
-    windows: Vec<OpenWindow>,
-    summed: Vec<OpenWindow>,
-    blocks: Blocks,
-    common: Common,
-    few: Few,
-    shorts: Shorts,
-    readers: Readers<'static>,
-    exhaustive: exhaustive::Sums,
-    tree: tree::Memory,
-    pub(crate) phrase: PhraseScratch,
-}
-
-/// Documents of a page up to which its memory is kept.
-const TOP_KEPT: usize = 1024;
-
-impl Scratch {
-    /// Memory for the best.
-    pub(crate) fn take_top(&mut self) -> Vec<Scored> {
-        std::mem::take(&mut self.top)
-    }
-
-    /// Keeps the memory of the best, unless it is large.
-    pub(crate) fn keep_top(&mut self, best: Vec<Scored>) {
-        if best.capacity() <= TOP_KEPT {
-            self.top = best;
-        }
-    }
-
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.clauses.capacity() * size_of::<Clause<'_>>()
-            + self.top.capacity() * size_of::<Scored>()
-            + self.parts.bytes()
-            + self.opened.capacity() * size_of::<Opened<'_, '_>>()
-            + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
-            + self.blocks.bytes()
-            + self.common.bytes()
-            + self.few.bytes()
-            + self.shorts.bytes()
-            + self.readers.bytes()
-            + self.exhaustive.bytes()
-            + self.tree.bytes()
-            + self.phrase.bytes()
-    }
-}
-
-/// A query in one segment.
-struct Query<'q, 's> {
-    clauses: &'q [Clause<'s>],
-    scale: Scale,
-    /// The number of the segment's first document.
-    base: u64,
-    /// Documents that were offered already, ascending.
-    offered: &'q [u32],
-}
-
-impl Query<'_, '_> {
-    /// Offers a document, unless that was done before.
-    #[inline]
-    fn push(&self, score: f32, doc: u32, top: &mut Top) {
-        let id = DocId(self.base + u64::from(doc));
-        if self.offered.is_empty()
-            || top.would_take(score, id) && self.offered.binary_search(&doc).is_err()
-        {
-            top.push(score, id);
-        }
-    }
-}
 
 /// Offers to `top` every document that matches a clause and can be among its best. `base` is the number of
 /// the segment's first document. Counts on `top` taking whatever is good enough: a document that is not

@@ -7,8 +7,9 @@
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
+use super::pruning::Pruning;
 use super::seen::Seen;
-use super::{BLOCK_NS, BLOCKS_AT_ONCE, Pruning, WINDOW, WINDOW_NS};
+use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
 use crate::budget;
 use crate::error::Result;

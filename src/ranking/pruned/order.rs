@@ -4,7 +4,7 @@
 //! single blocks that were noted are sorted, the best of them first and by themselves.
 
 use super::bounds::Scale;
-use super::{BLOCK_NS, BLOCKS_AT_ONCE};
+use super::window::{BLOCK_NS, BLOCKS_AT_ONCE};
 use crate::budget;
 use crate::error::Result;
 use crate::ranking::top::Top;

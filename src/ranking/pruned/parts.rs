@@ -1,7 +1,7 @@
 //! What the lists of a query have in each window, with what it can add to a score at most.
 
-use super::WINDOW;
 use super::bounds::{Scale, changes};
+use super::window::WINDOW;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use super::bound::{Bounds, View, Weighed};
 use super::equal::Equal;
-use super::{Tree, TreeCombined, TreeField, WINDOW};
+use super::lists::{Tree, TreeCombined, TreeField};
 use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::score_part;
@@ -11,11 +11,12 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::ranking::combined::length_in;
 use crate::ranking::node::{Node, Scores};
-use crate::ranking::pruned::Pruning;
 use crate::ranking::pruned::blocks::look_up;
 use crate::ranking::pruned::exhaustive::past_the_end;
 use crate::ranking::pruned::parts::Postings;
+use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::sum::Readers;
+use crate::ranking::pruned::window::WINDOW;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
 use crate::simd::sums::units;

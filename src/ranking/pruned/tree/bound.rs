@@ -1,12 +1,13 @@
 //! What a tree adds up to at most, from what its lists and sets have: in a window, in a block, or in a document.
 
-use super::{Tree, TreeCombined, WINDOW};
+use super::lists::{Tree, TreeCombined};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::Scale;
 use crate::ranking::pruned::parts::{Opened, Parts};
+use crate::ranking::pruned::window::WINDOW;
 use crate::ranking::top::Top;
 use crate::simd::sums::BLOCKS;
 

@@ -18,6 +18,8 @@ mod block;
 mod bound;
 mod equal;
 mod lead;
+mod lists;
+mod memory;
 mod required;
 mod sums;
 #[cfg(test)]
@@ -27,141 +29,30 @@ use super::blocks::OpenWindow;
 use super::bounds::CLAUSES_MAX;
 use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
+use super::pruning::Pruning;
+use super::scratch::Scratch;
 use super::sum::Readers;
-use super::{Pruning, Scratch, WINDOW, WINDOW_NS};
+use super::window::WINDOW_NS;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::MatchSet;
-use crate::format::lengths::Lengths;
-use crate::format::terms::TermInfo;
 use crate::phrase::PhraseReader;
-use crate::ranking::Clause;
-use crate::ranking::bm25::FieldScoring;
-use crate::ranking::combined::RankedCombined;
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
-use crate::segment::file::Section;
-use crate::segment::reader::FieldReader;
 use crate::simd::sums::BLOCKS;
-use block::{BlockScorer, ScorerMemory};
-use bound::{OfWindow, View, Weighed, WeighedMemory};
-use lead::Led;
-use required::{Required, RequiredMemory};
+use block::BlockScorer;
+use bound::{OfWindow, View, Weighed};
+pub(crate) use lists::{Tree, TreeCombined, TreeField, TreePhrase};
+pub(super) use memory::Memory;
+use memory::OpenWindows;
+use required::Required;
 use std::cmp::Reverse;
-use std::ops::Range;
-use std::sync::Arc;
-use sums::{Spare, add_up};
+use sums::add_up;
 
 /// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
 const SPREAD_POSTINGS: u32 = 64;
 /// Lists, in all windows that are open, up to which codes are made for that.
 const SPREAD_MAX: usize = 128;
-
-/// A query in one segment.
-#[derive(Debug)]
-pub(crate) struct Tree<'s> {
-    /// The lists of terms, of the words of phrases, and of words in each of several fields.
-    pub(crate) clauses: Vec<Clause<'s>>,
-    /// The clause of each term of the query; none where no document has it.
-    pub(crate) terms: Vec<Option<usize>>,
-    /// The phrases of the query; none where a word is missing.
-    pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
-    /// The words of several fields.
-    pub(crate) combined: Vec<TreeCombined<'s>>,
-    /// What is in each of the query's sets.
-    pub(crate) sets: Vec<Arc<MatchSet>>,
-    /// Documents of the segment.
-    pub(crate) n_docs: u32,
-    /// The number of the first.
-    pub(crate) base: u64,
-}
-
-/// A phrase in one segment.
-#[derive(Debug)]
-pub(crate) struct TreePhrase<'s> {
-    /// The clauses of words that every match has.
-    pub(crate) words: Range<usize>,
-    /// Whether it matches no more often than any of its words.
-    pub(crate) is_exact: bool,
-    pub(crate) weight: f32,
-    pub(crate) lengths: Lengths<Section<'s>>,
-    pub(crate) scoring: Arc<FieldScoring>,
-}
-
-/// A word of several fields in one segment.
-#[derive(Debug)]
-pub(crate) struct TreeCombined<'s> {
-    /// Every match is in one of these, which add up to a bound of what it scores.
-    pub(crate) clauses: Range<usize>,
-    /// In the order of the query.
-    pub(crate) fields: Vec<TreeField<'s>>,
-    pub(crate) word: Arc<RankedCombined>,
-}
-
-/// One of its fields.
-#[derive(Debug)]
-pub(crate) struct TreeField<'s> {
-    /// None where no document has the word there.
-    pub(crate) clause: Option<usize>,
-    pub(crate) lengths: Option<Lengths<Section<'s>>>,
-}
-
-impl<'s> Tree<'s> {
-    /// Adds a list; `None` where the field has no lengths, and so no documents, in the segment.
-    pub(crate) fn add(
-        &mut self,
-        reader: FieldReader<'s>,
-        info: &TermInfo,
-        weight: f32,
-        scoring: Arc<FieldScoring>,
-    ) -> Result<Option<usize>> {
-        let Some(lengths) = reader.lengths()? else { return Ok(None) };
-        self.clauses.push(Clause { list: reader.ranked(info)?, weight, lengths, scoring });
-        Ok(Some(self.clauses.len() - 1))
-    }
-}
-
-/// The memory of a search, for the next time.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    windows: OpenWindows,
-    /// Those of the windows that are to have a sum for every block.
-    summed: Vec<usize>,
-    spare: Spare,
-    led: Led,
-    weighed: WeighedMemory,
-    scorer: ScorerMemory,
-    required: RequiredMemory,
-}
-
-/// Windows whose lists are open.
-#[derive(Debug, Default)]
-struct OpenWindows {
-    windows: Vec<OpenWindow>,
-    /// For each window and clause the place among the window's lists.
-    places: Vec<u32>,
-    /// Codes by block of lists without; how many of them are those of open lists.
-    spread: Vec<[u8; BLOCKS]>,
-    n_spread: usize,
-    /// For each open list its place among them.
-    spread_places: Vec<u32>,
-}
-
-impl Memory {
-    pub(super) fn bytes(&self) -> usize {
-        self.windows.windows.capacity() * size_of::<OpenWindow>()
-            + (self.windows.places.capacity() + self.windows.spread_places.capacity())
-                * size_of::<u32>()
-            + self.windows.spread.capacity() * BLOCKS
-            + self.summed.capacity() * size_of::<usize>()
-            + self.spare.bytes()
-            + self.led.bytes()
-            + self.weighed.bytes()
-            + self.scorer.bytes()
-            + self.required.bytes()
-    }
-}
 
 /// A query in one segment with what reads its phrases.
 #[derive(Debug)]

@@ -4,16 +4,18 @@
 //! first. All others have the one word alone, and are found as if that were the whole query: by its codes,
 //! without a sum. Only for what would be kept are the other lists looked into.
 
-use super::Tree;
+use super::lists::Tree;
+use super::memory::RequiredMemory;
 use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::one::{self, Finder, LeftOut, Scan};
+use crate::ranking::pruned::one::{self, LeftOut, Scan};
+use crate::ranking::pruned::pruning::Pruning;
+use crate::ranking::pruned::scratch::Scratch;
 use crate::ranking::pruned::seen::Seen;
 use crate::ranking::pruned::sum::{Readers, Sum};
-use crate::ranking::pruned::{Pruning, Scratch};
 use crate::ranking::top::Top;
 
 /// What looking a document up takes about, in nanoseconds.
@@ -27,24 +29,6 @@ pub(super) struct Required {
     must_not: Vec<usize>,
     /// The same where one of the others must match, too.
     pub(super) with_others: Node,
-}
-
-/// The memory of finding them, for the next time.
-#[derive(Debug, Default)]
-pub(super) struct RequiredMemory {
-    finders: Vec<Finder<'static, 'static>>,
-    /// Documents, clauses and frequencies.
-    postings: Vec<(u32, usize, u32)>,
-    readers: Readers<'static>,
-}
-
-impl RequiredMemory {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.finders.capacity() * size_of::<Finder<'_, '_>>()
-            + self.postings.capacity() * size_of::<(u32, usize, u32)>()
-            + self.readers.bytes()
-    }
 }
 
 impl Required {

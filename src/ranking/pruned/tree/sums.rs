@@ -1,12 +1,12 @@
 //! The bounds of all blocks of a window at once.
 
-use super::WINDOW;
 use super::bound::View;
 use crate::bitmap::Container;
 use crate::execution::MatchSet;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
+use crate::ranking::pruned::window::WINDOW;
 use crate::simd::sums::{self, BLOCKS};
 
 /// Units of each block.

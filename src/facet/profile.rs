@@ -1,0 +1,61 @@
+//! What counting a facet found, and what it took.
+
+use crate::plan::FacetMethod;
+use std::time::Duration;
+
+/// The most frequent terms, and what they leave out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TermCounts {
+    /// In the order that is wanted; terms that never match are left out.
+    pub(crate) buckets: Vec<(Vec<u8>, u64)>,
+    /// Matching documents that have a value.
+    pub(crate) with_value: u64,
+    /// Matching documents that have none.
+    pub(crate) missing: u64,
+    /// Whether no document of the snapshot has more than one value.
+    pub(crate) single_valued: bool,
+    pub(crate) profile: FacetProfile,
+}
+
+/// What counting took. A term that several segments have is a term of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FacetProfile {
+    pub(crate) terms_intersected: u64,
+    /// All others.
+    pub(crate) terms_skipped: u64,
+    pub(crate) terms_from_document_frequency: u64,
+    /// Deleted documents, what has a term of which was taken away from its document frequency.
+    pub(crate) deleted_taken_away: u64,
+    pub(crate) bytes_read: u64,
+    pub(crate) time: Duration,
+    /// How they were counted in the end.
+    pub(crate) method: Option<FacetMethod>,
+    /// What was looked at in a column, where they were counted by one.
+    pub(crate) column: Option<ColumnProfile>,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ColumnProfile {
+    /// Documents whose values were read.
+    pub(crate) documents: u64,
+    /// Blocks in which something matches, and those that were not read because their bounds say all.
+    pub(crate) blocks: u64,
+    pub(crate) blocks_skipped: u64,
+    /// Ends of ranges that were looked up in a dictionary, whose cumulative document frequencies counted a segment.
+    pub(crate) ends_looked_up: u64,
+    /// Deleted documents whose values were taken away from what these say.
+    pub(crate) deleted_taken_away: u64,
+    pub(crate) time: Duration,
+}
+
+impl ColumnProfile {
+    pub(crate) fn add(&mut self, other: &ColumnProfile) {
+        self.documents += other.documents;
+        self.blocks += other.blocks;
+        self.blocks_skipped += other.blocks_skipped;
+        self.ends_looked_up += other.ends_looked_up;
+        self.deleted_taken_away += other.deleted_taken_away;
+        self.time += other.time;
+    }
+}

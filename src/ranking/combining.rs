@@ -1,0 +1,87 @@
+//! Looking up words in several fields that are taken for one.
+
+use super::bm25::{FieldScoring, idf};
+use super::combined::{RankedCombined, RankedField};
+use super::node::Node;
+use super::prepared::Ranked;
+use super::pruned::tree::{Tree, TreeCombined, TreeField};
+use super::statistics::Sources;
+use crate::error::Result;
+use crate::format::lengths::Bm25;
+use crate::query::CombinedField;
+use crate::segment::reader::SegmentReader;
+use std::sync::Arc;
+
+impl Ranked<'_> {
+    pub(super) fn combined(
+        &mut self,
+        fields: &[CombinedField],
+        boost: f32,
+        sources: &Sources<'_>,
+    ) -> Result<Node> {
+        let (mut n_docs, mut df, mut n_tokens) = (0, 0, 0.0);
+        let mut parameters = None;
+        let mut ranked = Vec::with_capacity(fields.len());
+        for CombinedField { field, weight, term } in fields {
+            let place = self.place_of(*field, sources)?;
+            let own = &self.fields[place];
+            let (k1, b) = *parameters.get_or_insert((own.bm25.k1, own.bm25.b));
+            let bm25 = Bm25 { k1, b, average: own.bm25.average };
+            let scoring = match bm25 == own.bm25 {
+                true => Arc::clone(own),
+                false => Arc::new(FieldScoring { bm25, k_by_code: bm25.k_by_code(), ..**own }),
+            };
+            n_docs = n_docs.max(own.n_docs);
+            n_tokens += f64::from(*weight) * own.n_tokens as f64;
+            let infos = match term {
+                Some(term) => self.look_up(*field, term, sources)?,
+                None => vec![None; self.segments.len()],
+            };
+            let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+            df = df.max(match term {
+                Some(term) => sources.statistics.document_frequency(*field, term, here)?,
+                None => 0,
+            });
+            ranked.push(RankedField { weight: *weight, scoring, term: term.clone(), infos });
+        }
+        let (k1, b) = parameters.unwrap_or_default();
+        // As long as a word where there are none, to divide by.
+        let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
+        let bm25 = Bm25 { k1, b, average: average as f32 };
+        let weight = boost * idf(n_docs, df) * (k1 + 1.0);
+        self.combined.push(Arc::new(RankedCombined {
+            fields: ranked,
+            bm25,
+            n_docs,
+            df,
+            boost,
+            weight,
+        }));
+        Ok(Node::Combined(self.combined.len() - 1))
+    }
+}
+
+impl RankedCombined {
+    /// Adds the lists of the fields to a tree, with weights that make bounds of theirs bounds of the word's.
+    pub(super) fn in_tree<'s>(
+        self: &Arc<Self>,
+        reader: &SegmentReader<'s>,
+        segment: usize,
+        tree: &mut Tree<'s>,
+    ) -> Result<TreeCombined<'s>> {
+        let start = tree.clauses.len();
+        let mut fields = Vec::with_capacity(self.fields.len());
+        for RankedField { weight, scoring, infos, .. } in &self.fields {
+            let reader = reader.field(scoring.field);
+            let factor = weight.max(self.bm25.average / scoring.bm25.average).max(1.0);
+            // Room for what is rounded away in all this.
+            let weight = self.weight * factor * (1.0 + 1e-5);
+            let clause = match &infos[segment] {
+                Some(info) => tree.add(reader, info, weight, Arc::clone(scoring))?,
+                None => None,
+            };
+            fields.push(TreeField { clause, lengths: reader.lengths()? });
+        }
+        Ok(TreeCombined { clauses: start..tree.clauses.len(), fields, word: Arc::clone(self) })
+    }
+}

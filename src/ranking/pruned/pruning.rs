@@ -1,0 +1,50 @@
+//! What finding the best looked at.
+
+/// What was looked at and what was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pruning {
+    /// Windows of 65,536 documents in which enough of the lists have postings.
+    pub(crate) windows_considered: u64,
+    /// Of these, the ones left out because of their best codes.
+    pub(crate) windows_skipped: u64,
+    /// Blocks of 64 documents whose bounds were added up.
+    pub(crate) blocks_considered: u64,
+    /// Of these, the ones that were looked into.
+    pub(crate) blocks_scored: u64,
+    /// Documents whose score was computed.
+    pub(crate) documents_scored: u64,
+    /// Postings whose part of a score was computed.
+    pub(crate) postings: u64,
+    /// How many documents match, where that came to light on the way.
+    pub(crate) matching: Option<u64>,
+    /// Whether it was done once more, because a threshold was taken from documents that are deleted.
+    pub(crate) searched_twice: bool,
+}
+
+impl Pruning {
+    /// Nothing had to be looked at.
+    pub(crate) const NOTHING: Pruning = Pruning {
+        windows_considered: 0,
+        windows_skipped: 0,
+        blocks_considered: 0,
+        blocks_scored: 0,
+        documents_scored: 0,
+        postings: 0,
+        matching: Some(0),
+        searched_twice: false,
+    };
+}
+
+/// Adds what was done in another segment.
+impl std::ops::AddAssign for Pruning {
+    fn add_assign(&mut self, other: Pruning) {
+        self.windows_considered += other.windows_considered;
+        self.windows_skipped += other.windows_skipped;
+        self.blocks_considered += other.blocks_considered;
+        self.blocks_scored += other.blocks_scored;
+        self.documents_scored += other.documents_scored;
+        self.postings += other.postings;
+        self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
+        self.searched_twice |= other.searched_twice;
+    }
+}

@@ -1,0 +1,29 @@
+//! A query in one segment, as ways through its windows see it.
+
+use super::bounds::Scale;
+use crate::ids::DocId;
+use crate::ranking::Clause;
+use crate::ranking::top::Top;
+
+/// A query in one segment.
+pub(super) struct Query<'q, 's> {
+    pub(super) clauses: &'q [Clause<'s>],
+    pub(super) scale: Scale,
+    /// The number of the segment's first document.
+    pub(super) base: u64,
+    /// Documents that were offered already, ascending.
+    pub(super) offered: &'q [u32],
+}
+
+impl Query<'_, '_> {
+    /// Offers a document, unless that was done before.
+    #[inline]
+    pub(super) fn push(&self, score: f32, doc: u32, top: &mut Top) {
+        let id = DocId(self.base + u64::from(doc));
+        if self.offered.is_empty()
+            || top.would_take(score, id) && self.offered.binary_search(&doc).is_err()
+        {
+            top.push(score, id);
+        }
+    }
+}

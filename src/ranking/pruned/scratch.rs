@@ -1,0 +1,69 @@
+//! Memory of finding the best.
+
+use super::blocks::{Blocks, OpenWindow};
+use super::exhaustive::Sums;
+use super::few::Few;
+use super::lists::Common;
+use super::parts::{Opened, Parts};
+use super::phrase::PhraseScratch;
+use super::shorts::Shorts;
+use super::sum::Readers;
+use super::tree::Memory;
+use crate::ranking::Clause;
+use crate::ranking::top::Scored;
+
+/// The memory of finding the best, for the next time.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// For the terms of a query.
+    pub(crate) clauses: Vec<Clause<'static>>,
+    /// For the best of a page.
+    top: Vec<Scored>,
+    pub(super) parts: Parts,
+    pub(super) opened: Vec<Opened<'static, 'static>>,
+    pub(super) windows: Vec<OpenWindow>,
+    pub(super) summed: Vec<OpenWindow>,
+    pub(super) blocks: Blocks,
+    pub(super) common: Common,
+    pub(super) few: Few,
+    pub(super) shorts: Shorts,
+    pub(super) readers: Readers<'static>,
+    pub(super) exhaustive: Sums,
+    pub(super) tree: Memory,
+    pub(crate) phrase: PhraseScratch,
+}
+
+/// Documents of a page up to which its memory is kept.
+const TOP_KEPT: usize = 1024;
+
+impl Scratch {
+    /// Memory for the best.
+    pub(crate) fn take_top(&mut self) -> Vec<Scored> {
+        std::mem::take(&mut self.top)
+    }
+
+    /// Keeps the memory of the best, unless it is large.
+    pub(crate) fn keep_top(&mut self, best: Vec<Scored>) {
+        if best.capacity() <= TOP_KEPT {
+            self.top = best;
+        }
+    }
+
+    /// Bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.clauses.capacity() * size_of::<Clause<'_>>()
+            + self.top.capacity() * size_of::<Scored>()
+            + self.parts.bytes()
+            + self.opened.capacity() * size_of::<Opened<'_, '_>>()
+            + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
+            + self.blocks.bytes()
+            + self.common.bytes()
+            + self.few.bytes()
+            + self.shorts.bytes()
+            + self.readers.bytes()
+            + self.exhaustive.bytes()
+            + self.tree.bytes()
+            + self.phrase.bytes()
+    }
+}

@@ -1,0 +1,77 @@
+//! Lists of a query in one segment, and which of them its parts are.
+
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::format::lengths::Lengths;
+use crate::format::terms::TermInfo;
+use crate::ranking::Clause;
+use crate::ranking::bm25::FieldScoring;
+use crate::ranking::combined::RankedCombined;
+use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A query in one segment.
+#[derive(Debug)]
+pub(crate) struct Tree<'s> {
+    /// The lists of terms, of the words of phrases, and of words in each of several fields.
+    pub(crate) clauses: Vec<Clause<'s>>,
+    /// The clause of each term of the query; none where no document has it.
+    pub(crate) terms: Vec<Option<usize>>,
+    /// The phrases of the query; none where a word is missing.
+    pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
+    /// The words of several fields.
+    pub(crate) combined: Vec<TreeCombined<'s>>,
+    /// What is in each of the query's sets.
+    pub(crate) sets: Vec<Arc<MatchSet>>,
+    /// Documents of the segment.
+    pub(crate) n_docs: u32,
+    /// The number of the first.
+    pub(crate) base: u64,
+}
+
+/// A phrase in one segment.
+#[derive(Debug)]
+pub(crate) struct TreePhrase<'s> {
+    /// The clauses of words that every match has.
+    pub(crate) words: Range<usize>,
+    /// Whether it matches no more often than any of its words.
+    pub(crate) is_exact: bool,
+    pub(crate) weight: f32,
+    pub(crate) lengths: Lengths<Section<'s>>,
+    pub(crate) scoring: Arc<FieldScoring>,
+}
+
+/// A word of several fields in one segment.
+#[derive(Debug)]
+pub(crate) struct TreeCombined<'s> {
+    /// Every match is in one of these, which add up to a bound of what it scores.
+    pub(crate) clauses: Range<usize>,
+    /// In the order of the query.
+    pub(crate) fields: Vec<TreeField<'s>>,
+    pub(crate) word: Arc<RankedCombined>,
+}
+
+/// One of its fields.
+#[derive(Debug)]
+pub(crate) struct TreeField<'s> {
+    /// None where no document has the word there.
+    pub(crate) clause: Option<usize>,
+    pub(crate) lengths: Option<Lengths<Section<'s>>>,
+}
+
+impl<'s> Tree<'s> {
+    /// Adds a list; `None` where the field has no lengths, and so no documents, in the segment.
+    pub(crate) fn add(
+        &mut self,
+        reader: FieldReader<'s>,
+        info: &TermInfo,
+        weight: f32,
+        scoring: Arc<FieldScoring>,
+    ) -> Result<Option<usize>> {
+        let Some(lengths) = reader.lengths()? else { return Ok(None) };
+        self.clauses.push(Clause { list: reader.ranked(info)?, weight, lengths, scoring });
+        Ok(Some(self.clauses.len() - 1))
+    }
+}

@@ -1,0 +1,69 @@
+//! Memory of a search by a tree.
+
+use super::block::ScorerMemory;
+use super::bound::WeighedMemory;
+use super::lead::Led;
+use super::sums::Spare;
+use crate::ranking::pruned::blocks::OpenWindow;
+use crate::ranking::pruned::one::Finder;
+use crate::ranking::pruned::sum::Readers;
+use crate::simd::sums::BLOCKS;
+
+/// The memory of a search, for the next time.
+#[derive(Debug, Default)]
+pub(in crate::ranking::pruned) struct Memory {
+    pub(super) windows: OpenWindows,
+    /// Those of the windows that are to have a sum for every block.
+    pub(super) summed: Vec<usize>,
+    pub(super) spare: Spare,
+    pub(super) led: Led,
+    pub(super) weighed: WeighedMemory,
+    pub(super) scorer: ScorerMemory,
+    pub(super) required: RequiredMemory,
+}
+
+/// Windows whose lists are open.
+#[derive(Debug, Default)]
+pub(super) struct OpenWindows {
+    pub(super) windows: Vec<OpenWindow>,
+    /// For each window and clause the place among the window's lists.
+    pub(super) places: Vec<u32>,
+    /// Codes by block of lists without; how many of them are those of open lists.
+    pub(super) spread: Vec<[u8; BLOCKS]>,
+    pub(super) n_spread: usize,
+    /// For each open list its place among them.
+    pub(super) spread_places: Vec<u32>,
+}
+
+impl Memory {
+    pub(in crate::ranking::pruned) fn bytes(&self) -> usize {
+        self.windows.windows.capacity() * size_of::<OpenWindow>()
+            + (self.windows.places.capacity() + self.windows.spread_places.capacity())
+                * size_of::<u32>()
+            + self.windows.spread.capacity() * BLOCKS
+            + self.summed.capacity() * size_of::<usize>()
+            + self.spare.bytes()
+            + self.led.bytes()
+            + self.weighed.bytes()
+            + self.scorer.bytes()
+            + self.required.bytes()
+    }
+}
+
+/// The memory of finding them, for the next time.
+#[derive(Debug, Default)]
+pub(super) struct RequiredMemory {
+    pub(super) finders: Vec<Finder<'static, 'static>>,
+    /// Documents, clauses and frequencies.
+    pub(super) postings: Vec<(u32, usize, u32)>,
+    pub(super) readers: Readers<'static>,
+}
+
+impl RequiredMemory {
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.finders.capacity() * size_of::<Finder<'_, '_>>()
+            + self.postings.capacity() * size_of::<(u32, usize, u32)>()
+            + self.readers.bytes()
+    }
+}
