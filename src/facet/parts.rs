@@ -18,7 +18,7 @@ use crate::execution::{MatchSet, MatchWindows, Matches, Places, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
 use crate::ids::FieldId;
-use crate::plan::{SegmentPlan, WINDOW, leaf};
+use crate::plan::{LookUps, SegmentPlan, WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -39,14 +39,15 @@ pub(crate) fn with_term(
     field: FieldId,
     term: &[u8],
     matches: &[MatchSet],
+    look_ups: &LookUps,
 ) -> Result<Matches> {
     let mut parts = Matches::new();
     for (segment, matches) in segments.iter().zip(matches) {
-        let field = segment.segment.field(field);
-        let Some(info) = field.terms()?.get(term)? else {
+        let Some(info) = look_ups.get(segment.segment, field, term)? else {
             parts.push(MatchSet::nothing());
             continue;
         };
+        let field = segment.segment.field(field);
         let mut part = MatchWindows::with_room(segment.n_docs);
         match field.postings(&info)? {
             PostingList::Short(docs) => {

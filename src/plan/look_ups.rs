@@ -3,18 +3,21 @@
 //! Matching and scoring, counts and facets mean the same terms, and each plans by itself. What the first of them has looked up is
 //! kept for the others, unless it is known that there are none.
 
+use crate::budget;
 use crate::error::Result;
 use crate::format::terms::TermInfo;
 use crate::ids::{FieldId, SegmentId};
 use crate::query::Normal;
 use crate::segment::reader::SegmentReader;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Terms up to which comparing with all costs less than hashing.
 const COMPARED_MAX: usize = 16;
+/// What a term takes beside its bytes, where there are many.
+const TERM_BYTES: u64 = 160;
 /// Searches at the same time whose memory is kept for later ones, and the terms of which each may have been.
 const POOLED_MAX: usize = 16;
 const TERMS_KEPT: usize = 64;
@@ -26,9 +29,9 @@ pub(crate) struct TermPool(Mutex<Vec<Kept>>);
 /// The terms that a search has looked up.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
-    kept: Option<RefCell<Kept>>,
+    kept: RefCell<Option<Kept>>,
     /// Where the memory goes in the end.
-    pool: Option<Arc<TermPool>>,
+    pool: OnceCell<Arc<TermPool>>,
     n_asked: Cell<u64>,
 }
 
@@ -64,20 +67,47 @@ impl LookUps {
 
     /// For a search that may need a term again.
     pub(crate) fn keeping(pool: &Arc<TermPool>) -> Self {
-        let kept = pool.lock().pop().unwrap_or_default();
-        LookUps {
-            kept: Some(RefCell::new(kept)),
-            pool: Some(Arc::clone(pool)),
-            n_asked: Cell::new(0),
-        }
+        let look_ups = LookUps::passing();
+        look_ups.begin_to_keep(pool);
+        look_ups
     }
 
     /// For a search for what a query matches and nothing else.
     pub(crate) fn of(normal: &Normal) -> Self {
         match normal.has_each_term_once() {
             true => LookUps::passing(),
-            false => LookUps { kept: Some(RefCell::default()), pool: None, n_asked: Cell::new(0) },
+            false => {
+                let look_ups = LookUps::passing();
+                look_ups.kept.replace(Some(Kept::default()));
+                look_ups
+            }
         }
+    }
+
+    /// Keeps what is looked up from now on; whether that is new.
+    pub(crate) fn begin_to_keep(&self, pool: &Arc<TermPool>) -> bool {
+        let kept = &mut *self.kept.borrow_mut();
+        if kept.is_some() {
+            return false;
+        }
+        *kept = Some(pool.lock().pop().unwrap_or_default());
+        self.pool.get_or_init(|| Arc::clone(pool));
+        true
+    }
+
+    /// Keeps what somebody has looked up before, where anything is kept.
+    pub(crate) fn learn(
+        &self,
+        segment: SegmentId,
+        field: FieldId,
+        term: &[u8],
+        info: Option<TermInfo>,
+    ) {
+        let Some(kept) = &mut *self.kept.borrow_mut() else { return };
+        let (at, place) = (kept.place_of_segment(segment), kept.place_of(field, term));
+        let known = &mut kept.segments[at].1;
+        known.resize(known.len().max(place + 1), Known::Nothing);
+        known[place] = Known::Found(info);
     }
 
     /// How many terms dictionaries were asked for: the same term counts once for each segment.
@@ -92,7 +122,7 @@ impl LookUps {
         field: FieldId,
         term: &[u8],
     ) -> Result<Option<TermInfo>> {
-        if self.kept.is_none() {
+        if self.kept.borrow().is_none() {
             self.n_asked.set(self.n_asked.get() + 1);
             return segment.field(field).terms()?.get(term);
         }
@@ -106,6 +136,10 @@ impl LookUps {
 
     /// What the dictionary of a field says of some terms, in their order. Those that nobody asked for so far wait for memory
     /// together.
+    ///
+    /// # Errors
+    ///
+    /// A limit error where so many are kept that a query may not take more memory; whatever reading the dictionary says.
     pub(crate) fn get_all<'t>(
         &self,
         segment: SegmentReader<'_>,
@@ -114,17 +148,21 @@ impl LookUps {
         mut found: impl FnMut(Option<TermInfo>) -> Result<()>,
     ) -> Result<()> {
         let dictionary = segment.field(field).terms()?;
-        let Some(kept) = &self.kept else {
+        let kept = &mut *self.kept.borrow_mut();
+        let Some(kept) = kept else {
             let mut n_asked = self.n_asked.get();
             let done = dictionary.get_all(terms.inspect(|_| n_asked += 1), found);
             self.n_asked.set(n_asked);
             return done;
         };
-        let kept = &mut *kept.borrow_mut();
         let at = kept.place_of_segment(segment.id());
         kept.asked.clear();
         for term in terms {
+            let n_before = kept.terms.len();
             let place = kept.place_of(field, term);
+            if place == n_before && n_before > COMPARED_MAX {
+                budget::hold(TERM_BYTES + term.len() as u64)?;
+            }
             kept.asked.push(place);
         }
         let Kept { terms, bytes, segments, asked, new, .. } = kept;
@@ -160,8 +198,7 @@ impl LookUps {
 
 impl Drop for LookUps {
     fn drop(&mut self) {
-        let (Some(pool), Some(kept)) = (self.pool.take(), self.kept.take()) else { return };
-        let mut kept = kept.into_inner();
+        let (Some(pool), Some(mut kept)) = (self.pool.take(), self.kept.take()) else { return };
         if kept.terms.len() > TERMS_KEPT {
             return;
         }

@@ -11,6 +11,14 @@
 //! Normal ── look up ──▶ leaves of each segment ── bounds ──▶ estimates ── order, rules ──▶ Plan
 //! ```
 //!
+//! | family | operators |
+//! |---|---|
+//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Difference, Union, AtLeast, Deleted |
+//! | page | Limit, TopK, Sort, Collapse |
+//!
+//! An intersection of one input or none that leaves documents out is shown as a difference. Matching operators stand in [`Plan::nodes`];
+//! the one that makes a page of what they find, by a strategy, is [`Plan::page`]. Facets are counted by [`Plan::facets`].
+//!
 //! What is decided here: which operators are known to be empty or complete, the order of
 //! intersections, the way a count is taken, and where reading may stop. What is left to execution,
 //! because only it knows: the order inside one container, by the cardinalities found there.

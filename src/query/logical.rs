@@ -43,26 +43,15 @@ pub(crate) struct CombinedField {
     pub(crate) term: Option<Vec<u8>>,
 }
 
-/// What is the same for all of a query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScoringOptions {
-    /// Of a pattern so many terms are scored; with 0 all its documents have the same score.
-    pub(crate) pattern_terms: u32,
-}
-
 impl Logical {
-    /// Whether no term is in two places, as far as it shows at the first look, and finding the best asks for none again where it also
-    /// `counts` what matches.
-    pub(crate) fn has_each_term_once(&self, counts: bool) -> bool {
+    /// Whether no term is in two places, as far as it shows at the first look.
+    pub(crate) fn has_each_term_once(&self) -> bool {
         let are_terms =
             |parts: &[Logical]| parts.iter().all(|it| matches!(it, Logical::Term { .. }));
         match self {
-            // A phrase is counted where it is found.
-            Logical::Phrase { .. } => true,
-            Logical::Term { .. } => !counts,
+            Logical::Term { .. } | Logical::Phrase { .. } => true,
             Logical::Sum { must, should, must_not, .. } => {
-                !counts
-                    && must_not.is_empty()
+                must_not.is_empty()
                     && (must.is_empty() || should.is_empty())
                     && are_terms(must)
                     && are_terms(should)
@@ -72,11 +61,6 @@ impl Logical {
             | Logical::Constant { .. }
             | Logical::Max { .. } => false,
         }
-    }
-
-    /// No document, and why.
-    pub(super) fn nothing(reason: String) -> Self {
-        Logical::Constant { matching: Normal::Nothing { reason }, score: 0.0 }
     }
 
     /// A sum with no sum inside that could as well be part of it, and every term once: asking twice for a word
@@ -188,14 +172,14 @@ const WEIGHT_MAX: f32 = 1e30;
 mod tests {
     use super::*;
     use crate::analysis::Analyzers;
-    use crate::query::{ParseOptions, bind, parse};
+    use crate::query::{BindOptions, ParseOptions, bind, parse};
     use crate::schema::{Field, FieldKind, Schema};
 
     fn scored(text: &str) -> String {
-        scored_with(text, ScoringOptions::default())
+        scored_with(text, BindOptions::default())
     }
 
-    fn scored_with(text: &str, options: ScoringOptions) -> String {
+    fn scored_with(text: &str, options: BindOptions) -> String {
         let schema = Schema::builder().text("title").text("body").build().unwrap();
         let query = parse(text, &ParseOptions::default()).unwrap();
         show(&bind(&query, &schema, &Analyzers::default(), options).unwrap().logical)
@@ -261,7 +245,7 @@ mod tests {
 
     #[test]
     fn patterns_are_scored_by_their_best_terms_where_that_is_asked_for() {
-        let options = ScoringOptions { pattern_terms: 5 };
+        let options = BindOptions { pattern_terms: 5, ..BindOptions::default() };
         for (text, expected) in [
             ("title:ab*", "best 5^1"),
             ("ab*^3", "(best 5^3 best 5^3)~1"),
@@ -290,7 +274,7 @@ mod tests {
             ("{title^3 + body}:The", "[the*3 -*1]^1"),
         ] {
             let query = parse(query, &ParseOptions::default()).unwrap();
-            let options = ScoringOptions::default();
+            let options = BindOptions::default();
             let bound = bind(&query, &schema, &Analyzers::default(), options).unwrap();
             assert_eq!(show(&bound.logical), expected);
         }

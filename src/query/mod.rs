@@ -121,11 +121,13 @@ pub use crate::expansion::{
     FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
     WILDCARD_BYTES_MAX,
 };
-pub(crate) use bind::{BoundQuery, Rewritten, bind, is_required, joined_words, rewrite};
+pub(crate) use bind::{
+    BindOptions, BoundQuery, Rewritten, bind, is_required, joined_words, matching, rewrite,
+};
 pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
-pub(crate) use logical::{CombinedField, Logical, ScoringOptions};
+pub(crate) use logical::{CombinedField, Logical};
 pub(crate) use normal::Normal;
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,

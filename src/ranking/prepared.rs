@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
-use crate::ids::FieldId;
+use crate::ids::{FieldId, SegmentId};
 use crate::phrase::{PhraseReader, RarePhrase};
 use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
@@ -569,6 +569,19 @@ impl<'s> Ranked<'s> {
         };
         tree.sets.extend(self.sets.iter().map(in_segment));
         Ok(OpenTree::new(&self.root, tree, readers))
+    }
+
+    /// Calls `visit` with each term that was looked up by itself, and what each segment says of it.
+    pub(crate) fn each_term(
+        &self,
+        mut visit: impl FnMut(SegmentId, FieldId, &[u8], Option<TermInfo>),
+    ) {
+        for term in &self.terms {
+            let field = self.fields[term.field].field;
+            for (segment, info) in self.segments.iter().zip(&term.infos) {
+                visit(segment.id(), field, &term.term, *info);
+            }
+        }
     }
 
     pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {

@@ -1,11 +1,12 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
-use super::TotalMode;
+use super::Statistics;
 use super::search::SearchBuilder;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Plan, PlanOptions};
-use crate::query::{self, BoundQuery, Rewritten, ScoringOptions};
+use crate::query::{self, BindOptions, BoundQuery, Rewritten};
+use crate::ranking::prepared::Ranked;
 use std::time::Instant;
 
 impl<'s> SearchBuilder<'s> {
@@ -20,7 +21,8 @@ impl<'s> SearchBuilder<'s> {
 
     /// Another query with the options of this search, bound to the schema.
     pub(super) fn bind(&self, query: &query::Query) -> Result<BoundQuery> {
-        let options = ScoringOptions { pattern_terms: self.request.pattern_terms };
+        let (pattern_terms, notes) = (self.request.pattern_terms, self.meaning.is_explained.get());
+        let options = BindOptions { pattern_terms, notes };
         query::bind(query, self.searcher.schema(), &self.searcher.0.setting.analyzers, options)
     }
 
@@ -32,7 +34,11 @@ impl<'s> SearchBuilder<'s> {
         let searcher = self.searcher;
         let rewritten = match self.meaning.bound.get() {
             Some(bound) => bound.rewritten(searcher.schema(), &searcher.0.setting.analyzers),
-            None => searcher.rewritten(&self.query())?,
+            None if self.meaning.is_explained.get() => {
+                let (schema, analyzers) = (searcher.schema(), &searcher.0.setting.analyzers);
+                query::rewrite(&self.query(), schema, analyzers)?
+            }
+            None => Rewritten { normal: searcher.matching(&self.query())?, notes: vec![] },
         };
         Ok(self.meaning.rewritten.get_or_init(|| rewritten))
     }
@@ -45,25 +51,36 @@ impl<'s> SearchBuilder<'s> {
         })
     }
 
-    /// Keeps all terms that are looked up, as they will be needed again to say what was found.
-    pub(super) fn keep_look_ups(&self) {
-        self.meaning.look_ups.get_or_init(|| LookUps::keeping(&self.searcher.0.terms));
+    /// Begins to explain the search: people will read what it finds out.
+    pub(super) fn is_to_be_explained(&self) {
+        self.meaning.is_explained.set(true);
     }
 
-    /// Whether the search is known to need no term twice: only one plan is made, or the best are found without.
+    /// Keeps what was looked up to score a query, which will be counted.
+    pub(super) fn keep_terms_of(&self, ranked: &Ranked<'_>) {
+        let look_ups = self.look_ups();
+        if look_ups.begin_to_keep(&self.searcher.0.terms) {
+            ranked.each_term(|segment, field, term, info| {
+                look_ups.learn(segment, field, term, info);
+            });
+        }
+    }
+
+    /// Whether nothing is known to need a term twice: only one plan is made, or the best are found without.
     fn asks_for_terms_once(&self) -> bool {
         let request = &self.request;
-        if !request.facets.is_empty() || !request.selections.is_empty() || self.forced.is_some() {
-            return false;
-        }
-        match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
-            (Some(bound), _) => {
-                let counts = request.total != TotalMode::Unknown;
-                request.score_functions.is_empty() && bound.logical.has_each_term_once(counts)
-            }
+        let is_simple = request.facets.is_empty()
+            && request.selections.is_empty()
+            && request.score_functions.is_empty()
+            && request.statistics != Statistics::Segment
+            && self.forced.is_none()
+            && !self.meaning.is_explained.get();
+        let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
+            (Some(bound), _) => bound.logical.has_each_term_once(),
             (None, Some(rewritten)) => rewritten.normal.has_each_term_once(),
             (None, None) => false,
-        }
+        };
+        is_simple && has_each_once()
     }
 
     /// Plans the search and gets ready to carry the plan out.

@@ -51,7 +51,7 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
-        self.keep_look_ups();
+        self.is_to_be_explained();
         let from_cache = self.cache_decision();
         let ranked = self.ranked()?;
         let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
@@ -152,7 +152,7 @@ impl SearchBuilder<'_> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
-        self.keep_look_ups();
+        self.is_to_be_explained();
         let ranked = self.ranked()?;
         let looked_up = started.elapsed();
         let planning = Instant::now();

@@ -2,11 +2,13 @@
 
 use crate::plan::LookUps;
 use crate::query::{BoundQuery, Rewritten};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 /// What was found out so far: once, for all that the search does.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
+    /// Whether people will be told: then there are notes, and terms are kept to say what was found.
+    pub(super) is_explained: Cell<bool>,
     pub(super) bound: OnceCell<BoundQuery>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,

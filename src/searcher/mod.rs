@@ -75,9 +75,7 @@ use crate::phrase::PhraseReader;
 use crate::plan::{
     self, CostModel, Costs, Goal, LookUps, Plan, PlanOptions, PlanScratch, TermPool,
 };
-use crate::query::{
-    self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query, Rewritten,
-};
+use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::{self, PhraseScratch};
@@ -467,8 +465,8 @@ impl Searcher {
     }
 
     /// The documents that a query means.
-    fn rewritten(&self, query: &Query) -> Result<Rewritten> {
-        query::rewrite(query, self.schema(), &self.0.setting.analyzers)
+    fn matching(&self, query: &Query) -> Result<Normal> {
+        query::matching(query, self.schema(), &self.0.setting.analyzers)
     }
 
     /// How many documents match.
@@ -482,9 +480,8 @@ impl Searcher {
         let mut total = 0;
         let counted = {
             let _scope = self.enter(&Budget::new());
-            self.rewritten(query).and_then(|Rewritten { normal, .. }| {
-                self.count_to(&normal, &LookUps::of(&normal), &mut total)
-            })
+            self.matching(query)
+                .and_then(|normal| self.count_to(&normal, &LookUps::of(&normal), &mut total))
         };
         if started.is_some() {
             self.search(query).count_only().log_if_slow(started, counted.as_ref().err());
@@ -654,7 +651,7 @@ impl Searcher {
 
     /// Plans a query and gets ready to carry the plan out.
     fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
-        let normal = self.rewritten(query)?.normal;
+        let normal = self.matching(query)?;
         self.execution_of(&normal, options, &LookUps::of(&normal))
     }
 

@@ -209,7 +209,12 @@ impl<'a> SearchBuilder<'a> {
                 } else if count {
                     match pruning.matching {
                         Some(value) => found.total = Total { value, relation: Relation::Exact },
-                        None => self.count(planned, found)?,
+                        None => {
+                            if planned.is_none() {
+                                self.keep_terms_of(ranked);
+                            }
+                            self.count(planned, found)?;
+                        }
                     }
                 }
             }
@@ -262,7 +267,7 @@ impl<'a> SearchBuilder<'a> {
                 base += u64::from(segment.n_docs());
                 continue;
             }
-            self.keep_look_ups();
+            self.is_to_be_explained();
             let normal = &self.rewritten()?.normal;
             let is_in = match searcher.matches(normal, self.look_ups())?.get(at) {
                 Some(MatchSet::Some(windows)) => windows.contains(here as u32),

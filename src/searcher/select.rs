@@ -97,7 +97,7 @@ impl SearchBuilder<'_> {
     /// What planning the query says.
     pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
         let query = selected(&self.request.query, self.selections_but(left_out));
-        let normal = self.searcher.rewritten(&query)?.normal;
+        let normal = self.searcher.matching(&query)?;
         let plan = self.searcher.plan_of(&normal, &PlanOptions::default(), self.look_ups())?;
         Ok(plan.node(plan.root()).estimate.documents as f64)
     }
@@ -175,7 +175,7 @@ impl<'m> Domain<'m> {
         }
         let others = search.selections_but(left_out);
         let searcher = search.searcher;
-        let normal = searcher.rewritten(&selected(&search.request.query, others))?.normal;
+        let normal = searcher.matching(&selected(&search.request.query, others))?;
         let mut execution = searcher.collecting(&normal, searcher.segments(), search.look_ups())?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
         searcher.recycle(execution);

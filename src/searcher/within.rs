@@ -122,6 +122,7 @@ impl<'l> Looking<'l> {
                 .hint("facets that others lie within need smaller limits or wider steps"));
         }
         let field = self.search.field(&request.field)?;
+        let look_ups = self.search.look_ups();
         let mut parts = vec![];
         for left_out in wanted(request, left_out, inner) {
             let matches = domain.of(&left_out);
@@ -144,7 +145,7 @@ impl<'l> Looking<'l> {
                         }
                         Buckets::Terms(terms) => {
                             let term = terms.get(nth).map_or(&[][..], |term| term);
-                            facet::with_term(self.segments, field, term, matches)?
+                            facet::with_term(self.segments, field, term, matches, look_ups)?
                         }
                     };
                     of_bucket.add(left_out.clone(), matches);

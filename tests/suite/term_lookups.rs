@@ -2,7 +2,8 @@
 
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Collapse, Document, Index, Schema, SearchBuilder, Searcher, SortKey, Statistics, TotalMode,
+    Collapse, Document, Facet, Index, Schema, SearchBuilder, Searcher, SortKey, Statistics,
+    TotalMode,
 };
 
 /// Two segments, so that each term costs two.
@@ -93,4 +94,8 @@ fn a_selection_is_looked_up_once_however_many_facets_leave_it_out() {
     };
     // Two words and two values.
     assert_eq!(search().analyze().unwrap().term_lookups, Some(8));
+    // And the three values that documents of buckets are found by, two of which are those.
+    let kinds = Facet::values("kind").with_facet(Facet::values("title"));
+    let search = searcher.search(&query).select("kind", ["a", "b"]).with_facet(kinds);
+    assert_eq!(search.analyze().unwrap().term_lookups, Some(10));
 }

@@ -3,15 +3,23 @@
 use crate::analysis::Analyzers;
 use crate::error::Error;
 use crate::ids::FieldId;
-use crate::query::logical::ScoringOptions;
 use crate::schema::Schema;
 use std::ops::Range;
+
+/// What is wanted of all of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BindOptions {
+    /// Of a pattern so many terms are scored; with 0 all its documents have the same score.
+    pub(crate) pattern_terms: u32,
+    /// Whether people will be told what was taken otherwise than it may have been meant.
+    pub(crate) notes: bool,
+}
 
 /// Finds fields and terms, and remembers where in the query it is.
 pub(in crate::query) struct Binder<'a> {
     pub(in crate::query) schema: &'a Schema,
     pub(in crate::query) analyzers: &'a Analyzers,
-    pub(super) options: ScoringOptions,
+    pub(super) options: BindOptions,
     pub(super) notes: Vec<String>,
     pub(super) n_terms: usize,
     /// The default fields, the innermost last, where the query has its own.
@@ -25,7 +33,7 @@ impl<'a> Binder<'a> {
         Binder {
             schema,
             analyzers,
-            options: ScoringOptions::default(),
+            options: BindOptions::default(),
             notes: vec![],
             n_terms: 0,
             scopes: vec![],
@@ -36,7 +44,7 @@ impl<'a> Binder<'a> {
 
 impl Binder<'_> {
     pub(in crate::query) fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
+        if self.options.notes && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }

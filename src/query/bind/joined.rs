@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::binder::{Binder, JoinedField, shortened};
 use super::clause::Group;
+use super::part::Part;
 use super::{Clause, Clauses, Normal, names_field};
 use crate::analysis::{Alternative, Analyzers};
 use crate::error::Result;
@@ -157,13 +158,13 @@ impl Binder<'_> {
 
     /// Clauses side by side with those that are read together as one, which scores as the best of its readings. Where several
     /// alternatives must match, each word is one and what they all stand for counts for each of them.
-    pub(super) fn side_by_side(
+    pub(super) fn side_by_side<P: Part>(
         &mut self,
         group: &[Query],
         boost: f32,
         are_required: bool,
         minimum: Option<u32>,
-    ) -> Result<Clauses> {
+    ) -> Result<Clauses<P>> {
         let together = self.joined(group)?;
         if together.is_empty() {
             return self.clauses(group, boost);
@@ -180,7 +181,8 @@ impl Binder<'_> {
             let words = words?;
             if minimum.is_some_and(|minimum| minimum > 1) {
                 // They count for each of the words, and so for all of these once.
-                let others = self.leaf(joined.others, boost / written.len() as f32, names_field);
+                let boost = boost / written.len() as f32;
+                let others = P::of_leaf(self, joined.others, boost, names_field);
                 let mut words = words.into_iter();
                 for _ in written {
                     let either = words.next().map(|word| word.0).into_iter();
@@ -197,7 +199,7 @@ impl Binder<'_> {
                     Some(self.sum(Group::any(words)))
                 }
             };
-            let others = Clause::Whole(self.leaf(joined.others, boost, names_field));
+            let others = Clause::Whole(P::of_leaf(self, joined.others, boost, names_field));
             clauses.push((self.best_of(own.into_iter().chain([others]).collect(), 0.0), false));
         }
         clauses.append(&mut self.clauses(&group[at..], boost)?);

@@ -322,7 +322,7 @@ proptest! {
         let Rewritten { normal, .. } = rewrite(&query, &schema(), &Analyzers::default()).unwrap();
         prop_assert!(is_normal(&normal, true), "{:?}", normal);
         let same = parse(&query.to_string(), &ParseOptions::default()).unwrap();
-        let options = ScoringOptions::default();
+        let options = BindOptions::default();
         let logical = bind(&query, &schema(), &Analyzers::default(), options).unwrap().logical;
         let printed = normal.display(&schema()).to_string();
         let parsed = parse(&printed, &ParseOptions::default()).unwrap();

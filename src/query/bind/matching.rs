@@ -17,22 +17,32 @@ impl Binder<'_> {
                 self.or(of_field.map(|(field, term)| Normal::Term { field, term }).collect())
             }
             Logical::Sum { must, should, must_not, minimum } => {
-                let mut all = self.matching_each(must);
-                if minimum > 0 {
-                    // Else alternatives change no matches.
-                    let should = self.matching_each(should);
-                    all.push(match minimum {
-                        1 => self.or(should),
-                        minimum => self.at_least(minimum, should),
-                    });
-                }
-                self.and(all, must_not)
+                let must = self.matching_each(must);
+                // Else alternatives change no matches.
+                let should = if minimum > 0 { self.matching_each(should) } else { vec![] };
+                self.matching_sum(must, should, minimum, must_not)
             }
             Logical::Max { any, .. } => {
                 let any = self.matching_each(any);
                 self.or(any)
             }
         }
+    }
+
+    /// What matches all of `must`, none of `must_not` and so many of `should` as `minimum` says.
+    pub(super) fn matching_sum(
+        &mut self,
+        mut must: Vec<Normal>,
+        should: Vec<Normal>,
+        minimum: u32,
+        must_not: Vec<Normal>,
+    ) -> Normal {
+        match minimum {
+            0 => {}
+            1 => must.push(self.or(should)),
+            minimum => must.push(self.at_least(minimum, should)),
+        }
+        self.and(must, must_not)
     }
 
     fn matching_each(&mut self, parts: Vec<Logical>) -> Vec<Normal> {

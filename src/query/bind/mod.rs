@@ -16,21 +16,24 @@ mod laws;
 mod leaf;
 mod limits;
 mod matching;
+mod part;
 
-use super::logical::{self, Logical, ScoringOptions};
+use super::logical::{self, Logical};
 pub(in crate::query) use super::normal::{Normal, nothing};
 use super::phrase_spec::Shape;
 use super::{Place, Query};
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::schema::Schema;
+pub(crate) use binder::BindOptions;
 pub(in crate::query) use binder::{Binder, located, shortened};
+use clause::Group;
 pub(in crate::query) use clause::{Clause, joined};
-use clause::{Group, Settled};
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
+use part::Part;
 
 /// What a query means in a schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,7 @@ pub(crate) struct BoundQuery {
     pub(crate) logical: Logical,
     /// What was taken otherwise than it may have been meant, one sentence each.
     notes: Vec<String>,
+    has_notes: bool,
 }
 
 /// The documents that a query means.
@@ -60,12 +64,12 @@ pub(crate) fn bind(
     query: &Query,
     schema: &Schema,
     analyzers: &Analyzers,
-    options: ScoringOptions,
+    options: BindOptions,
 ) -> Result<BoundQuery> {
     check_size(query)?;
     let mut binder = Binder { options, ..Binder::new(schema, analyzers) };
     let logical = binder.query(query)?;
-    Ok(BoundQuery { logical, notes: binder.notes })
+    Ok(BoundQuery { logical, notes: binder.notes, has_notes: options.notes })
 }
 
 /// Finds the fields and terms that a query means, and the documents of these.
@@ -74,8 +78,21 @@ pub(crate) fn bind(
 ///
 /// As [`bind`].
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
-    let bound = bind(query, schema, analyzers, ScoringOptions::default())?;
-    Ok(bound.into_rewritten(schema, analyzers))
+    check_size(query)?;
+    let options = BindOptions { notes: true, ..BindOptions::default() };
+    let mut binder = Binder { options, ..Binder::new(schema, analyzers) };
+    let normal = binder.query(query)?;
+    Ok(Rewritten { normal, notes: binder.notes })
+}
+
+/// As [`rewrite`], where nobody will read notes.
+///
+/// # Errors
+///
+/// As [`bind`].
+pub(crate) fn matching(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Normal> {
+    check_size(query)?;
+    Binder::new(schema, analyzers).query(query)
 }
 
 /// Whether documents must meet a condition that stands beside others, or must not where it excludes: the analyzers of
@@ -91,7 +108,7 @@ pub(crate) fn is_required(
     analyzers: &Analyzers,
 ) -> Result<bool> {
     check_size(query)?;
-    Ok(match Binder::new(schema, analyzers).clause(query, 1.0)? {
+    Ok(match Binder::new(schema, analyzers).clause::<Normal>(query, 1.0)? {
         Clause::Whole(_) => true,
         Clause::Partial(..) => excludes,
         Clause::Dropped(_) => false,
@@ -101,38 +118,35 @@ pub(crate) fn is_required(
 impl BoundQuery {
     /// The documents that match.
     pub(crate) fn rewritten(&self, schema: &Schema, analyzers: &Analyzers) -> Rewritten {
-        self.clone().into_rewritten(schema, analyzers)
-    }
-
-    /// As [`rewritten`](Self::rewritten), in the memory of the terms.
-    pub(crate) fn into_rewritten(self, schema: &Schema, analyzers: &Analyzers) -> Rewritten {
-        let mut binder = Binder { notes: self.notes, ..Binder::new(schema, analyzers) };
-        let normal = binder.matching(self.logical);
+        let options = BindOptions { notes: self.has_notes, ..BindOptions::default() };
+        let notes = self.notes.clone();
+        let mut binder = Binder { options, notes, ..Binder::new(schema, analyzers) };
+        let normal = binder.matching(self.logical.clone());
         Rewritten { normal, notes: binder.notes }
     }
 }
 
 /// Clauses, and whether each only filters.
-type Clauses = Vec<(Clause<Logical>, bool)>;
+type Clauses<P> = Vec<(Clause<P>, bool)>;
 
 impl Binder<'_> {
     /// What a query means by itself: nothing where nothing is left of it.
-    fn query(&mut self, query: &Query) -> Result<Logical> {
+    fn query<P: Part>(&mut self, query: &Query) -> Result<P> {
         Ok(match self.clause(query, 1.0)? {
-            Clause::Whole(logical) => logical,
-            Clause::Partial(logical, why) => {
+            Clause::Whole(part) => part,
+            Clause::Partial(part, why) => {
                 self.note(clause::in_other_fields(&why));
-                logical
+                part
             }
             Clause::Dropped(reason) => {
                 self.note(format!("{reason}, so it matches nothing"));
-                Logical::nothing(reason)
+                P::constant(nothing(reason), 0.0)
             }
         })
     }
 
     /// What a query means as a part of another that weighs its score by `boost`.
-    fn clause(&mut self, query: &Query, boost: f32) -> Result<Clause<Logical>> {
+    fn clause<P: Part>(&mut self, query: &Query, boost: f32) -> Result<Clause<P>> {
         match query {
             Query::All => Ok(constant(Normal::All, boost)),
             Query::Nothing => Ok(constant(nothing("NOT * excludes every document"), 0.0)),
@@ -154,7 +168,7 @@ impl Binder<'_> {
                 let any = self.alternatives(any, boost)?;
                 Ok(self.best_of(any, tie.get()))
             }
-            Query::Not(query) => Ok(match self.matching_clause(query)? {
+            Query::Not(query) => Ok(match self.clause::<Normal>(query, 1.0)? {
                 Clause::Whole(none) | Clause::Partial(none, _) => {
                     constant(self.and(vec![], vec![none]), 0.0)
                 }
@@ -169,8 +183,8 @@ impl Binder<'_> {
             }
             Query::ConstantScore { query, score } => {
                 let score = logical::finite(boost * score.get());
-                let clause = self.matching_clause(query)?;
-                Ok(clause.map(|matching| Logical::Constant { matching, score }))
+                let clause = self.clause::<Normal>(query, 1.0)?;
+                Ok(clause.map(|matching| P::constant(matching, score)))
             }
             Query::Fields { fields, combined, query } => {
                 self.push_fields(fields, *combined)?;
@@ -189,18 +203,9 @@ impl Binder<'_> {
             | Query::InSet { .. } => {
                 let names_field = names_field(query);
                 let clause = self.matching_leaf(query)?;
-                Ok(clause.map(|matching| self.leaf(matching, boost, names_field)))
+                Ok(clause.map(|matching| P::of_leaf(self, matching, boost, names_field)))
             }
         }
-    }
-
-    /// The documents of a clause.
-    fn matching_clause(&mut self, query: &Query) -> Result<Clause<Normal>> {
-        Ok(match self.clause(query, 1.0)? {
-            Clause::Whole(logical) => Clause::Whole(self.matching(logical)),
-            Clause::Partial(logical, why) => Clause::Partial(self.matching(logical), why),
-            Clause::Dropped(why) => Clause::Dropped(why),
-        })
     }
 
     /// The documents of a word, a phrase or a pattern.
@@ -220,55 +225,43 @@ impl Binder<'_> {
         }
     }
 
-    fn clauses(&mut self, queries: &[Query], boost: f32) -> Result<Clauses> {
+    fn clauses<P: Part>(&mut self, queries: &[Query], boost: f32) -> Result<Clauses<P>> {
         queries.iter().map(|query| Ok((self.clause(query, boost)?, query.is_filter()))).collect()
     }
 
-    fn alternatives(&mut self, any: &[Query], boost: f32) -> Result<Vec<Clause<Logical>>> {
+    fn alternatives<P: Part>(&mut self, any: &[Query], boost: f32) -> Result<Vec<Clause<P>>> {
         any.iter().map(|query| self.clause(query, boost)).collect()
     }
 
     /// The sum of what is left of clauses side by side.
-    fn sum(&mut self, group: Group<Logical>) -> Clause<Logical> {
-        group.settle(|note| self.note(note)).map(|settled| {
-            let Settled { mut must, mut should, minimum, scored, must_not } = settled;
-            match minimum {
-                0 => should.extend(scored),
-                _ if scored.is_empty() => {}
-                _ => {
-                    must.push(Logical::sum(vec![], should, vec![], minimum));
-                    return Logical::sum(must, scored, must_not, 0);
-                }
-            }
-            Logical::sum(must, should, must_not, minimum)
-        })
+    fn sum<P: Part>(&mut self, group: Group<P>) -> Clause<P> {
+        let settled = group.settle(|note| self.note(note));
+        settled.map(|settled| P::sum(self, settled))
     }
 
     /// The best of what is left of some alternatives.
-    fn best_of(&mut self, any: Vec<Clause<Logical>>, tie: f32) -> Clause<Logical> {
-        Group::any(any).settle(|note| self.note(note)).map(|mut settled| {
-            match settled.should.len() {
-                1 => settled.should.remove(0),
-                _ => Logical::Max { any: settled.should, tie },
-            }
-        })
+    fn best_of<P: Part>(&mut self, any: Vec<Clause<P>>, tie: f32) -> Clause<P> {
+        let settled = Group::any(any).settle(|note| self.note(note));
+        settled.map(|settled| P::best_of(self, settled.should, tie))
     }
 
-    fn group(
+    fn group<P: Part>(
         &mut self,
         must: &[Query],
         should: &[Query],
         must_not: &[Query],
         minimum: Option<u32>,
         boost: f32,
-    ) -> Result<Clause<Logical>> {
+    ) -> Result<Clause<P>> {
         let all = self.side_by_side(must, boost, true, None)?;
         let noted = self.notes.len();
         // Looked at even where they are dropped: a field that does not exist is an error anywhere.
         let any = self.side_by_side(should, boost, false, minimum)?;
         let any: Vec<_> = any.into_iter().map(|(clause, _)| clause).collect();
         let is_required = all.iter().any(|(clause, _)| matches!(clause, Clause::Whole(_)));
-        if is_required && !should.is_empty() && matches!(minimum, None | Some(0)) {
+        let are_scored = is_required && !should.is_empty() && matches!(minimum, None | Some(0));
+        // To say so takes longer than to bind them.
+        if are_scored && self.options.notes {
             self.notes.truncate(noted);
             let dropped: Vec<_> = should.iter().map(|query| format!("'{query}'")).collect();
             self.note(format!(
@@ -276,7 +269,7 @@ impl Binder<'_> {
                 shortened(&dropped.join(", "))
             ));
         }
-        let none = must_not.iter().map(|query| self.matching_clause(query));
+        let none = must_not.iter().map(|query| self.clause(query, 1.0));
         let none = none.collect::<Result<_>>()?;
         Ok(self.sum(Group { must: all, should: any, must_not: none, minimum }))
     }
@@ -297,8 +290,8 @@ impl Binder<'_> {
 }
 
 /// Documents that all have one score.
-fn constant(matching: Normal, score: f32) -> Clause<Logical> {
-    Clause::Whole(Logical::Constant { matching, score })
+fn constant<P: Part>(matching: Normal, score: f32) -> Clause<P> {
+    Clause::Whole(P::constant(matching, score))
 }
 
 /// Whether a leaf says itself in which field it is meant.

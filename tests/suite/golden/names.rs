@@ -97,3 +97,16 @@ fn every_operator_and_every_rule_is_in_a_golden_plan() {
         "no golden plan has {operators:?}, {rules:?}"
     );
 }
+
+/// The table of operators in the documentation of the module `plan` has those that there are, and no others.
+#[test]
+fn the_table_of_operators_is_true() {
+    let source = source("plan/mod.rs");
+    let rows = source.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let mut told = BTreeSet::new();
+    for row in rows.filter(|row| row.starts_with("matching |") || row.starts_with("page |")) {
+        let names = row.split('|').nth(1).unwrap().split(',').map(|name| name.trim().to_owned());
+        told.extend(names);
+    }
+    assert_eq!(told, operators());
+}
