@@ -36,7 +36,7 @@ impl IndexWriter {
     /// more [memory](crate::Limits::query_memory_bytes) than a search may; the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();
-        let normal = query::rewrite(query, self.schema(), self.analyzers())?.normal;
+        let normal = query::matching(query, self.schema(), self.analyzers())?;
         // What is too much is to be told now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
         for segment in segments.readers() {

@@ -40,7 +40,7 @@
 //! ```text
 //! write:  Document → analysis → writer (batches, runs, merge) → segment::builder → format → storage
 //!                                 commit: sync the segment, publish the manifest, collect what is old
-//! read:   text → query (parse, rewrite) → plan → execution → hits, facet
+//! read:   text → query (parse, bind) → plan → execution, ranking, sort → hits, facet
 //!                                 plan and profile → explain → text, JSON
 //!                query and stored text → highlight
 //! ```

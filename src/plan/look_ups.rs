@@ -24,12 +24,16 @@ const TERMS_KEPT: usize = 64;
 
 /// Memory of earlier searches for the terms of later ones, at most one for each that ran at the same time.
 #[derive(Debug, Default)]
-pub(crate) struct TermPool(Mutex<Vec<Kept>>);
+#[expect(
+    clippy::vec_box,
+    reason = "a search has it in a box, too: it is taken and given back as it is"
+)]
+pub(crate) struct TermPool(Mutex<Vec<Box<Kept>>>);
 
 /// The terms that a search has looked up.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
-    kept: RefCell<Option<Kept>>,
+    kept: RefCell<Option<Box<Kept>>>,
     /// Where the memory goes in the end.
     pool: OnceCell<Arc<TermPool>>,
     n_asked: Cell<u64>,
@@ -78,7 +82,7 @@ impl LookUps {
             true => LookUps::passing(),
             false => {
                 let look_ups = LookUps::passing();
-                look_ups.kept.replace(Some(Kept::default()));
+                look_ups.kept.replace(Some(Box::default()));
                 look_ups
             }
         }
@@ -150,10 +154,10 @@ impl LookUps {
         let dictionary = segment.field(field).terms()?;
         let kept = &mut *self.kept.borrow_mut();
         let Some(kept) = kept else {
-            let mut n_asked = self.n_asked.get();
-            let done = dictionary.get_all(terms.inspect(|_| n_asked += 1), found);
-            self.n_asked.set(n_asked);
-            return done;
+            return dictionary.get_all(terms, |info| {
+                self.n_asked.set(self.n_asked.get() + 1);
+                found(info)
+            });
         };
         let at = kept.place_of_segment(segment.id());
         kept.asked.clear();
@@ -165,7 +169,7 @@ impl LookUps {
             }
             kept.asked.push(place);
         }
-        let Kept { terms, bytes, segments, asked, new, .. } = kept;
+        let Kept { terms, bytes, segments, asked, new, .. } = &mut **kept;
         let known = &mut segments[at].1;
         known.resize(known.len().max(terms.len()), Known::Nothing);
         new.clear();
@@ -212,7 +216,8 @@ impl Drop for LookUps {
 
 impl TermPool {
     /// What a panic left behind is memory of no search.
-    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+    #[expect(clippy::vec_box, reason = "as it lies in the pool")]
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<Kept>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

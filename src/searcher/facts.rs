@@ -97,7 +97,7 @@ impl Searcher {
 
     fn walk(&self, pattern: &Query) -> Result<Option<Walked>> {
         let analyzers = &self.0.setting.analyzers;
-        let normal = query::rewrite(pattern, self.schema(), analyzers)?.normal;
+        let normal = query::matching(pattern, self.schema(), analyzers)?;
         let Normal::Expand { field, terms } = normal else { return Ok(None) };
         let mut all = Walked { visited: 0, expanded: 0 };
         for dictionary in self.dictionaries(field)? {

@@ -315,12 +315,12 @@ impl Searcher {
             // It excludes nothing, because nothing is left of it: no document is to blame.
             if !query::is_required(&clause.query, true, self.schema(), analyzers)?
                 && let Normal::Nothing { reason } =
-                    query::rewrite(&meant, self.schema(), analyzers)?.normal
+                    query::matching(&meant, self.schema(), analyzers)?
             {
                 explained.reason = Some(reason);
             }
         } else if explained.matches == 0 {
-            let normal = query::rewrite(&clause.query, self.schema(), analyzers)?.normal;
+            let normal = query::matching(&clause.query, self.schema(), analyzers)?;
             self.name_missing(&normal, &mut explained)?;
         }
         Ok(explained)
