@@ -1,6 +1,7 @@
 //! What is indexed: a document is a list of field names and values.
 
-use crate::schema::{EMPTY_FIELD, NULL_FIELD};
+use crate::ids::FieldId;
+use crate::schema::{EMPTY_FIELD, NULL_FIELD, Schema};
 use crate::value::Value;
 
 /// One document on its way into an index: field names with their values, in any order.
@@ -61,6 +62,15 @@ impl Document {
     /// All (field, value) pairs in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values.iter().map(|(field, value)| (&**field, value))
+    }
+
+    /// The values for a field of a schema, by whichever spelling of its name.
+    pub(crate) fn values_of<'d>(
+        &'d self,
+        schema: &'d Schema,
+        id: FieldId,
+    ) -> impl Iterator<Item = &'d Value> {
+        self.iter().filter(move |(name, _)| schema.is_named(id, name)).map(|(_, value)| value)
     }
 
     /// The values of one field in the order they were added.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use tantivy_tokenizer_api::{Token, TokenFilter, TokenStream, Tokenizer};
 
+use super::ends::Ends;
 use crate::analysis::apostrophe;
 use crate::analysis::case::{self, Language};
 use crate::analysis::fold;
@@ -29,7 +30,6 @@ use crate::analysis::stem::{StemCache, Stemmer};
 use crate::analysis::stop_words;
 use crate::analysis::tokenizer::push_lowercase;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::Ends;
 
 /// A built-in filter; it may stand behind any tokenizer of the interface.
 ///

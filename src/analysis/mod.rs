@@ -65,6 +65,7 @@ mod apostrophe;
 mod bulk;
 mod case;
 mod classes;
+mod ends;
 mod filter;
 mod fold;
 mod normalization;
@@ -81,6 +82,7 @@ mod synonyms;
 mod tokenizer;
 
 pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
+pub(crate) use ends::Ends;
 pub use filter::{Filter, Filtered, FilteredStream};
 pub(crate) use normalizer::Normalizer;
 pub use registry::Analyzers;
@@ -104,7 +106,6 @@ use std::ops::Range;
 use tokenizer_api::{BoxTokenStream, Token, TokenStream, Tokenizer};
 
 use crate::error::Result;
-use crate::expansion::Ends;
 
 /// Bytes of a term at the most. A longer token is left out and its position kept.
 pub const TERM_BYTES_MAX: usize = 32_766;

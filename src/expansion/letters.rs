@@ -18,6 +18,7 @@ use regex_syntax::hir::{Class, HirKind};
 use unicode_normalization::UnicodeNormalization;
 
 use super::REGEX_NEST_MAX;
+use crate::analysis::Ends;
 use crate::analysis::{Analyzer, Normalizer};
 
 /// Members of all classes of an expression together that are mapped one by one.
@@ -46,20 +47,6 @@ impl Letters<'_> {
             analyzer.trim(text, ends);
         }
     }
-}
-
-/// Which ends of a word a text of a pattern has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ends {
-    pub(crate) first: bool,
-    pub(crate) last: bool,
-}
-
-impl Ends {
-    /// A text that is a whole word.
-    pub(crate) const BOTH: Ends = Ends { first: true, last: true };
-    /// A text from the middle of one.
-    const NONE: Ends = Ends { first: false, last: false };
 }
 
 /// A part of an expression that is still to be mapped.

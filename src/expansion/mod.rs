@@ -42,7 +42,7 @@ pub(crate) use automaton::n_compiled;
 pub use automaton::{REGEX_BYTES_MAX, REGEX_NEST_MAX};
 pub(crate) use documents::DocSet;
 pub(crate) use filter::{TermFilter, WantedTerms};
-pub(crate) use letters::{Ends, Lettered, in_letters};
+pub(crate) use letters::{Lettered, in_letters};
 pub use levenshtein::FUZZY_CHARS_MAX;
 pub use wildcard::WILDCARD_BYTES_MAX;
 pub(crate) use wildcard::WildcardPiece;

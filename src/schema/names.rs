@@ -1,10 +1,8 @@
 //! Fields by their names, and names in messages: those that there are, and the one that was probably meant.
 
 use super::{Field, Schema};
-use crate::document::Document;
 use crate::error::Error;
 use crate::ids::FieldId;
-use crate::value::Value;
 use unicode_normalization::UnicodeNormalization;
 
 /// Names of fields listed in a message at the most.
@@ -25,15 +23,6 @@ impl Schema {
 
     pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
         position(self.fields(), name).map(|at| FieldId(at as u16))
-    }
-
-    /// The values that a document has for a field, by whichever spelling of its name.
-    pub(crate) fn values_of<'d>(
-        &'d self,
-        document: &'d Document,
-        id: FieldId,
-    ) -> impl Iterator<Item = &'d Value> {
-        document.iter().filter(move |(name, _)| self.is_named(id, name)).map(|(_, value)| value)
     }
 
     /// Whether a name, as in a document, is that of this field.

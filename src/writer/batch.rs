@@ -188,7 +188,7 @@ impl DocumentBatch {
     fn add_copies(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         for &(source, copy) in schema.copies() {
             let (name, definition) = (&schema.get(source).name, schema.get(copy));
-            for value in schema.values_of(document, source).filter(|value| !value.is_null()) {
+            for value in document.values_of(schema, source).filter(|value| !value.is_null()) {
                 let text = value.to_exact_text();
                 let (limit_name, limit) = limit_of(definition.kind, limits);
                 if text.len() > limit {

@@ -259,7 +259,7 @@ impl IndexWriter {
         let rules = &self.rules;
         self.recent_keys.add(|| {
             let id = schema.key_id()?;
-            let mut values = schema.values_of(&document, id);
+            let mut values = document.values_of(schema, id);
             rules.term(id, values.find(|value| !value.is_null())?).ok()
         });
         let batch_bytes = self.resources.batch_bytes();

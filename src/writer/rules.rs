@@ -74,7 +74,7 @@ impl Rules {
         for &nth in &self.normalized {
             let field = &self.schema.fields()[nth];
             let source = self.source(nth);
-            let values = self.schema.values_of(document, source);
+            let values = document.values_of(&self.schema, source);
             for value in values.filter(|value| !value.is_null()) {
                 let text = value.to_exact_text();
                 if text.len() <= MAX_TERM_LEN / NORMALIZED_GROWTH_MAX {

@@ -97,14 +97,14 @@ impl IndexWriter {
         change(&mut document);
         let schema = &self.rules.schema;
         let terms = |of: &Document| -> Result<Vec<Vec<u8>>> {
-            schema.values_of(of, id).map(|value| self.rules.term(id, value)).collect()
+            of.values_of(schema, id).map(|value| self.rules.term(id, value)).collect()
         };
         if terms(&document).ok() != terms(&before).ok() {
             return Err(Error::new(ErrorKind::Usage, "updating a document")
                 .expected(format!("the key {:?} to stay", key.to_text()))
                 .found(format!(
                     "{:?}",
-                    schema.values_of(&document, id).map(Value::to_text).collect::<Vec<_>>()
+                    document.values_of(schema, id).map(Value::to_text).collect::<Vec<_>>()
                 )));
         }
         self.add(document).map(|()| true)

@@ -7,6 +7,7 @@ use treepie::{
     Bucket, Facet, FacetCounts, FacetKind, FacetOrder, FacetRange, Hit, Interval, ValueFacet,
 };
 
+use super::typed_names::path_and_rest;
 use super::{stats, value_to_json};
 use crate::{
     args,
@@ -49,33 +50,6 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
     };
     Ok((path, facet))
-}
-
-/// Names between `/`, and what follows the first `:`. Neither counts between backquotes, which are no part of a name.
-pub(super) fn path_and_rest(typed: &str) -> (Vec<&str>, Option<&str>) {
-    let (mut path, mut start, mut rest) = (vec![], 0, None);
-    let (mut end, mut is_quoted) = (typed.len(), false);
-    for (at, c) in typed.char_indices() {
-        match c {
-            '`' if is_quoted || at == start => is_quoted = !is_quoted,
-            '/' if !is_quoted => {
-                path.push(without_backquotes(&typed[start..at]));
-                start = at + 1;
-            }
-            ':' if !is_quoted => {
-                (end, rest) = (at, Some(&typed[at + 1..]));
-                break;
-            }
-            _ => {}
-        }
-    }
-    path.push(without_backquotes(&typed[start..end]));
-    (path, rest)
-}
-
-fn without_backquotes(name: &str) -> &str {
-    let inside = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
-    inside.filter(|inside| !inside.is_empty()).unwrap_or(name)
 }
 
 fn n_ranges(field: &str, expected: &str, typed: &str) -> Outcome<usize> {

@@ -2,6 +2,7 @@
 
 use treepie::Facet;
 
+use super::typed_names::path_and_rest;
 use super::{facet, stats};
 use crate::{
     args,
@@ -63,7 +64,7 @@ pub(crate) fn read(
         among.push(Node { path, facet, hits: None, is_statistics, within: vec![] });
     }
     for typed in hits {
-        let (path, n) = facet::path_and_rest(typed);
+        let (path, n) = path_and_rest(typed);
         let n = n.unwrap_or("1");
         let Some(n) = args::whole_number(n).ok().filter(|n| *n > 0) else {
             let wrong = usage("reading --top-hits").expected("FIELD or FIELD:N, N from 1 on");

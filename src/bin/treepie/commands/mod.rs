@@ -30,6 +30,7 @@ pub(crate) mod schema;
 mod score;
 pub(crate) mod search;
 mod stats;
+mod typed_names;
 pub(crate) mod verify;
 mod why_empty;
 

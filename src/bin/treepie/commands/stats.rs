@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 use treepie::{Accuracy, Facet, FacetCounts, StatisticsFacet, Sum};
 
-use super::{facet::path_and_rest, value_to_json};
+use super::typed_names::path_and_rest;
+use super::value_to_json;
 use crate::{
     failure::{Outcome, usage},
     output::{self, Format, Output, Table},
