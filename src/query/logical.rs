@@ -1,6 +1,6 @@
 //! The logical tree of a query: which documents match, and what each part adds to their score.
 //!
-//! [`bind`](super::bind) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words are terms, and clauses
+//! [`bind`](super::bind()) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words are terms, and clauses
 //! without terms have dropped out. What is scored stays as it was asked for: how often for a word, with what weight, and by which clauses that
 //! match nothing by themselves. Which documents match follows from it by the laws of sets, where parts may be dropped, merged and
 //! moved as long as the set stays the same: that is [`Normal`].
