@@ -3,7 +3,7 @@
 use crate::bitmap::Container;
 use crate::error::{Error, Result};
 
-/// What a step of an operator on one window takes about, in nanoseconds.
+/// Time that a step of an operator on one window takes about, in nanoseconds.
 pub(super) const WINDOW_NS: u64 = 1_000;
 
 /// Refuses documents of a window that a segment of `n_docs` does not have.

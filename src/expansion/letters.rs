@@ -24,7 +24,7 @@ use crate::analysis::{Analyzer, Normalizer};
 /// Members of all classes of an expression together that are mapped one by one.
 const MEMBERS_MAX: usize = 16_384;
 
-/// What makes the letters of a pattern those of terms: the analyzer of a field of texts, or the normalizer of one of keywords.
+/// Filters that make the letters of a pattern those of terms: the analyzer of a field of texts, or the normalizer of one of keywords.
 struct Letters<'l> {
     analyzer: Option<&'l Analyzer>,
     normalizer: Option<RefCell<Normalizer>>,

@@ -45,7 +45,7 @@ impl<'m, 's> OfField<'m, 's> {
     }
 }
 
-/// What has all codes of both, of each of which there may be none.
+/// Joins ranges of codes, of each of which there may be none.
 pub(crate) fn wider(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),

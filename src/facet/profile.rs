@@ -1,4 +1,4 @@
-//! What counting a facet found, and what it took.
+//! Counts of a facet, and the work that they took.
 
 use crate::plan::FacetMethod;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct TermCounts {
     pub(crate) profile: FacetProfile,
 }
 
-/// What counting took. A term that several segments have is a term of each.
+/// Work of counting terms. A term that several segments have is a term of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetProfile {
     pub(crate) terms_intersected: u64,
@@ -30,11 +30,11 @@ pub(crate) struct FacetProfile {
     pub(crate) time: Duration,
     /// How they were counted in the end.
     pub(crate) method: Option<FacetMethod>,
-    /// What was looked at in a column, where they were counted by one.
+    /// Work on a column, where they were counted by one.
     pub(crate) column: Option<ColumnProfile>,
 }
 
-/// What was looked at.
+/// Work on a column.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ColumnProfile {
     /// Documents whose values were read.

@@ -1,4 +1,4 @@
-//! What the dictionaries say of the terms of a search: each is asked once in each segment, whoever needs it first.
+//! Terms of a search as the dictionaries have them: each is asked for once in each segment, whoever needs it first.
 //!
 //! Matching and scoring, counts and facets mean the same terms, and each plans by itself. What the first of them has looked up is
 //! kept for the others, unless it is known that there are none.
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Terms up to which comparing with all costs less than hashing.
 const COMPARED_MAX: usize = 16;
-/// What a term takes beside its bytes, where there are many.
+/// Memory of a term beside its bytes, where there are many.
 const TERM_BYTES: u64 = 160;
 /// Searches at the same time whose memory is kept for later ones, and the terms of which each may have been.
 const POOLED_MAX: usize = 16;
@@ -46,7 +46,7 @@ struct Kept {
     bytes: Vec<u8>,
     /// The places of terms, where there are many.
     places: HashMap<(FieldId, Vec<u8>), usize>,
-    /// What is known in each segment, by term; behind the first `n_segments` memory of earlier searches.
+    /// Knowledge of each segment, by term; behind the first `n_segments` memory of earlier searches.
     segments: Vec<(SegmentId, Vec<Known>)>,
     n_segments: usize,
     /// The places of those that are looked up at the moment, and of those of them that were not before.
@@ -54,7 +54,7 @@ struct Kept {
     new: Vec<usize>,
 }
 
-/// What is known of a term in one segment.
+/// Knowledge of a term in one segment.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Nothing,
@@ -119,7 +119,7 @@ impl LookUps {
         self.n_asked.get()
     }
 
-    /// What the dictionary of a field says of a term.
+    /// Looks a term up in the dictionary of a field.
     pub(crate) fn get(
         &self,
         segment: SegmentReader<'_>,
@@ -138,7 +138,7 @@ impl LookUps {
         Ok(of_term)
     }
 
-    /// What the dictionary of a field says of some terms, in their order. Those that nobody asked for so far wait for memory
+    /// Looks several terms up in the dictionary of a field, and calls `found` in their order. Terms that are new wait for memory
     /// together.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl Drop for LookUps {
 }
 
 impl TermPool {
-    /// What a panic left behind is memory of no search.
+    /// Memory that a panic left behind is that of no search.
     #[expect(clippy::vec_box, reason = "as it lies in the pool")]
     fn lock(&self) -> MutexGuard<'_, Vec<Box<Kept>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

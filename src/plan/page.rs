@@ -24,7 +24,7 @@ pub(crate) struct PagePlan {
     pub(crate) has_facets: bool,
 }
 
-/// What makes a page.
+/// Operator that makes a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PageOperator {
     /// Documents in their order, with the score that all have, where any is wanted.
@@ -64,7 +64,7 @@ pub(crate) enum Shape {
     Tree,
 }
 
-/// What is known of a query that is ready to be scored.
+/// Facts of a query that is ready to be scored.
 pub(crate) trait Scoring {
     fn shape(&self) -> Shape;
     /// The score of every match, where all have the same.
@@ -79,7 +79,7 @@ pub(crate) trait Scoring {
     fn matches_by_phrases(&self) -> bool;
 }
 
-/// What a page is wanted of.
+/// Page that is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageWanted {
     pub(crate) offset: u64,
@@ -98,7 +98,7 @@ pub(crate) struct PageWanted {
 }
 
 impl PageOperator {
-    /// What people call it.
+    /// Name that people see.
     pub(crate) fn name(self) -> &'static str {
         match self {
             PageOperator::DocOrder { .. } => "Limit",
@@ -134,7 +134,7 @@ impl PagePlan {
         }
     }
 
-    /// What is wanted of the matching operators.
+    /// Goal of the matching operators.
     pub(crate) fn goal(&self) -> Goal {
         let all = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
         match self.operator {
@@ -195,7 +195,7 @@ impl TopKStrategy {
         }
     }
 
-    /// What could be done instead.
+    /// Strategy that could be taken instead.
     pub(crate) fn otherwise(self, scoring: &impl Scoring) -> Option<Forced> {
         match self {
             TopKStrategy::BlockMax => Some(Forced::ScoreAll),
@@ -221,7 +221,7 @@ fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
     cost::bounds_pay(scoring.expected_matches(), best, is_found, scoring.matches_by_phrases())
 }
 
-/// What a page is made of, as far as people are told.
+/// Details of a page that people are told.
 #[derive(Clone, Debug)]
 pub(crate) enum PageDetails {
     DocOrder,
@@ -230,11 +230,11 @@ pub(crate) enum PageDetails {
     Collapse(CollapseDetails),
 }
 
-/// What scores are made of.
+/// Details of scores.
 #[derive(Clone, Debug)]
 pub(crate) struct TopKDetails {
     pub(crate) shape: Shape,
-    /// What there are bounds of.
+    /// Parts of the query that have bounds.
     pub(crate) bounded: String,
     pub(crate) is_exact_phrase: bool,
     /// Lists that score documents, and the documents that these have together.
@@ -257,7 +257,7 @@ pub(crate) enum StatisticsOf {
     Collection,
 }
 
-/// What hits are sorted by.
+/// Details of an order.
 #[derive(Clone, Debug)]
 pub(crate) struct SortDetails {
     /// Keys in words, and as they are written.
@@ -270,16 +270,16 @@ pub(crate) struct SortDetails {
     pub(crate) has_bounds: bool,
     /// Whether documents lie in this order.
     pub(crate) is_in_index_order: bool,
-    /// What functions make of scores; nothing without any.
+    /// Functions of scores in words; nothing without any.
     pub(crate) scores: String,
     pub(crate) is_after: bool,
 }
 
-/// What hits are grouped by.
+/// Details of groups.
 #[derive(Clone, Debug)]
 pub(crate) struct CollapseDetails {
     pub(crate) field: String,
-    /// What comes of each value, and the order of hits.
+    /// Hits that come of each value, and their order.
     pub(crate) what: String,
     pub(crate) order: String,
     /// Keys of the order as they are written, where there are any.

@@ -5,7 +5,7 @@
 //! match nothing by themselves. Which documents match follows from it by the laws of sets, where parts may be dropped, merged and
 //! moved as long as the set stays the same: that is [`Normal`].
 //!
-//! What has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
+//! A part that has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
 //! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.
 
 use super::normal::Normal;
@@ -26,7 +26,7 @@ pub(crate) enum Logical {
     Phrase { field: FieldId, phrase: Arc<PhraseSpec>, boost: f32 },
     /// The terms of a pattern, by the best `n` of them: other documents that match add nothing.
     BestTerms { field: FieldId, terms: Expansion, n: u32, boost: f32 },
-    /// The same for every document in a set.
+    /// One score for every document in a set.
     Constant { matching: Normal, score: f32 },
     /// The sum over what matches: all of `must`, none of `must_not`, at least `minimum` of `should`.
     Sum { must: Vec<Logical>, should: Vec<Logical>, must_not: Vec<Normal>, minimum: u32 },
@@ -39,7 +39,7 @@ pub(crate) enum Logical {
 pub(crate) struct CombinedField {
     pub(crate) field: FieldId,
     pub(crate) weight: f32,
-    /// What the word is there; none where the field's analyzer leaves it out.
+    /// Term that the word is there; none where the field's analyzer leaves it out.
     pub(crate) term: Option<Vec<u8>>,
 }
 
@@ -108,7 +108,7 @@ impl Logical {
     }
 }
 
-/// The same terms, each where it stands first, with the sum of its weights.
+/// Merges equal terms, each where it stands first, with the sum of its weights.
 fn once_each(parts: Vec<Logical>) -> Vec<Logical> {
     if parts.len() <= COMPARED_MAX {
         return once_each_of_few(parts);
@@ -131,7 +131,7 @@ fn once_each(parts: Vec<Logical>) -> Vec<Logical> {
 /// Parts up to which comparing all with all costs less than hashing them.
 const COMPARED_MAX: usize = 8;
 
-/// The same by comparing each with those before.
+/// Merges equal terms by comparing each with those before.
 fn once_each_of_few(mut parts: Vec<Logical>) -> Vec<Logical> {
     let mut nth = 0;
     while nth < parts.len() {

@@ -1,10 +1,10 @@
-//! What became of a pattern that is scored by its best terms.
+//! Patterns that are scored by their best terms, for people.
 
 use crate::expansion::TermsWalked;
 use crate::plural::counted;
 use std::fmt;
 
-/// What became of a pattern.
+/// Pattern with the terms that it is scored by.
 #[derive(Debug)]
 pub(crate) struct ScoredPattern {
     pub(super) label: String,

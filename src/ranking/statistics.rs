@@ -39,7 +39,7 @@ pub(crate) fn parameters_of(own: &OwnParameters, field: FieldId) -> Parameters {
 pub(crate) struct OfSnapshot<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) parameters: &'a OwnParameters,
-    /// What is known already.
+    /// Fields that are known already.
     pub(crate) kept: &'a FieldScorings,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a number takes beside the texts that it is of.
+/// Memory of a number beside the texts that it is of.
 const ENTRY_BYTES: usize = 96;
 
 /// Numbers of a collection that scores of a query depend on: how many documents and words its fields have, and in how many
@@ -264,7 +264,7 @@ impl<'a> Recording<'a> {
         Recording { from, schema, asked: Mutex::default() }
     }
 
-    /// What was asked for.
+    /// Numbers that were asked for.
     pub(super) fn into_asked(self) -> CollectionStatistics {
         self.asked.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

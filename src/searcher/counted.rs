@@ -14,12 +14,12 @@ use std::time::Duration;
 /// A facet that was counted.
 pub(super) struct Counted {
     pub(super) counts: FacetCounts,
-    /// What says which documents are in each bucket, where that will be asked.
+    /// Documents of each bucket, where these will be asked for.
     pub(super) buckets: Buckets,
     pub(super) by: CountedBy,
 }
 
-/// What the documents of buckets have.
+/// Values that the documents of buckets have.
 pub(super) enum Buckets {
     Terms(Vec<Vec<u8>>),
     /// A code in a range.
@@ -28,7 +28,7 @@ pub(super) enum Buckets {
     Addresses(Vec<AddressRange>),
 }
 
-/// What was looked at.
+/// Lists or columns that were looked at.
 pub(super) enum CountedBy {
     Terms(FacetProfile),
     Column(ColumnProfile),
@@ -50,7 +50,7 @@ impl Counted {
         Self::of_buckets(field, shown, Buckets::Codes(codes), outside, profile)
     }
 
-    /// The same with whatever says what is in each.
+    /// Ranges with whatever says what is in each.
     pub(super) fn of_buckets(
         field: &Field,
         ranges: Vec<(FacetRange, u64)>,
@@ -84,14 +84,14 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// What counting it took, and those within it.
+    /// Time of counting it and the facets within it.
     pub(super) fn time(&self) -> Duration {
         let own = self.run.terms.time + self.run.column.time;
         self.inner.iter().map(Inner::time).fold(own, |sum, time| sum + time)
     }
 }
 
-/// What counting a facet took, summed over the buckets that it lies within.
+/// Work of counting a facet, summed over the buckets that it lies within.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InnerRun {
     pub(super) n_buckets: u64,
@@ -146,7 +146,7 @@ impl Inner {
         self.run.methods.iter().map(way).collect::<Vec<_>>().join("; ")
     }
 
-    /// What that took; of those that a column counted what was looked at there.
+    /// Work of counting it; by a column the documents that were looked at there.
     pub(super) fn actual(&self) -> FacetActual {
         let InnerRun { terms, column, .. } = &self.run;
         FacetActual {

@@ -1,10 +1,10 @@
-//! What a search means in the schema of its index, as far as that is known.
+//! Meaning of a search in the schema of its index, as far as that is known.
 
 use crate::plan::LookUps;
 use crate::query::{BoundQuery, Rewritten};
 use std::cell::{Cell, OnceCell};
 
-/// What was found out so far: once, for all that the search does.
+/// Findings so far: made once, for all that the search does.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
     /// Whether people will be told: then there are notes, and terms are kept to say what was found.

@@ -1,4 +1,4 @@
-//! What makes the page of a search, and what people are told of it.
+//! Pages of searches: the operator that makes one, and its details for people.
 
 use super::request::{Order, Statistics};
 use super::search::SearchBuilder;
@@ -29,7 +29,7 @@ impl SearchBuilder<'_> {
         PagePlan::choose(wanted, ranked)
     }
 
-    /// What people are told of what makes the page.
+    /// Details of the page for people.
     pub(super) fn page_details(
         &self,
         page: &PagePlan,
@@ -89,7 +89,7 @@ impl SearchBuilder<'_> {
         })
     }
 
-    /// What functions make of scores; nothing without any.
+    /// Functions of scores in words; nothing without any.
     fn scores_in_words(&self) -> String {
         match &self.request.score_functions[..] {
             [] => String::new(),

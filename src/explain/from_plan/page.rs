@@ -17,7 +17,7 @@ use crate::ranking::top::Trace;
 use crate::sort::SortProfile;
 use std::time::Duration;
 
-/// What happened while a page was made.
+/// Run of the operator that makes a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRun<'r> {
     pub(crate) hits: u64,
@@ -31,7 +31,7 @@ pub(crate) struct PageRun<'r> {
     pub(crate) is_stopped: bool,
 }
 
-/// What making a page looked at.
+/// Documents, blocks and groups that making a page looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum LookedAt {
     #[default]
@@ -121,7 +121,7 @@ impl Explaining<'_, '_> {
         self.plan_of_page().map_or((0, 0), |page| (page.offset, page.limit))
     }
 
-    /// What comes of `what`, behind those of earlier pages.
+    /// Label of the hits of a page, behind those of earlier pages.
     fn label(&self, first: &str, what: &str) -> String {
         match self.bounds_of_page() {
             (0, limit) => format!("{first} {limit} {what}"),
@@ -190,7 +190,7 @@ impl Explaining<'_, '_> {
         let (offset, limit) = self.bounds_of_page();
         let best = offset.saturating_add(limit) as f64;
         let of_phrase = || {
-            // Those that have the words, if nothing else is below the phrase.
+            // Documents with the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);
             let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
             BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
@@ -337,7 +337,7 @@ impl Explaining<'_, '_> {
         node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
         if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
             let documents = match run.page.looked_at {
-                // Those of a batch again where a larger one is looked at.
+                // Documents of a batch again where a larger one is looked at.
                 LookedAt::Groups(documents) => documents,
                 _ => 0,
             };

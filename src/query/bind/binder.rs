@@ -6,7 +6,7 @@ use crate::ids::FieldId;
 use crate::schema::Schema;
 use std::ops::Range;
 
-/// What is wanted of all of a query.
+/// Options of binding a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BindOptions {
     /// Of a pattern so many terms are scored; with 0 all its documents have the same score.

@@ -6,7 +6,7 @@ use crate::ids::FieldId;
 use crate::query::logical::{CombinedField, Logical, finite};
 
 impl Binder<'_> {
-    /// What a leaf adds: as one word in fields that are combined, else each term by itself.
+    /// Score of a leaf: as one word in fields that are combined, else each term by itself.
     pub(super) fn leaf(&self, matching: Normal, boost: f32, names_field: bool) -> Logical {
         let combined = self.scopes.last().filter(|scope| scope.combined && !names_field);
         match combined.and_then(|scope| scope.words(&matching, boost)) {
@@ -15,7 +15,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What a leaf stands for: terms, each by itself, of the fields that it names or of the default ones.
+    /// Terms that a leaf stands for, each by itself, of the fields that it names or of the default ones.
     fn matched(&self, matching: Normal, boost: f32, names_field: bool) -> Logical {
         let weight = |field: FieldId| match self.scopes.last() {
             Some(scope) if !names_field => {

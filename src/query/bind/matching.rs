@@ -29,7 +29,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What matches all of `must`, none of `must_not` and so many of `should` as `minimum` says.
+    /// Documents that match all of `must`, none of `must_not` and so many of `should` as `minimum` says.
     pub(super) fn matching_sum(
         &mut self,
         mut must: Vec<Normal>,

@@ -35,11 +35,11 @@ pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
 use part::Part;
 
-/// What a query means in a schema.
+/// Query in the terms of a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoundQuery {
     pub(crate) logical: Logical,
-    /// What was taken otherwise than it may have been meant, one sentence each.
+    /// Remarks on what was taken otherwise than it may have been meant, one sentence each.
     notes: Vec<String>,
     has_notes: bool,
 }
@@ -130,7 +130,7 @@ impl BoundQuery {
 type Clauses<P> = Vec<(Clause<P>, bool)>;
 
 impl Binder<'_> {
-    /// What a query means by itself: nothing where nothing is left of it.
+    /// Binds a query by itself: it matches nothing where nothing is left of it.
     fn query<P: Part>(&mut self, query: &Query) -> Result<P> {
         Ok(match self.clause(query, 1.0)? {
             Clause::Whole(part) => part,
@@ -145,7 +145,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What a query means as a part of another that weighs its score by `boost`.
+    /// Binds a query as a part of another that weighs its score by `boost`.
     fn clause<P: Part>(&mut self, query: &Query, boost: f32) -> Result<Clause<P>> {
         match query {
             Query::All => Ok(constant(Normal::All, boost)),
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 Clause::Whole(none) | Clause::Partial(none, _) => {
                     constant(self.and(vec![], vec![none]), 0.0)
                 }
-                // What leaves nothing out by itself says nothing.
+                // A clause that leaves nothing out by itself says nothing.
                 Clause::Dropped(reason) => Clause::Dropped(reason),
             }),
             Query::Group { must, should, must_not, minimum } => {

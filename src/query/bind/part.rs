@@ -1,4 +1,4 @@
-//! What a walk over a query makes of its clauses: the documents alone, or what they score, too.
+//! Parts that a walk over a query makes of its clauses: the documents alone, or their scores, too.
 
 use super::Normal;
 use super::binder::Binder;
@@ -13,7 +13,7 @@ pub(super) trait Part: Clone {
     /// The terms of a word, a phrase or a pattern, that may name its field itself.
     fn of_leaf(binder: &Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self;
 
-    /// What is left of clauses side by side.
+    /// Sum of the clauses that are left side by side.
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self;
 
     /// The best of some alternatives, and `tie` times the others.
@@ -30,7 +30,7 @@ impl Part for Normal {
     }
 
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self {
-        // What only adds to scores changes no matches.
+        // Clauses that only add to scores change no matches.
         let Settled { must, should, minimum, scored: _, must_not } = settled;
         binder.matching_sum(must, should, minimum, must_not)
     }

@@ -1,6 +1,6 @@
-//! What finding the best looked at.
+//! Windows, blocks and documents that finding the best looked at.
 
-/// What was looked at and what was not.
+/// Counts of what was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pruning {
     /// Windows of 65,536 documents in which enough of the lists have postings.

@@ -1,4 +1,4 @@
-//! What an index remembers of how its inputs are read: its [settings](super::settings) and its [words for no value](super::null_words),
+//! Ways to read inputs that an index remembers: its [settings](super::settings) and its [words for no value](super::null_words),
 //! so that inputs that are added to it are read in the way of the first.
 //!
 //! It is the payload of each commit, and that is the caller's own: a text as in a schema file that has nothing of a schema, below a
@@ -28,7 +28,7 @@ use super::{
 /// The first line of a payload that is this tool's.
 const FIRST_LINE: &str = "# treepie: how inputs of this index are read";
 
-/// What reads a payload, in messages.
+/// Name of reading a payload, in messages.
 const READING: &str = "reading how the index says that its inputs are read";
 
 /// Bytes of a payload at the most.
@@ -42,13 +42,13 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What the newest commit of an index carries, and the fields that it is about.
+    /// Payload of the newest commit of an index, and the fields that it is about.
     pub(crate) fn payload_of(path: &Path) -> Result<(Vec<u8>, Schema), Error> {
         let searcher = Index::open(path)?.searcher()?;
         Ok((searcher.payload().to_vec(), searcher.schema().clone()))
     }
 
-    /// What is remembered in the payload of a commit of the index at `path`; nothing where that is empty or of another program.
+    /// Settings in the payload of a commit of the index at `path`; nothing where that is empty or of another program.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Kept {
         lines
     }
 
-    /// What is said of the input as a whole, as keys of a schema file.
+    /// Settings of the input as a whole, as keys of a schema file.
     fn of_all(&self) -> Vec<String> {
         let settings = &self.settings;
         let delimiter = settings.delimiter.map(|byte| quoted(&char::from(byte).to_string()));
