@@ -301,7 +301,7 @@ impl Filter {
     }
 }
 
-/// Where a final `'s` begins.
+/// Start of a final `'s`.
 fn possessive_at(text: &str, apostrophes: &[char]) -> Option<usize> {
     let rest = text.strip_suffix(['s', 'S'])?.strip_suffix(apostrophes)?;
     Some(rest.len())

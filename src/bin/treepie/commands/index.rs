@@ -72,7 +72,7 @@ pub(crate) struct Args {
     /// What the input is, where that is well known.
     #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format", "delimiter"])]
     preset: Option<Preset>,
-    /// What the fields are, and how inputs are read: a TOML file. With --append, the fields must be those of the index, and inputs
+    /// Fields, and how inputs are read: a TOML file. With --append, the fields must be those of the index, and inputs
     /// are read as the file says and not as the index remembers.
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -137,7 +137,7 @@ struct Job {
     color: Color,
 }
 
-/// What the index that is added to says of its inputs.
+/// Settings of inputs that the index remembers which is added to.
 #[derive(Default)]
 struct Remembered {
     /// The payload that says it, where it counts.

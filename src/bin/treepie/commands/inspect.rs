@@ -279,7 +279,7 @@ fn print_schema(
     Ok(table.finish()?)
 }
 
-/// What [`print_schema`] says above how inputs are read.
+/// Lines that [`print_schema`] puts above how inputs are read.
 const INPUTS_IN_COMMENTS: &str = "\
 # How inputs of this index are read is said in comments, so that this fits what `treepie export` prints;
 # --inputs prints it as keys, for more of these inputs.";

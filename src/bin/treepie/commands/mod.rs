@@ -350,7 +350,7 @@ fn text_or_stdin(typed: &str, what: &str) -> Result<String, Error> {
     Ok(without_line_end(text))
 }
 
-/// The same read as far as it is UTF-8, and whether all of it is.
+/// Reads it as far as it is UTF-8, and whether all of it is.
 fn lossy_text_or_stdin(typed: &str, what: &str) -> Result<(String, bool), Error> {
     if typed != "-" {
         return Ok((typed.to_owned(), true));

@@ -74,7 +74,7 @@ fn are_known(keys: &[SortKey], schema: &Schema) -> bool {
     keys.iter().filter_map(SortKey::field).all(|name| schema.field(name).is_some())
 }
 
-/// What was typed with backquotes around a name that needs them, where that makes keys of it.
+/// Text as it was typed, with backquotes around a name that needs them, where that makes keys of it.
 fn with_backquotes(typed: &str, schema: &Schema) -> Option<String> {
     let mut names: Vec<&str> = schema.fields().iter().map(|field| &*field.name).collect();
     names.retain(|name| typed.contains(name) && name.contains([':', ',', '(', ')', '`']));

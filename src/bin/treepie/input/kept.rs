@@ -34,7 +34,7 @@ const READING: &str = "reading how the index says that its inputs are read";
 /// Bytes of a payload at the most.
 const BYTES_MAX: usize = 65_536;
 
-/// How inputs of an index are read.
+/// Settings of the inputs of an index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) settings: InputSettings,
@@ -52,7 +52,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// Where the payload is this tool's and means nothing to it: read as if nothing were said, inputs would be read wrongly.
+    /// A payload that is this tool's and means nothing to it: read as if nothing were said, inputs would be read wrongly.
     pub(crate) fn of_payload(
         payload: &[u8],
         schema: &Schema,
