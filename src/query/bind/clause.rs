@@ -174,7 +174,9 @@ impl<T> Group<T> {
             }
         }
         let mut reasons = vec![];
-        let is_required = n_words > 0 || minimum > 0 && n_whole > 0 || are_filters_asked;
+        // More alternatives than were written down match nowhere, whatever the fields have of them.
+        let is_settled = n_whole > 0 || minimum as usize > n_asked;
+        let is_required = n_words > 0 || minimum > 0 && is_settled || are_filters_asked;
         for (it, why) in optional {
             match is_required {
                 true => {
@@ -190,7 +192,7 @@ impl<T> Group<T> {
         let mut alternatives = vec![];
         for (it, why) in any {
             alternatives.push(it);
-            match is_required {
+            match is_required || n_whole > 0 {
                 true => why.into_iter().for_each(|why| note(in_other_fields(&why))),
                 false => reasons.extend(why),
             }
@@ -221,10 +223,12 @@ pub(in crate::query) fn joined(reasons: Vec<String>) -> String {
 }
 
 impl Query {
-    /// Whether it only filters: it has no score of its own.
+    /// Whether it only filters: it has no score of its own. Filters side by side are one, because a group of one clause
+    /// is printed as that clause.
     pub(in crate::query) fn is_filter(&self) -> bool {
         match self {
             Query::ConstantScore { score, .. } => *score == Score::ZERO,
+            Query::And(all) | Query::Or(all) => !all.is_empty() && all.iter().all(Query::is_filter),
             _ => false,
         }
     }
@@ -286,6 +290,10 @@ mod tests {
             ("", "0b", Some(1), "no b"),
             ("", "0b", Some(0), "no b"),
             ("", "a", Some(3), "+ 3:a ^"),
+            ("", "?a", Some(2), "+ 2:a ^"),
+            ("", "?a", Some(0), "+ 0:a ^ (no a)"),
+            ("", "a ?b", Some(0), "+ 0:a b ^"),
+            ("?a", "0b", Some(2), "+ 2: ^a"),
             ("", "", Some(1), "+ 1: ^"),
             ("?a", "b c", Some(1), "+ 1:b c ^a"),
             ("=f 0a", "", None, "no a"),
