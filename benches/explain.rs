@@ -73,7 +73,7 @@ fn explain(c: &mut Criterion) {
         ("explained with a sample", EstimateFrom::Samples),
     ] {
         group.bench_function(name, |b| {
-            let search = || searcher.search(&three).count_only().estimate_from(from);
+            let search = || searcher.search(&three).count_only().explainer().estimate_from(from);
             b.iter(|| black_box(search().explain().expect("sound")));
         });
     }
@@ -142,7 +142,8 @@ fn clocks() {
                 };
                 // Estimates take no postings, and sampling is none of the time of a search.
                 let timed = || {
-                    let tree = search().estimate_from(EstimateFrom::Dictionary).analyze();
+                    let tree =
+                        search().explainer().estimate_from(EstimateFrom::Dictionary).analyze();
                     Duration::from_nanos(tree.expect("sound").total_ns.expect("it ran"))
                 };
                 // What it reads is in the caches for both, and neither always comes first.

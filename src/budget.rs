@@ -84,7 +84,7 @@ struct Entered {
 /// Tells searches on any thread to stop. Cheap to clone: all clones are the same token.
 ///
 /// ```
-/// use treepie::{CancelToken, ErrorKind};
+/// use treepie::{Budget, CancelToken, ErrorKind};
 /// # use treepie::{Document, Index, Schema};
 /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
 /// # let mut writer = index.writer()?;
@@ -94,7 +94,7 @@ struct Entered {
 /// let searcher = index.searcher()?;
 /// let query = searcher.parse("pari*")?;
 /// let token = CancelToken::new();
-/// let search = searcher.search(&query).cancel(&token);
+/// let search = searcher.search(&query).budget(Budget::new().cancel(&token));
 /// assert_eq!(search.clone().run()?.total.value, 1);
 ///
 /// token.cancel(); // from any thread, also while a search is running
@@ -227,6 +227,12 @@ impl Budget {
     pub(crate) fn deadline_from(&self, started: Instant) -> Option<Instant> {
         let of_timeout = self.timeout.and_then(|timeout| started.checked_add(timeout));
         [of_timeout, self.deadline].into_iter().flatten().min()
+    }
+
+    /// The numbers of the budget, which can be written down, apart from the rest: its timeout and memory.
+    pub(crate) fn apart_from_numbers(self) -> (Self, Option<Duration>, Option<u64>) {
+        let (timeout, memory_bytes) = (self.timeout, self.memory_bytes);
+        (Budget { timeout: None, memory_bytes: None, ..self }, timeout, memory_bytes)
     }
 
     fn can_stop(&self) -> bool {

@@ -123,11 +123,12 @@ pub use plan::{Costs, EstimateFrom, FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Accuracy, Bucket, Collapse, CollectionStatistics, Etag, Explanation, FACET_DEPTH_MAX, Facet,
-    FacetCounts, FacetKind, FacetRange, FieldCounts, FieldStatistics, Fields, Hit, Hits, Order,
-    Page, PreparedCount, PreparedSearch, REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, RankedDoc,
-    Relation, ResultCacheStats, SearchBuilder, SearchRequest, Searcher, SlowLog, Statistics,
-    StatisticsFacet, Stopped, Sum, Total, TotalMode, ValueFacet, Values,
+    Accuracy, After, Bucket, Collapse, CollectionStatistics, Etag, Explainer, Explanation,
+    FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind, FacetRange, FieldCounts, FieldStatistics,
+    Fields, Hit, Hits, Order, Page, PreparedCount, PreparedSearch, REQUEST_JSON_SCHEMA,
+    REQUEST_SCHEMA_VERSION, RankedDoc, Relation, ResultCacheStats, SearchBuilder, SearchRequest,
+    Searcher, SlowLog, Statistics, StatisticsFacet, Stopped, Sum, Total, TotalMode, ValueFacet,
+    Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use sort::SortKey;

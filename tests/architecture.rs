@@ -80,6 +80,22 @@ fn rings_of_files_become_fewer() {
     assert_eq!(found, known, "fewer files in rings than before: lower the numbers");
 }
 
+/// Methods of a search are those that most searches need; the others belong to the types that have their options.
+#[test]
+fn a_search_has_few_methods() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/searcher/builder.rs");
+    let builder = fs::read_to_string(path).unwrap();
+    let n = builder.lines().filter(|line| line.starts_with("    pub fn ")).count();
+    assert!((10..=25).contains(&n), "{n} public methods in searcher/builder.rs");
+    let mut sources = vec![];
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let others = sources.iter().filter(|(path, text)| {
+        path != "searcher/builder.rs"
+            && text.lines().any(|line| line.starts_with("impl") && names(line, "SearchBuilder"))
+    });
+    assert_eq!(others.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
 /// A rule that cannot fail protects nothing.
 #[test]
 fn each_rule_can_fail() {

@@ -296,7 +296,8 @@ fn facets_are_tables_of_their_buckets() {
     }
     // An end between two values stands for the upper one.
     let between = [FacetRange::new(Some("4.005"), Some("5.001"))];
-    let counted = searcher.search(&every).facet_ranges("price", between).run().unwrap().facets;
+    let counted =
+        searcher.search(&every).with_facet(Facet::ranges("price", between)).run().unwrap().facets;
     let batch = arrow::facet(searcher.schema(), &counted[0]).unwrap();
     let mut stream = vec![];
     arrow::write_stream(&mut stream, &batch.schema(), [Ok(batch)]).unwrap();

@@ -52,7 +52,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         text: "How many lines does each month have?",
         query: "*",
-        ask: |search| search.limit(0).facet_intervals("date", Interval::Month),
+        ask: |search| search.limit(0).with_facet(Facet::intervals("date", Interval::Month)),
     },
     Question {
         text: "France is chosen: what does it buy, and what other countries are there?",
@@ -75,7 +75,7 @@ const QUESTIONS: &[Question] = &[
                 FacetRange::new(end(from), end(to))
             };
             let ranges = [range("", "1"), range("1", "2"), range("2", "5"), range("5", "")];
-            search.limit(0).facet_ranges("price", ranges)
+            search.limit(0).with_facet(Facet::ranges("price", ranges))
         },
     },
     Question {

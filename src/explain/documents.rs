@@ -4,7 +4,7 @@ use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 /// What the nodes of a plan say of one document; from
-/// [`SearchBuilder::explain_documents`](crate::SearchBuilder::explain_documents).
+/// [`Explainer::documents`](crate::Explainer::documents).
 ///
 /// A verdict is what a node says of the document by itself, whatever the node above makes of it: an input of
 /// an intersection that is excluded, by NOT, has [`Matched`](Verdict::Matched) where the document has what must

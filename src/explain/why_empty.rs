@@ -4,7 +4,7 @@ use super::units::{Count, Grouped};
 use crate::json::Json;
 use std::fmt;
 
-/// Why a search finds nothing, from [`SearchBuilder::why_empty`](crate::SearchBuilder::why_empty); or that it finds something.
+/// Why a search finds nothing, from [`Explainer::why_empty`](crate::Explainer::why_empty); or that it finds something.
 ///
 /// `Display` prints it for people, [`to_json`](Self::to_json) for programs. Both have texts of the query and terms of
 /// the index in them, as they are: a terminal is not protected from these.
@@ -107,7 +107,7 @@ impl WhyEmpty {
     /// # writer.add(Document::new().with("title", "Paris").with("kind", "City"))?;
     /// # writer.commit()?;
     /// let searcher = index.searcher()?;
-    /// let advice = |text: &str| searcher.search(&searcher.parse(text)?).why_empty().map(|why| why.advice());
+    /// let advice = |text: &str| searcher.search(&searcher.parse(text)?).explainer().why_empty().map(|why| why.advice());
     /// let line = advice("+paris +kind:city")?.unwrap();
     /// assert_eq!(line, "nothing matches: no document has 'city' in kind; did you mean 'City' (1 document)?");
     /// # Ok::<(), treepie::Error>(())

@@ -1,7 +1,7 @@
 //! How a search is answered: the page, what matches, and what was found of it.
 
 use super::counted::Inner;
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,15 +25,9 @@ pub(super) const HITS_AFTER_STOP: usize = 10;
 /// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
 pub(super) const FETCHED_NS: u64 = 50_000;
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// Answers the query.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Query`] where it means nothing in this schema, [`ErrorKind::Usage`] for a field
-    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged, [`ErrorKind::LimitExceeded`]
-    /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
-    pub fn run(self) -> Result<Hits> {
+    pub(super) fn run(self) -> Result<Hits> {
         let started = Instant::now();
         let answer = match &self.searcher.0.setting.cache {
             Some(cache) => cache.answer(&self, started),

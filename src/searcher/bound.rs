@@ -1,7 +1,7 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
 use super::Statistics;
-use super::search::SearchBuilder;
+use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Plan, PlanOptions};
@@ -9,7 +9,7 @@ use crate::query::{self, BindOptions, BoundQuery, Rewritten};
 use crate::ranking::prepared::Ranked;
 use std::time::Instant;
 
-impl<'s> SearchBuilder<'s> {
+impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
     pub(super) fn bound(&self) -> Result<&BoundQuery> {
         if let Some(bound) = self.meaning.bound.get() {

@@ -1,7 +1,8 @@
 //! Answers that are kept for those who ask the same again.
 
 use super::hits::value_bytes;
-use super::{Etag, Facet, FacetCounts, Hit, Hits, SearchBuilder, SearchRequest, Statistics};
+use super::search::Search;
+use super::{After, Etag, Facet, FacetCounts, Hit, Hits, SearchRequest, Statistics};
 use crate::error::Result;
 use crate::explain::Decision;
 use quick_cache::sync::Cache;
@@ -40,7 +41,7 @@ struct Key {
 }
 
 impl Key {
-    fn of(search: &SearchBuilder<'_>) -> Self {
+    fn of(search: &Search<'_>) -> Self {
         let request = SearchRequest { limits: <_>::default(), ..search.request.clone() };
         Key { etag: search.searcher.etag(), request: Box::new(request.into_owned()) }
     }
@@ -79,13 +80,14 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         collapse,
         parameters,
         sort,
-        after_values,
+        after,
         statistics,
         ..
     } = &*key.request;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
-    let after = after_values.iter().flat_map(|(values, _)| values).map(value_bytes).sum::<usize>();
+    let after = after.as_ref().and_then(After::sort_values).unwrap_or_default();
+    let after = after.iter().map(value_bytes).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
     let functions = &key.request.score_functions;
     let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
@@ -135,7 +137,7 @@ impl ResultCache {
     }
 
     /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
-    pub(super) fn answer(&self, search: &SearchBuilder<'_>, started: Instant) -> Result<Hits> {
+    pub(super) fn answer(&self, search: &Search<'_>, started: Instant) -> Result<Hits> {
         let key = Key::of(search);
         if let Some(kept) = self.answers.get(&key) {
             self.hits.fetch_add(1, Relaxed);
@@ -156,7 +158,7 @@ impl ResultCache {
     }
 
     /// Whether the answer of a search is kept; to look is not to ask.
-    fn holds(&self, search: &SearchBuilder<'_>) -> bool {
+    fn holds(&self, search: &Search<'_>) -> bool {
         self.answers.peek(&Key::of(search)).is_some()
     }
 
@@ -170,35 +172,7 @@ impl ResultCache {
     }
 }
 
-impl SearchBuilder<'_> {
-    /// Answers the query, unless the caller has the answer: `None` where the snapshot is the one that `known` was the
-    /// [etag](crate::Searcher::etag) of ("304 Not Modified" of HTTP). Costs nothing then.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris")?;
-    /// let etag = searcher.etag().to_string(); // goes out with the answer, and comes back with the same question
-    /// let known = etag.parse().ok();
-    /// assert!(searcher.search(&query).run_unless(known)?.is_none());
-    /// assert!(searcher.search(&query).run_unless(None)?.is_some());
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn run_unless(self, known: Option<Etag>) -> Result<Option<Hits>> {
-        if known == Some(self.searcher.etag()) {
-            return Ok(None);
-        }
-        self.run().map(Some)
-    }
-
+impl Search<'_> {
     /// Whether the answer would be one that is kept, for the plan, which shows how it is found otherwise; `None` where
     /// none are kept.
     pub(super) fn cache_decision(&self) -> Option<Decision> {

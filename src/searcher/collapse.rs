@@ -6,8 +6,9 @@
 
 use super::answer::Found;
 use super::hits::Hit;
+use super::request::After;
 use super::request::Collapse;
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::within::BestHits;
 use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
@@ -36,41 +37,7 @@ const AFTER_STOP: u64 = 1_024;
 /// What a group takes beside its term.
 const GROUP_BYTES: u64 = 96;
 
-impl SearchBuilder<'_> {
-    /// Of the hits only the best of each value of a field, or the best few; [`Hit::group`] has the value,
-    /// [`Hits::groups`](super::Hits::groups) says how many there are. The total and the facets stay those of all documents
-    /// that match. Pages follow each other as without: none has what another one has.
-    ///
-    /// Costs a look at everything that matches, and as many documents at once as come before the last hit of the page: by score
-    /// 16 bytes each.
-    ///
-    /// ```
-    /// use treepie::{Collapse, Document, Field, FieldKind, Index, Schema};
-    ///
-    /// let brand = Field::new("brand", FieldKind::Keyword).column(true);
-    /// let index = Index::in_memory(Schema::builder().text("name").field(brand).build()?);
-    /// let mut writer = index.writer()?;
-    /// for (name, brand) in [("red pan", "acme"), ("red pot", "acme"), ("big red lid", "bolt")] {
-    ///     writer.add(Document::new().with("name", name).with("brand", brand))?;
-    /// }
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("red")?;
-    /// let page = searcher.search(&query).collapse(Collapse::by("brand")).run()?;
-    /// let names: Vec<_> = page.hits.iter().map(|hit| hit.fields["name"].to_string()).collect();
-    /// assert_eq!(names, ["red pan", "big red lid"]);
-    /// assert_eq!((page.total.value, page.groups), (3, Some(2)));
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When it runs: a usage error for a field without a column, or of which documents may have many values.
-    pub fn collapse(mut self, collapse: Collapse) -> Self {
-        self.request.collapse = Some(Box::new(collapse));
-        self
-    }
-
+impl Search<'_> {
     /// Whether hits are grouped, and any are wanted.
     pub(super) fn is_collapsed(&self) -> bool {
         self.request.collapse.is_some() && !self.request.count_only && self.request.limit > 0
@@ -128,7 +95,7 @@ impl SearchBuilder<'_> {
 
 /// Finds the page of a search whose hits are grouped.
 struct Grouping<'g> {
-    search: &'g SearchBuilder<'g>,
+    search: &'g Search<'g>,
     collapse: &'g Collapse,
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
@@ -155,7 +122,7 @@ enum Group {
 
 impl<'g> Grouping<'g> {
     fn new(
-        search: &'g SearchBuilder<'g>,
+        search: &'g Search<'g>,
         collapse: &'g Collapse,
         field: FieldId,
         segments: &'g [SegmentPlan<'g>],
@@ -292,8 +259,7 @@ impl<'g> Grouping<'g> {
 
     /// The hit that the page comes after.
     fn after(&self) -> Option<DocId> {
-        let by_score = self.search.request.after.map(|after| after.doc);
-        by_score.or(self.search.request.after_values.as_ref().map(|(_, doc)| *doc))
+        self.search.request.after.as_ref().map(After::doc)
     }
 
     fn group_of(&self, doc: DocId) -> Result<Group> {

@@ -17,7 +17,7 @@ const ENTRY_BYTES: usize = 96;
 /// documents its terms are.
 ///
 /// Of an index that is one of many shards each shard says its own, see
-/// [`SearchBuilder::collection_statistics`](crate::SearchBuilder::collection_statistics); added up and handed to each by
+/// [`Searcher::collection_statistics`](crate::Searcher::collection_statistics); added up and handed to each by
 /// [`Statistics::Collection`](crate::Statistics::Collection) they make scores that can be compared: to the last bit those of one index of
 /// all documents. Known elsewhere as `CollectionStatistics` and `TermStatistics` (Lucene), or the phase `dfs` of a search
 /// (Elasticsearch).
@@ -41,7 +41,7 @@ const ENTRY_BYTES: usize = 96;
 /// let query = shards[0].parse("new york")?;
 /// let mut all = CollectionStatistics::default();
 /// for shard in &shards {
-///     all.add(&shard.search(&query).collection_statistics()?);
+///     all.add(&shard.collection_statistics(&SearchRequest::new(&query))?);
 /// }
 /// assert_eq!((all.field("title").unwrap().documents, all.term("title", b"york")), (4, Some(3)));
 /// let hits = shards[1].search(&query).statistics(Statistics::Collection(all.into())).run()?.hits;

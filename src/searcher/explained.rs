@@ -1,7 +1,7 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
 use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation, TotalMode};
 use crate::budget;
@@ -13,43 +13,9 @@ use crate::plan::{EstimateFrom, Plan};
 use crate::ranking::prepared::Ranked;
 use std::time::{Duration, Instant};
 
-impl SearchBuilder<'_> {
-    /// What the estimates of a plan may read: unless it is said, [`explain`](Self::explain) reads no postings, and
-    /// [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected, not what is done.
-    ///
-    /// ```
-    /// use treepie::{Document, EstimateFrom, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// let mut writer = index.writer()?;
-    /// for title in ["new york", "new york city", "new deal", "york", "paris", "texas"] {
-    ///     writer.add(Document::new().with("title", title))?;
-    /// }
-    /// writer.commit()?;
-    ///
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("new AND york")?;
-    /// let search = searcher.search(&query).count_only();
-    /// let sampled = search.clone().estimate_from(EstimateFrom::Samples).explain()?.plan.estimate;
-    /// assert_eq!((sampled.documents, &*sampled.source), (2, "counted in its only window"));
-    /// let headers = search.explain()?.plan.estimate;
-    /// assert_eq!((headers.lower, headers.upper, &*headers.source), (0, 3, "independence"));
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    pub fn estimate_from(mut self, from: EstimateFrom) -> Self {
-        self.estimate_from = Some(from);
-        self
-    }
-
-    /// How the search would be answered. It reads the dictionary and the headers of posting lists, and no postings but
-    /// those of [documents](Self::explain_documents) that are asked for, and a sample where that is
-    /// [wanted](Self::estimate_from). The remedies of findings are those that need no more, see
-    /// [`Searcher::findings`](super::Searcher::findings).
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn explain(self) -> Result<ExplainTree> {
+impl Search<'_> {
+    /// Plans the search for people.
+    pub(super) fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         let from_cache = self.cache_decision();
@@ -64,42 +30,16 @@ impl SearchBuilder<'_> {
         Ok(self.worded(tree, rewritten, notes, &()))
     }
 
-    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. Where it is
-    /// [stopped](Self::timeout) while it runs, that is what happened: the plan shows where.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn analyze(self) -> Result<ExplainTree> {
+    /// Answers the query and shows how.
+    pub(super) fn analyze(self) -> Result<ExplainTree> {
         let from_cache = self.cache_decision();
         let mut tree = self.analyzed(None)?;
         tree.plan.decisions.extend(from_cache);
         Ok(tree)
     }
 
-    /// Answers the query, and shows how that very answer came about: the hits of [`run`](Self::run) and the plan of
-    /// [`analyze`](Self::analyze), of one run. Kept answers are not asked for, as nothing would have run.
-    ///
-    /// ```
-    /// use treepie::{Document, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// let mut writer = index.writer()?;
-    /// writer.add(Document::new().with("title", "Paris"))?;
-    /// writer.commit()?;
-    ///
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris")?;
-    /// let (hits, tree) = searcher.search(&query).run_and_explain()?;
-    /// assert_eq!(hits.hits[0].fields["title"].to_string(), "Paris");
-    /// assert_eq!(tree.total_ns, Some(hits.took.as_nanos() as u64));
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run), also where it is stopped, unless it is [partial](Self::partial).
-    pub fn run_and_explain(self) -> Result<(Hits, ExplainTree)> {
+    /// Answers the query, and shows how that very answer came about.
+    pub(super) fn run_and_explain(self) -> Result<(Hits, ExplainTree)> {
         let started = Instant::now();
         let log = self.clone();
         let answer = self.answer_and_explain();

@@ -175,12 +175,34 @@ impl Facet {
         self
     }
 
-    /// Ranges of values, as [`facet_ranges`](crate::SearchBuilder::facet_ranges) says.
+    /// Counts how many documents that match have a value in each of these ranges, of a field of numbers, dates, booleans or addresses
+    /// that keeps a [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
+    /// may overlap, and one that is turned round has none. At most 1,024 of them.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().field(price).build()?);
+    /// let mut writer = index.writer()?;
+    /// for price in ["3.50", "9.99", "10", "120"] {
+    ///     writer.add(Document::new().with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let prices = Facet::ranges("price", [(0..10).into(), (10..).into()]);
+    /// let page = searcher.search(&query).with_facet(prices).run()?;
+    /// let counts: Vec<u64> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
+    /// assert_eq!(counts, [2, 2]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn ranges(field: impl Into<String>, ranges: impl IntoIterator<Item = FacetRange>) -> Self {
         Facet::of(field, FacetWhat::Ranges(ranges.into_iter().collect()))
     }
 
-    /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
+    /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
+    /// [column](crate::Field::column). Intervals without any are left out.
     pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }

@@ -4,7 +4,7 @@ use super::answer::Found;
 use super::counted::Inner;
 use super::facet::{Facet, FacetWhat};
 use super::ranges::{calendar, steps_of};
-use super::search::SearchBuilder;
+use super::search::Search;
 use crate::error::Result;
 use crate::explain::{
     self, ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual, InBuckets,
@@ -76,7 +76,7 @@ fn all_within(planned: Vec<PlannedFacet>, run: Option<&[Inner]>) -> Vec<ExplainF
     each.map(|(nth, facet)| facet.with_actual(run.and_then(|run| run.get(nth)))).collect()
 }
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// Plans the facets for people, with those within others. That is done before a search runs: one that is stopped has no time
     /// left to look anything up.
     ///

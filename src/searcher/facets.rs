@@ -7,7 +7,7 @@ use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::ranges::{
     AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, calendar, steps_of,
 };
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
 use super::within::{Looking, add_wanted};
@@ -17,66 +17,10 @@ use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
-use crate::value::{self, Calendar, Interval, Timestamp, Value};
+use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;
 
-impl SearchBuilder<'_> {
-    /// Also counts what a [`Facet`] says; any number of them, of which the result has the counts in this order.
-    ///
-    /// # Errors
-    ///
-    /// When it runs: a usage error for a field or an option that does not go with it, a query error for what is no regular
-    /// expression.
-    pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
-        self.request.facets.push(facet.into());
-        self
-    }
-
-    /// The same as [`facet`](SearchBuilder::facet), in a way of the caller's. The counts are the same in all ways; where one is
-    /// not to be had, the plan says what was done instead.
-    ///
-    /// # Errors
-    ///
-    /// When it runs: a usage error for a column that the field does not keep.
-    pub fn facet_by(self, field: impl Into<String>, limit: usize, method: FacetMethod) -> Self {
-        self.with_facet(Facet::values(field).limit(limit).method(method))
-    }
-
-    /// Counts how many documents that match have a value in each of these ranges, of a field of numbers, dates, booleans or addresses
-    /// that keeps a [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
-    /// may overlap, and one that is turned round has none. At most 1,024 of them.
-    ///
-    /// ```
-    /// use treepie::{Document, Field, FieldKind, Index, Schema};
-    ///
-    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
-    /// let index = Index::in_memory(Schema::builder().field(price).build()?);
-    /// let mut writer = index.writer()?;
-    /// for price in ["3.50", "9.99", "10", "120"] {
-    ///     writer.add(Document::new().with("price", price))?;
-    /// }
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("*")?;
-    /// let page = searcher.search(&query).facet_ranges("price", [(0..10).into(), (10..).into()]).run()?;
-    /// let counts: Vec<u64> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
-    /// assert_eq!(counts, [2, 2]);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    pub fn facet_ranges(
-        self,
-        field: impl Into<String>,
-        ranges: impl IntoIterator<Item = FacetRange>,
-    ) -> Self {
-        self.with_facet(Facet::ranges(field, ranges))
-    }
-
-    /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
-    /// [column](crate::Field::column). Intervals without any are left out.
-    pub fn facet_intervals(self, field: impl Into<String>, interval: Interval) -> Self {
-        self.with_facet(Facet::intervals(field, interval))
-    }
-
+impl Search<'_> {
     /// The fields of facets that the plan is to count by their terms; all others are checked, and those within them.
     pub(super) fn term_facets(&self) -> Result<Vec<FacetWanted>> {
         self.request.facets.iter().try_for_each(Facet::check_within)?;

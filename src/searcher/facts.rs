@@ -244,8 +244,11 @@ mod tests {
         let texts = texts.iter().map(|text| &**text).chain(["none"]).collect::<Vec<_>>();
         let searcher = searcher(&[&texts]);
         let query = searcher.parse("all").unwrap();
-        let search =
-            searcher.search(&query).facet_by("kind", 1_100, FacetMethod::MostFrequentFirst);
+        let search = searcher.search(&query).with_facet(
+            crate::searcher::Facet::values("kind")
+                .limit(1_100)
+                .method(FacetMethod::MostFrequentFirst),
+        );
         let mut tree = search.analyze().unwrap();
         tree.facets[0].actual.as_mut().unwrap().time_ns = 1 << 40;
         let remedy = |findings: Vec<crate::explain::Finding>| {

@@ -8,12 +8,14 @@
 
 mod answer;
 mod bound;
+mod builder;
 mod cache;
 mod collapse;
 mod collection;
 mod counted;
 mod etag;
 mod explained;
+mod explainer;
 mod facet;
 mod facet_plans;
 mod facets;
@@ -41,11 +43,13 @@ mod why;
 mod why_empty;
 mod within;
 
+pub use builder::SearchBuilder;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 use collection::OfCollection;
 pub use collection::{CollectionStatistics, FieldCounts};
 pub use etag::Etag;
+pub use explainer::Explainer;
 pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
@@ -55,9 +59,8 @@ pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
 pub(crate) use ranges::first_value;
 pub use request::{
-    Collapse, Order, REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics,
+    After, Collapse, Order, REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics,
 };
-pub use search::SearchBuilder;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
@@ -360,6 +363,22 @@ impl Searcher {
         SearchBuilder::new(self, request)
     }
 
+    /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
+    /// hands to each of them as [`Statistics::Collection`]. Nothing is searched.
+    ///
+    /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
+    /// others.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn collection_statistics(
+        &self,
+        request: &SearchRequest<'_>,
+    ) -> Result<CollectionStatistics> {
+        self.search_for(request.clone()).search().collection_statistics()
+    }
+
     /// Answers a request.
     ///
     /// # Errors
@@ -369,8 +388,42 @@ impl Searcher {
         self.search_for(request.clone()).run()
     }
 
+    /// Answers a request, unless the caller has the answer: `None` where the snapshot is the one that `known` was the
+    /// [etag](Self::etag) of ("304 Not Modified" of HTTP). Costs nothing then.
+    ///
+    /// ```
+    /// use treepie::SearchRequest;
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let request = SearchRequest::new(&query);
+    /// let etag = searcher.etag().to_string(); // goes out with the answer, and comes back with the same question
+    /// let known = etag.parse().ok();
+    /// assert!(searcher.run_unless(known, &request)?.is_none());
+    /// assert!(searcher.run_unless(None, &request)?.is_some());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`SearchBuilder::run`].
+    pub fn run_unless(
+        &self,
+        known: Option<Etag>,
+        request: &SearchRequest<'_>,
+    ) -> Result<Option<Hits>> {
+        if known == Some(self.etag()) {
+            return Ok(None);
+        }
+        self.run(request).map(Some)
+    }
+
     /// How the score of a document comes about, as a tree of numbers; `None` where it does not match. That is
-    /// its score in a search without options; see [`SearchBuilder::explain_score`] for others.
+    /// its score in a search without options; see [`Explainer::score`] for others.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -391,7 +444,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`count`](Self::count).
     pub fn explain_score(&self, query: &Query, doc: DocId) -> Result<Option<Explanation>> {
-        self.search(query).explain_score(doc)
+        self.search(query).explainer().score(doc)
     }
 
     /// Looks up what scoring needs.
@@ -484,7 +537,8 @@ impl Searcher {
                 .and_then(|normal| self.count_to(&normal, &LookUps::of(&normal), &mut total))
         };
         if started.is_some() {
-            self.search(query).count_only().log_if_slow(started, counted.as_ref().err());
+            let search = self.search(query).count_only().search();
+            search.log_if_slow(started, counted.as_ref().err());
         }
         counted.map(|_| total)
     }

@@ -1,7 +1,7 @@
 //! Pages of searches: the operator that makes one, and its details for people.
 
 use super::request::{Order, Statistics};
-use super::search::SearchBuilder;
+use super::search::Search;
 use crate::error::Result;
 use crate::plan::{
     CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf,
@@ -10,7 +10,7 @@ use crate::plan::{
 use crate::ranking::prepared::Ranked;
 use crate::sort::SortKey;
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// Plans the page, of a query that is scored where that is `ranked`.
     pub(super) fn page_plan(&self, ranked: Option<&Ranked<'_>>) -> PagePlan {
         let request = &self.request;
@@ -68,7 +68,7 @@ impl SearchBuilder<'_> {
                     has_bounds: order.has_bounds(),
                     is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
-                    is_after: request.after_values.is_some(),
+                    is_after: request.after.is_some(),
                 })
             }
             (PageOperator::Collapse, _) => match &request.collapse {

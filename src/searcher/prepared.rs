@@ -4,7 +4,7 @@ use super::Searcher;
 use super::answer::{Found, Ready};
 use super::hits::{FacetCounts, Stopped, Total};
 use super::request::RequestLimits;
-use super::search::SearchBuilder;
+use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
@@ -40,10 +40,10 @@ impl PreparedCount<'_> {
 }
 
 /// A search whose words are looked up, whose lists are open and whose plan is made; from
-/// [`SearchBuilder::prepare`].
+/// [`SearchBuilder::prepare`](super::SearchBuilder::prepare).
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
-    search: SearchBuilder<'s>,
+    search: Search<'s>,
     way: PreparedWay<'s>,
     docs: Vec<DocId>,
     ranking: Vec<RankedDoc>,
@@ -92,36 +92,13 @@ pub struct Page<'p> {
     /// In the order they were asked for.
     pub facets: &'p [FacetCounts],
     /// Why this is not everything, where the search was stopped and gives what it
-    /// [found so far](SearchBuilder::partial).
+    /// [found so far](super::SearchBuilder::partial).
     pub stopped: Option<Stopped>,
 }
 
-impl<'s> SearchBuilder<'s> {
-    /// Makes the search ready to be answered any number of times: a query that is asked again and again is
-    /// analyzed, looked up and planned once, and what it reads of an index stays open.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris OR london")?;
-    /// let mut prepared = searcher.search(&query).limit(3).prepare()?;
-    /// for _ in 0..2 {
-    ///     let page = prepared.run()?; // the second time nothing is allocated
-    ///     assert_eq!(page.total.value, 1);
-    ///     let best = page.docs[0].doc;
-    ///     assert_eq!(searcher.document(best)?["title"].to_string(), "Paris");
-    /// }
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn prepare(mut self) -> Result<PreparedSearch<'s>> {
+impl<'s> Search<'s> {
+    /// Opens and plans what can be done before.
+    pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         self.stays_open = true;
@@ -164,7 +141,7 @@ impl<'s> SearchBuilder<'s> {
 }
 
 impl PreparedSearch<'_> {
-    /// Sets what each search may take from now on, in place of what the [builder](SearchBuilder::timeout) said:
+    /// Sets what each search may take from now on, in place of what the [builder](super::SearchBuilder::timeout) said:
     /// another deadline or token for every search.
     pub fn set_budget(&mut self, budget: Budget) {
         let partial = self.search.request.limits.partial;

@@ -1,9 +1,11 @@
 //! What a search asks for, as data: what is run, kept as the key of an answer, and written down.
 
+mod after;
 mod collapse;
 mod json;
 mod selection;
 
+pub use after::After;
 pub use collapse::Collapse;
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
 pub(super) use selection::Selection;
@@ -11,13 +13,10 @@ pub(super) use selection::Selection;
 use super::{CollectionStatistics, Facet, TotalMode};
 use crate::budget::Budget;
 use crate::function::ScoreFunction;
-use crate::ids::DocId;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
-use crate::value::Value;
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,9 +57,8 @@ pub struct SearchRequest<'q> {
     /// In a box, as it is seldom there.
     pub(super) collapse: Option<Box<Collapse>>,
     pub(super) order: Order,
-    pub(super) after: Option<AfterScore>,
+    pub(super) after: Option<After>,
     pub(super) sort: Vec<SortKey>,
-    pub(super) after_values: Option<(Vec<Value>, DocId)>,
     pub(super) parameters: Vec<(String, Parameters)>,
     pub(super) score_functions: Vec<ScoreFunction>,
     pub(super) pattern_terms: u32,
@@ -103,13 +101,6 @@ pub(super) struct RequestLimits {
     pub(super) partial: bool,
 }
 
-/// The last hit of an earlier page, by its score.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AfterScore {
-    pub(super) score: f32,
-    pub(super) doc: DocId,
-}
-
 impl<'q> SearchRequest<'q> {
     /// The first ten hits of a query, with everything as it is by default.
     pub fn new(query: &'q Query) -> Self {
@@ -130,7 +121,6 @@ impl<'q> SearchRequest<'q> {
             order: Order::default(),
             after: None,
             sort: vec![],
-            after_values: None,
             parameters: vec![],
             score_functions: vec![],
             pattern_terms: 0,
@@ -197,20 +187,5 @@ impl RequestLimits {
             Some(bytes) => budget.memory_bytes(bytes),
             None => budget,
         }
-    }
-}
-
-/// By their bits, as requests are compared.
-impl PartialEq for AfterScore {
-    fn eq(&self, other: &Self) -> bool {
-        (self.score.to_bits(), self.doc) == (other.score.to_bits(), other.doc)
-    }
-}
-
-impl Eq for AfterScore {}
-
-impl Hash for AfterScore {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.score.to_bits(), self.doc).hash(state);
     }
 }

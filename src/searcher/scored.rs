@@ -2,8 +2,8 @@
 
 use super::answer::{Found, Ready};
 use super::collection::{CollectionStatistics, Recording};
-use super::request::AfterScore;
-use super::search::SearchBuilder;
+use super::request::After;
+use super::search::Search;
 use super::{Explanation, Order, Relation, Total, TotalMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
@@ -21,12 +21,13 @@ use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
 use std::time::{Duration, Instant};
 
-impl<'a> SearchBuilder<'a> {
+impl<'a> Search<'a> {
     /// What scoring needs, where hits are wanted and their scores matter.
     pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
-        let is_without = match (&self.request.after, &self.request.after_values) {
-            (Some(_), _) if !self.request.sort.is_empty() => Some(("values of a hit", "a score")),
-            (_, Some(_)) if self.request.sort.is_empty() => {
+        let is_sorted = !self.request.sort.is_empty();
+        let is_without = match &self.request.after {
+            Some(After::Score { .. }) if is_sorted => Some(("values of a hit", "a score")),
+            Some(After::Values { .. }) if !is_sorted => {
                 Some(("keys to sort by", "values of a hit"))
             }
             _ => None,
@@ -48,12 +49,8 @@ impl<'a> SearchBuilder<'a> {
         self.functions()?;
         self.group_field()?;
         self.check_selections()?;
-        if !self.request.sort.is_empty() {
-            self.request
-                .after_values
-                .as_ref()
-                .map(|(values, _)| order.ranks_of(values))
-                .transpose()?;
+        if let Some(After::Values { values, .. }) = &self.request.after {
+            order.ranks_of(values)?;
         }
         let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
         match (
@@ -79,16 +76,8 @@ impl<'a> SearchBuilder<'a> {
         self.scoring_of(&bound.logical, &parameters, Parts::AsNeeded)
     }
 
-    /// Numbers of this snapshot that scores of the query depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`Statistics::Collection`](super::Statistics::Collection). Nothing is searched.
-    ///
-    /// Costs what looking up the words costs. Patterns that are scored by their [best terms](Self::pattern_terms) have in each shard
-    /// others.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn collection_statistics(&self) -> Result<CollectionStatistics> {
+    /// Numbers of this snapshot that scores depend on.
+    pub(super) fn collection_statistics(&self) -> Result<CollectionStatistics> {
         let _scope = self.searcher.enter(&self.budget());
         let parameters = self.parameters()?;
         let (snapshot, kept) = (self.searcher.snapshot(), &self.searcher.0.scorings);
@@ -246,17 +235,13 @@ impl<'a> SearchBuilder<'a> {
     fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
         let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
         match self.request.after {
-            Some(AfterScore { score, doc }) => top.after(after(score, doc)),
-            None => top,
+            Some(After::Score { score, doc }) => top.after(after(score, doc)),
+            _ => top,
         }
     }
 
-    /// How this search scores a document, as a tree of numbers; `None` where it does not match.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
-    pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
+    /// How the search scores a document.
+    pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
         let searcher = self.searcher;

@@ -5,89 +5,20 @@
 //! within it: the query is matched once more with the others. That mostly costs little more than its rarest condition, where what
 //! each selection matches by itself may be most of the index.
 
-use super::request::Selection;
-use super::search::SearchBuilder;
+use super::request::{SearchRequest, Selection};
+use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::plan::PlanOptions;
 use crate::query::{self, Query};
+use crate::schema::Schema;
 use crate::value::{Dates, Value};
 use std::borrow::Cow;
 
-impl SearchBuilder<'_> {
-    /// Only documents that have one of these values in a field; asked for twice of the same field, one of all that were
-    /// named. No values, of which [`Value::Null`] is none, select nothing, and change nothing. Hits, total and facets are those of what is left, but a facet
-    /// of the same field, whatever it counts, leaves this selection out: it shows what else there is to choose.
-    ///
-    /// Costs one search more for each selected field that a facet is asked for, however many facets it has.
-    ///
-    /// ```
-    /// use treepie::{Document, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().keyword("brand").keyword("color").build()?);
-    /// let mut writer = index.writer()?;
-    /// for (brand, color) in [("acme", "red"), ("acme", "blue"), ("bolt", "red")] {
-    ///     writer.add(Document::new().with("brand", brand).with("color", color))?;
-    /// }
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("*")?;
-    /// let page = searcher.search(&query).select("color", ["red"]).facet("brand", 9).facet("color", 9).run()?;
-    /// assert_eq!(page.total.value, 2);
-    /// let counts = |nth: usize| -> Vec<_> {
-    ///     page.facets[nth].buckets.iter().map(|b| (b.value.to_string(), b.count)).collect()
-    /// };
-    /// assert_eq!(counts(0), [("acme".into(), 1), ("bolt".into(), 1)]); // of what is red
-    /// assert_eq!(counts(1), [("red".into(), 2), ("blue".into(), 1)]); // of all
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When it runs: a query error for a field that does not exist, or a value that it cannot have.
-    pub fn select<V: Into<Value>>(
-        mut self,
-        field: impl Into<String>,
-        values: impl IntoIterator<Item = V>,
-    ) -> Self {
-        let (field, values) = (field.into(), values.into_iter().map(Into::into));
-        let values = values.filter(|value| !value.is_null());
-        match self.request.selections.iter_mut().find(|selection| selection.field == field) {
-            Some(selection) => selection.values.extend(values),
-            None => {
-                let values: Vec<Value> = values.collect();
-                if !values.is_empty() {
-                    self.request.selections.push(Selection { field, values, read: None });
-                }
-            }
-        }
-        self
-    }
-
-    /// The same where dates are those of a query that was read [at](Query::at) `dates`: a day is that of its zone, or else of the
-    /// field's, and `now` is known. Other values are what they are.
-    ///
-    /// # Errors
-    ///
-    /// What [`Query::at`] refuses.
-    pub fn select_at<V: Into<Value>>(
-        self,
-        field: impl Into<String>,
-        values: impl IntoIterator<Item = V>,
-        dates: &Dates,
-    ) -> Result<Self> {
-        let field = field.into();
-        let mut search = self.select(&*field, values);
-        let schema = search.searcher.schema();
-        for selection in search.request.selections.iter_mut().filter(|it| it.field == field) {
-            selection.read = Some(selection.as_given().at(schema, dates)?);
-        }
-        Ok(search)
-    }
-
+impl Search<'_> {
     /// The query, with all selections as conditions that are not scored.
-    pub fn query(&self) -> Cow<'_, Query> {
-        selected(&self.request.query, self.request.selections.iter())
+    pub(super) fn query(&self) -> Cow<'_, Query> {
+        self.request.selected_query()
     }
 
     /// How many documents are expected to match without some selections.
@@ -136,6 +67,44 @@ impl SearchBuilder<'_> {
     }
 }
 
+impl SearchRequest<'_> {
+    pub(super) fn select(&mut self, field: String, values: impl Iterator<Item = Value>) {
+        let values = values.filter(|value| !value.is_null());
+        match self.selections.iter_mut().find(|selection| selection.field == field) {
+            Some(selection) => {
+                selection.values.extend(values);
+                // Dates were read of fewer values.
+                selection.read = None;
+            }
+            None => {
+                let values: Vec<Value> = values.collect();
+                if !values.is_empty() {
+                    self.selections.push(Selection { field, values, read: None });
+                }
+            }
+        }
+    }
+
+    /// Reads the dates of [selected](super::SearchBuilder::select) values as those of a query that is read [at](Query::at)
+    /// `dates`: a day is that of its zone, or else of the field's, and `now` is known. Other values are what they are, and those
+    /// that are selected after this make all of their field what they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Query::at`].
+    pub fn selected_at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
+        for selection in &mut self.selections {
+            selection.read = Some(selection.as_given().at(schema, dates)?);
+        }
+        Ok(self)
+    }
+
+    /// The query with all [selections](super::SearchBuilder::select) as conditions that are not scored.
+    pub fn selected_query(&self) -> Cow<'_, Query> {
+        selected(&self.query, self.selections.iter())
+    }
+}
+
 /// A query with selections as conditions.
 fn selected<'q>(
     query: &'q Query,
@@ -169,7 +138,7 @@ impl<'m> Domain<'m> {
     }
 
     /// Finds what a search matches without some of its selections, where that is not known yet.
-    pub(super) fn need(&mut self, search: &SearchBuilder<'_>, left_out: &LeftOut) -> Result<()> {
+    pub(super) fn need(&mut self, search: &Search<'_>, left_out: &LeftOut) -> Result<()> {
         if self.0.iter().any(|(of, _)| of == left_out) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Searches that took long, written down with how they were answered.
 
-use super::SearchBuilder;
+use super::search::Search;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{Observer, Operation, What};
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_millis(10);
 /// Where searches that take long are written down, with how they were answered.
 ///
 /// It is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
-/// [`SearchBuilder::run`], [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
+/// [`SearchBuilder::run`](super::SearchBuilder::run), [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
 /// that takes as long as its threshold leaves a line, also one that ends with an error. A
 /// [`PreparedCount`](super::PreparedCount), which has no query any more, leaves none.
 ///
@@ -45,7 +45,7 @@ const GRACE: Duration = Duration::from_millis(10);
 /// # Cost
 ///
 /// A search that is fast costs two looks at the clock, and nothing where there is no log. One that is slow is
-/// [analyzed](SearchBuilder::analyze), which runs it again: the plan has what happened in *that* run, which may have found
+/// [analyzed](super::SearchBuilder::analyze), which runs it again: the plan has what happened in *that* run, which may have found
 /// everything in memory, while `took_ns` is what the search itself took. So that this makes nothing worse, only one search
 /// of a log is analyzed at a time, it is given up after a bit more than twice the time of the search and at the search's
 /// own deadline, and what was cancelled or has no time left is not run again: in all these cases the line has the plan alone,
@@ -211,7 +211,7 @@ pub(crate) struct SlowSearches {
     pub(crate) observer: Arc<Observer>,
 }
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// When the search begins, where anybody wants to know how long it takes.
     pub(super) fn slow_clock(&self) -> Option<Instant> {
         self.searcher.0.setting.slow.as_ref().map(|_| Instant::now())
@@ -272,7 +272,7 @@ impl SearchBuilder<'_> {
         failure: Option<&Error>,
     ) -> Option<ExplainTree> {
         // Documents were asked for of whoever explains the search, not of its log.
-        let search = SearchBuilder { explained: vec![], ..self.clone() };
+        let search = Search { explained: vec![], ..self.clone() };
         let now = Instant::now();
         let deadline = self.budget().deadline_from(started);
         let is_cancelled = failure.is_some_and(|error| error.kind() == ErrorKind::Cancelled);
@@ -285,7 +285,8 @@ impl SearchBuilder<'_> {
                 return tree.ok();
             }
         }
-        let mut planned = search.timeout(GRACE);
+        let mut planned = search;
+        planned.request.limits.timeout = Some(GRACE);
         planned.budget = Budget::new();
         planned.explain().ok()
     }

@@ -1,7 +1,8 @@
 //! Pages in the order of fields.
 
 use super::answer::Found;
-use super::search::SearchBuilder;
+use super::request::After;
+use super::search::Search;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::LookedAt;
@@ -12,7 +13,7 @@ use crate::sort::{First, Place, SortOrder};
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// The order that is asked for; of no field where none is.
     pub(super) fn sort_order(&self) -> Result<SortOrder> {
         SortOrder::new(&self.request.sort, self.searcher.schema())
@@ -34,9 +35,9 @@ impl SearchBuilder<'_> {
                 return Ok(found);
             }
         };
-        let after = match &self.request.after_values {
-            Some((values, doc)) => Some(Place::new(order.ranks_of(values)?, *doc)),
-            None => None,
+        let after = match &self.request.after {
+            Some(After::Values { values, doc }) => Some(Place::new(order.ranks_of(values)?, *doc)),
+            _ => None,
         };
         let wanted = match self.forced {
             Some(Forced::SortAll) => self.searcher.n_docs(),

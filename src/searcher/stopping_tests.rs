@@ -130,13 +130,21 @@ fn searches<'s>(
             let of_score = Function::expression("_score + same % 2").unwrap();
             search().score_function(ScoreFunction::replace(of_score))
         }),
-        ("by ranges", search().count_only().facet_ranges("same", [(..5).into(), (3..9).into()])),
-        ("by days", search().count_only().facet_intervals("day", Interval::Day)),
+        (
+            "by ranges",
+            search().count_only().with_facet(Facet::ranges("same", [(..5).into(), (3..9).into()])),
+        ),
+        ("by days", search().count_only().with_facet(Facet::intervals("day", Interval::Day))),
         ("statistics", {
             search().count_only().with_facet(Facet::statistics("same").percentiles([50.0]))
         }),
         ("by steps", search().count_only().with_facet(Facet::steps("same", 2))),
-        ("by column", search().count_only().facet_by("kind", 3, FacetMethod::Column)),
+        (
+            "by column",
+            search()
+                .count_only()
+                .with_facet(Facet::values("kind").limit(3).method(FacetMethod::Column)),
+        ),
         ("by value", {
             let values = Facet::values("text").by_value_descending().containing("7").minimum(40);
             search().count_only().with_facet(values)
@@ -209,7 +217,7 @@ fn what_was_found_until_then_is_right_as_far_as_it_goes() {
         for (way, search) in searches(&searcher, &query) {
             let what = format!("{text}, {way}");
             let whole = search.clone().run().unwrap();
-            let exact = searcher.count(&search.query()).unwrap();
+            let exact = searcher.count(&search.request().selected_query()).unwrap();
             let all = search.clone().limit(u64::from(2 * N_DOCS)).fields(["kind"]).run().unwrap();
             let of_all = all.hits.iter().enumerate();
             let of_all: HashMap<_, _> =
@@ -377,11 +385,11 @@ fn a_deadline_that_is_past_and_a_token_that_was_cancelled_stop_every_kind() {
         let query = query(text);
         for (way, search) in searches(&searcher, &query) {
             let kind = |search: SearchBuilder<'_>| search.run().map_err(|error| error.kind());
-            let past = kind(search.clone().deadline(Instant::now()));
+            let past = kind(search.clone().budget(Budget::new().deadline(Instant::now())));
             assert_eq!(past, Err(ErrorKind::Timeout), "{text}, {way}");
-            let cancelled = kind(search.clone().cancel(&token));
+            let cancelled = kind(search.clone().budget(Budget::new().cancel(&token)));
             assert_eq!(cancelled, Err(ErrorKind::Cancelled), "{text}, {way}");
-            let page = search.cancel(&token).partial().run().unwrap();
+            let page = search.budget(Budget::new().cancel(&token)).partial().run().unwrap();
             assert_eq!(page.stopped, Some(Stopped::Cancelled), "{text}, {way}");
         }
     }
@@ -393,7 +401,7 @@ fn another_thread_cancels_a_search() {
     let query = query("common AND w1* AND half");
     let token = CancelToken::new();
     std::thread::scope(|scope| {
-        let search = searcher.search(&query).cancel(&token).facet("text", 10);
+        let search = searcher.search(&query).budget(Budget::new().cancel(&token)).facet("text", 10);
         let searching = scope.spawn(move || {
             let started = Instant::now();
             while started.elapsed() < Duration::from_secs(60) {
@@ -484,10 +492,10 @@ fn a_small_budget_of_memory_is_told_and_the_default_is_enough() {
         let query = query(text);
         let search = searcher.search(&query).facet("kind", 3);
         let whole = search.clone().run().unwrap();
-        let error = search.clone().memory_bytes(10_000).run().unwrap_err();
+        let error = search.clone().budget(Budget::new().memory_bytes(10_000)).run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{text}: {error}");
         assert!(error.to_string().contains("10000 bytes"), "{error}");
-        let enough = search.clone().memory_bytes(4 << 20).run().unwrap();
+        let enough = search.clone().budget(Budget::new().memory_bytes(4 << 20)).run().unwrap();
         assert_eq!((enough.hits, enough.facets), (whole.hits, whole.facets), "{text}");
     }
 }
@@ -535,7 +543,8 @@ fn memory_is_counted_for_facets_and_for_what_a_page_is_chosen_from() {
     ];
     for (what, search, too_little) in wants {
         search.clone().run().unwrap();
-        let little = search.memory_bytes(too_little).run().map(|hits| hits.hits.len());
+        let little =
+            search.budget(Budget::new().memory_bytes(too_little)).run().map(|hits| hits.hits.len());
         let error = little.expect_err(what);
         assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{what}: {error}");
         assert_eq!(error.limit().unwrap().name, "QUERY_MEMORY_BYTES", "{what}");

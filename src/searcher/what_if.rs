@@ -4,7 +4,7 @@
 //! fetched of hits is the same in all ways and left out.
 
 use super::answer::{Found, Ready};
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::{FacetCounts, Relation, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,39 +46,9 @@ struct Timed {
     is_none: bool,
 }
 
-impl SearchBuilder<'_> {
-    /// As [`analyze`](Self::analyze), after each decision that can be taken otherwise was: the search runs as it is planned and
-    /// in each other way, in turn, and the least time of each is the `measured_ns` of the
-    /// [decision](crate::explain::Decision) and of its alternatives. Times are those of the whole search on this thread,
-    /// without fetching hits; decisions about what does not run, as the plan of a count that finding the best makes needless, have
-    /// none.
-    ///
-    /// Takes at the most a second, or half the time that the search has until its [deadline](Self::timeout) where it has one,
-    /// then as long as analyzing it. What does not fit into that is not measured.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// for title in ["Paris, Texas", "Paris", "London"] {
-    ///     writer.add(Document::new().with("title", title))?;
-    /// }
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris AND texas")?;
-    /// let tree = searcher.search(&query).count_only().what_if()?;
-    /// for decision in tree.plan.iter().flat_map(|node| &node.decisions) {
-    ///     if let Some(confirmed) = decision.confirmed() {
-    ///         println!("{}: {:?} ns, {confirmed}", decision.rule, decision.measured_ns);
-    ///     }
-    /// }
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run); [`ErrorKind::Corrupt`] where two ways do not find the same, which sound files never lead to.
-    pub fn what_if(self) -> Result<ExplainTree> {
+impl Search<'_> {
+    /// Analyzes the search after each decision was taken otherwise.
+    pub(super) fn what_if(self) -> Result<ExplainTree> {
         let started = Instant::now();
         let until = match self.budget().deadline_from(started) {
             Some(deadline) => started + deadline.saturating_duration_since(started) / 2,

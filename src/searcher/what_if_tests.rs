@@ -1,5 +1,6 @@
 //! Every way to answer a query finds the same, and every decision that can be taken otherwise is.
 
+use super::search::Search;
 use super::stopping_tests::filled;
 use super::{Facet, Order, SearchBuilder, Searcher, TotalMode};
 use crate::document::Document;
@@ -120,9 +121,9 @@ fn any_query(random: &mut Random, depth: u32) -> String {
 }
 
 /// Each search in each of its forms.
-fn forms<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>> {
+fn forms<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<Search<'s>> {
     let search = || searcher.search(query).limit(7);
-    vec![
+    let forms = [
         search().count_only(),
         search(),
         search().total(TotalMode::Unknown),
@@ -131,14 +132,15 @@ fn forms<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         search().sort([SortKey::descending("price")]),
         search().count_only().facet("kind", 5),
         search().with_facet(Facet::values("kind").by_value().limit(4)).facet("price", 3),
-    ]
+    ];
+    forms.map(SearchBuilder::search).into()
 }
 
 /// Takes everything otherwise that can be, and notes what that was.
-fn try_all(search: &SearchBuilder<'_>, taken: &mut BTreeSet<&'static str>) {
+fn try_all(search: &Search<'_>, taken: &mut BTreeSet<&'static str>) {
     let first = search.ran().unwrap();
     for forced in search.otherwise(&first).unwrap() {
-        let search = SearchBuilder { forced: Some(forced), ..search.clone() };
+        let search = Search { forced: Some(forced), ..search.clone() };
         let ran = search.ran().unwrap();
         if let Err(error) = first.must_equal(&ran, forced) {
             panic!("{}: {error}", search.query());
@@ -244,9 +246,9 @@ fn trace(tree: &ExplainTree) -> Vec<String> {
 fn inputs_come_in_the_order_that_is_forced() {
     let searcher = searcher();
     let query = query("half AND w7 AND w50");
-    let search = searcher.search(&query).count_only();
+    let search = searcher.search(&query).count_only().search();
     let came_in = |forced| {
-        let search = SearchBuilder { forced, ..search.clone() };
+        let search = Search { forced, ..search.clone() };
         search.analyze().unwrap().plan.actual.unwrap().documents_in.unwrap()
     };
     let ways = search.otherwise(&search.ran().unwrap()).unwrap();
@@ -282,7 +284,7 @@ fn what_is_forced_is_what_is_done() {
                     if done.contains(way.name()) {
                         continue;
                     }
-                    let search = SearchBuilder { forced: Some(way), ..search.clone() };
+                    let search = Search { forced: Some(way), ..search.clone() };
                     if trace(&search.analyze().unwrap()) != chosen {
                         done.insert(way.name());
                     }
@@ -316,14 +318,14 @@ fn what_is_forced_is_what_is_done() {
 fn two_answers_that_differ_are_an_error_that_says_how() {
     let searcher = searcher();
     let (half, third) = (query("half"), query("third"));
-    let ran = |query| searcher.search(query).count_only().ran().unwrap();
+    let ran = |query| searcher.search(query).count_only().search().ran().unwrap();
     let error = ran(&half).must_equal(&ran(&third), Forced::WriteThenCount).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("the same total in all ways, 36"), "{text}");
     assert!(text.contains("by 'write the result, then count it'"), "{text}");
     // Of as many hits and facets of as many, others.
     let differ = |other: SearchBuilder<'_>, one: SearchBuilder<'_>| {
-        let (one, other) = (one.ran().unwrap(), other.ran().unwrap());
+        let (one, other) = (one.search().ran().unwrap(), other.search().ran().unwrap());
         one.must_equal(&one, Forced::ScoreAll).unwrap();
         one.must_equal(&other, Forced::ScoreAll).unwrap_err().to_string()
     };
@@ -337,7 +339,7 @@ fn two_answers_that_differ_are_an_error_that_says_how() {
 fn what_was_measured_stands_beside_its_decisions() {
     let searcher = searcher();
     let query = query("half AND tenth AND rare");
-    let tree = searcher.search(&query).count_only().what_if().unwrap();
+    let tree = searcher.search(&query).count_only().explainer().what_if().unwrap();
     let decisions: Vec<_> = tree.plan.iter().flat_map(|node| &node.decisions).collect();
     let of = |rule: &str| *decisions.iter().find(|it| it.rule == rule).unwrap();
     for rule in ["smallest first", "kernel", "count the last step"] {
@@ -351,18 +353,19 @@ fn what_was_measured_stands_beside_its_decisions() {
     let others: Vec<_> = of("smallest first").others.iter().map(|other| &*other.name).collect();
     assert_eq!(others, ["in the order of the query"]);
     let york = self::query("\"new york\"");
-    let placed = searcher.search(&york).total(TotalMode::Unknown).what_if().unwrap();
+    let placed = searcher.search(&york).total(TotalMode::Unknown).explainer().what_if().unwrap();
     assert!(placed.plan.decisions[0].measured_ns.is_some(), "{placed}");
-    let faceted = searcher.search(&york).count_only().facet("kind", 3).what_if().unwrap();
+    let faceted =
+        searcher.search(&york).count_only().facet("kind", 3).explainer().what_if().unwrap();
     let decision = faceted.facets[0].decisions.last().unwrap();
     assert!(decision.measured_ns.is_some(), "{faceted}");
     // What is not carried out is not measured: the best of these are found without counting.
-    let best = searcher.search(&query).total(TotalMode::Unknown).what_if().unwrap();
+    let best = searcher.search(&query).total(TotalMode::Unknown).explainer().what_if().unwrap();
     assert!(best.plan.decisions[0].measured_ns.is_some());
     let below = best.plan.children.iter().flat_map(|node| node.iter());
     assert!(below.flat_map(|node| &node.decisions).all(|it| it.measured_ns.is_none()));
     // Nor is anything where there is no time; a search without measuring shows what happened all the same.
-    let hurried = searcher.search(&query).timeout(Duration::ZERO).what_if().unwrap();
+    let hurried = searcher.search(&query).timeout(Duration::ZERO).explainer().what_if().unwrap();
     let hurried: Vec<_> = hurried.plan.iter().flat_map(|node| &node.decisions).collect();
     assert!(hurried.iter().all(|decision| decision.measured_ns.is_none()));
 }
@@ -378,7 +381,7 @@ fn where_nothing_can_be_done_otherwise_that_is_told() {
         (&searcher(), "text:half AND text:tenth", false),
     ] {
         let query = parse(text, &ParseOptions::default()).unwrap();
-        let tree = searcher.search(&query).count_only().what_if().unwrap();
+        let tree = searcher.search(&query).count_only().explainer().what_if().unwrap();
         let mut decisions = tree.plan.iter().flat_map(|node| &node.decisions);
         assert_eq!(decisions.any(|it| it.measured_ns.is_some()), !expected, "{tree}");
         let is_told = tree.notes.iter().any(|note| note.contains("so nothing was measured"));

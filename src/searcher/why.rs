@@ -1,6 +1,6 @@
 //! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
 
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::{Order, Stopped};
 use crate::error::Result;
 use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
@@ -39,43 +39,7 @@ impl<'a> FilledPage<'a> {
     }
 }
 
-impl SearchBuilder<'_> {
-    /// Documents of which [`explain`](Self::explain) and [`analyze`](Self::analyze) say why they match, or why not:
-    /// [`ExplainTree::documents`] then has for each, once and in this order, what the nodes of the plan say of it,
-    /// where it fails, and its score. Changes nothing else, and nothing of [`run`](Self::run).
-    ///
-    /// Each document is looked up in what the leaves of the plan read: costs about a microsecond a leaf, and for a pattern on a
-    /// field without a column as much for each of its terms. Scores cost what preparing a search does, once for all
-    /// documents; where a pattern or a filter is part of the query, its documents are found for that.
-    /// `explain` does not know yet whether a document that matches is on the page, `analyze` does.
-    ///
-    /// ```
-    /// use treepie::explain::Verdict;
-    /// use treepie::{DocId, Document, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// let mut writer = index.writer()?;
-    /// writer.add(Document::new().with("title", "A history of war"))?;
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("history -war")?;
-    /// let tree = searcher.search(&query).count_only().explain_documents([DocId(0)]).explain()?;
-    /// let document = &tree.documents[0];
-    /// assert_eq!(document.reason, "fails at NOT title:war: the document has it");
-    /// // What the node says by itself: the document has the word, which must not be there.
-    /// assert_eq!(document.verdicts["0.1"], Verdict::Matched);
-    /// assert_eq!(document.verdicts["0"], Verdict::Failed);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When it is explained: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a number that no document has.
-    pub fn explain_documents(mut self, docs: impl IntoIterator<Item = DocId>) -> Self {
-        self.explained = docs.into_iter().collect();
-        self
-    }
-
+impl Search<'_> {
     /// Adds to a tree, which is otherwise complete, what was asked of single documents. `page` is there where the plan was
     /// run to its end.
     pub(super) fn put_documents(

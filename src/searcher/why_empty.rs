@@ -6,7 +6,7 @@
 //! one after the other for as long as nothing matches, which ends with a set of which none can be left out.
 
 use super::Searcher;
-use super::search::SearchBuilder;
+use super::search::Search;
 use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermPattern;
@@ -39,36 +39,9 @@ impl Clause {
     }
 }
 
-impl SearchBuilder<'_> {
-    /// Why the search finds nothing: the smallest set of its conditions that no document meets together, and for each
-    /// condition how many documents meet it alone and how many would match without it, so that it is seen what to
-    /// leave out. Conditions are the parts of AND, clauses with `+` and with `-`, each phrase, range and the like among
-    /// them, and selections; alternatives are one condition together.
-    ///
-    /// Of a search that does find something it says how much. Hits, order and facets are not looked at.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").keyword("kind").build()?);
-    /// let mut writer = index.writer()?;
-    /// for (title, kind) in [("Paris, Texas", "film"), ("Paris", "city"), ("Texas", "state")] {
-    ///     writer.add(Document::new().with("title", title).with("kind", kind))?;
-    /// }
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let why = searcher.search(&searcher.parse("+paris +kind:state -kind:film")?).why_empty()?;
-    /// assert_eq!(why.conflict, [0, 1]); // there are others without Paris
-    /// assert_eq!(why.clauses[0].matches_without, 1);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// Cost: up to 4,096 searches that end at their first document, and two counts for each condition.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run). It stops at a [deadline](Self::timeout) or a cancellation with an error, also where partial
-    /// results are wanted.
-    pub fn why_empty(self) -> Result<WhyEmpty> {
+impl Search<'_> {
+    /// Finds conditions that no document meets together.
+    pub(super) fn why_empty(self) -> Result<WhyEmpty> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
         self.why_empty_trying(SETS_MAX)

@@ -8,7 +8,7 @@ use super::Order;
 use super::counted::{Buckets, Counted, Inner, InnerRun};
 use super::facet::{FACET_DEPTH_MAX, Facet, FacetWhat};
 use super::hits::{Bucket, Hit};
-use super::search::SearchBuilder;
+use super::search::Search;
 use super::select::{Domain, LeftOut};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -50,7 +50,7 @@ impl Facet {
     }
 }
 
-impl SearchBuilder<'_> {
+impl Search<'_> {
     /// Plans the facets within those that lie in `path`.
     pub(super) fn inner<'f>(
         &self,
@@ -87,7 +87,7 @@ impl SearchBuilder<'_> {
 
 /// Looks into buckets.
 pub(super) struct Looking<'l> {
-    search: &'l SearchBuilder<'l>,
+    search: &'l Search<'l>,
     segments: &'l [SegmentPlan<'l>],
     /// Where any are wanted.
     hits: Option<BestHits<'l>>,
@@ -95,10 +95,7 @@ pub(super) struct Looking<'l> {
 }
 
 impl<'l> Looking<'l> {
-    pub(super) fn new(
-        search: &'l SearchBuilder<'l>,
-        segments: &'l [SegmentPlan<'l>],
-    ) -> Result<Self> {
+    pub(super) fn new(search: &'l Search<'l>, segments: &'l [SegmentPlan<'l>]) -> Result<Self> {
         let wants_hits = search.request.facets.iter().any(wants_hits);
         let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
         Ok(Looking { search, segments, hits, n_buckets: 0 })
@@ -240,7 +237,7 @@ enum HitOrder<'s> {
 }
 
 impl<'s> BestHits<'s> {
-    pub(super) fn new(search: &SearchBuilder<'s>) -> Result<Self> {
+    pub(super) fn new(search: &Search<'s>) -> Result<Self> {
         let fields =
             search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
         let order = match search.request.order {
@@ -306,7 +303,7 @@ impl<'s> BestHits<'s> {
     /// The `n` best of a bucket; what they and their stored fields take is held.
     fn of(
         &self,
-        search: &SearchBuilder<'_>,
+        search: &Search<'_>,
         segments: &[SegmentPlan<'_>],
         matches: &[MatchSet],
         n: usize,

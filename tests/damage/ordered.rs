@@ -8,7 +8,9 @@ use crate::{mutations, seed};
 use std::sync::{Arc, OnceLock};
 use treepie::query::Query;
 use treepie::storage::MemoryStorage;
-use treepie::{Document, ErrorKind, Field, FieldKind, Index, Schema, SortKey, WriterOptions};
+use treepie::{
+    After, Document, ErrorKind, Field, FieldKind, Index, Schema, SortKey, WriterOptions,
+};
 
 /// Changes tried by `cargo test`.
 const SHORT: usize = 600;
@@ -62,7 +64,7 @@ fn survive(files: Files) {
                 let Ok(page) = by(&query) else { continue };
                 let Some(last) = page.hits.last() else { continue };
                 let next = searcher.search(&query).sort(keys.clone()).limit(5);
-                let _ = next.after_values(last.sort.clone(), last.doc).run();
+                let _ = next.after(After::values(last.sort.clone(), last.doc)).run();
             }
         }
         inspector.verify(drop);

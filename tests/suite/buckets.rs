@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::{ExplainFacet, InBuckets};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Bucket, CancelToken, Document, ErrorKind, FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind,
-    Field, FieldKind, Index, Interval, Order, Schema, Searcher, SortKey, Timestamp, Value,
+    Bucket, Budget, CancelToken, Document, ErrorKind, FACET_DEPTH_MAX, Facet, FacetCounts,
+    FacetKind, Field, FieldKind, Index, Interval, Order, Schema, Searcher, SortKey, Timestamp,
+    Value,
 };
 
 const WORDS: [&str; 4] = ["half", "third", "rare", "every"];
@@ -490,7 +491,11 @@ fn steps_within_buckets_take_what_the_buckets_have() {
     let all = searcher.parse("*").unwrap();
     let within = Facet::steps("at", 1);
     let brands = Facet::values("brand").limit(300).with_facet(within.clone());
-    let search = searcher.search(&all).limit(0).memory_bytes(4 << 20).with_facet(brands);
+    let search = searcher
+        .search(&all)
+        .limit(0)
+        .budget(Budget::new().memory_bytes(4 << 20))
+        .with_facet(brands);
     let page = search.run().unwrap();
     for (nth, brand) in page.facets[0].buckets.iter().enumerate() {
         let found = brand.facets[0].buckets.iter().map(|it| (it.from.clone().unwrap(), it.count));
@@ -524,14 +529,14 @@ fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
 
     let brands = || brand().with_facet(Facet::values("tags")).with_hits(2);
     let search = || corpus.searcher.search(&query).with_facet(brands());
-    let error = search().memory_bytes(2_000).run().unwrap_err();
+    let error = search().budget(Budget::new().memory_bytes(2_000)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     // What is stored of the hits of buckets is held, however little their numbers take.
     let texts = text_index();
     let all = texts.parse("*").unwrap();
     let search_texts = |n: usize| {
         let brands = Facet::values("brand").with_hits(n);
-        texts.search(&all).limit(0).with_facet(brands).memory_bytes(1 << 20)
+        texts.search(&all).limit(0).with_facet(brands).budget(Budget::new().memory_bytes(1 << 20))
     };
     assert!(search_texts(2).run().is_ok());
     let error = search_texts(40).run().unwrap_err();
@@ -540,7 +545,10 @@ fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
 
     let token = CancelToken::new();
     token.cancel();
-    assert_eq!(search().cancel(&token).run().unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(
+        search().budget(Budget::new().cancel(&token)).run().unwrap_err().kind(),
+        ErrorKind::Cancelled
+    );
     let partial = search().timeout(std::time::Duration::ZERO).partial().run().unwrap();
     assert!(partial.stopped.is_some() && !partial.facets[0].exact);
 }

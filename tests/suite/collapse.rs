@@ -4,8 +4,8 @@ use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    CancelToken, Collapse, Document, ErrorKind, Field, FieldKind, Hit, Index, Order, Schema,
-    SearchBuilder, Searcher, SortKey, Value,
+    After, Budget, CancelToken, Collapse, Document, ErrorKind, Field, FieldKind, Hit, Index, Order,
+    Schema, SearchBuilder, Searcher, SortKey, Value,
 };
 
 const WORDS: [&str; 3] = ["half", "rare", "every"];
@@ -112,8 +112,8 @@ fn check(searcher: &Searcher, random: &mut Random) {
         let search = search.clone().limit(size as u64);
         let search = match &last {
             None => search,
-            Some(hit) if order == 1 => search.after_values(hit.sort.clone(), hit.doc),
-            Some(hit) if order == 2 => search.after(hit.score.unwrap(), hit.doc),
+            Some(hit) if order == 1 => search.after(After::values(hit.sort.clone(), hit.doc)),
+            Some(hit) if order == 2 => search.after(After::score(hit.score.unwrap(), hit.doc)),
             Some(_) => search.offset((nth * size) as u64),
         };
         let page = search.run().unwrap();
@@ -189,10 +189,13 @@ fn after_a_hit_of_what_matches_nothing_any_more_comes_an_empty_page() {
     let hit = by_rank().run().unwrap().hits.remove(0);
     let nothing = searcher.parse("nowhere").unwrap();
     let search = searcher.search(&nothing).collapse(Collapse::by("rank"));
-    let page = search.after(hit.score.unwrap(), hit.doc).run().unwrap();
+    let page = search.after(After::score(hit.score.unwrap(), hit.doc)).run().unwrap();
     assert!(page.hits.is_empty());
     assert_eq!((page.total.value, page.groups), (0, Some(0)));
-    let page = by_rank().select("brand", ["none such"]).after(hit.score.unwrap(), hit.doc).run();
+    let page = by_rank()
+        .select("brand", ["none such"])
+        .after(After::score(hit.score.unwrap(), hit.doc))
+        .run();
     assert!(page.unwrap().hits.is_empty());
 }
 
@@ -212,13 +215,16 @@ fn what_hits_cannot_be_grouped_by_is_refused_and_limits_hold() {
     }
     let hit = by("rank").run().unwrap().hits.remove(0);
     let other = treepie::DocId(hit.doc.0 + 1_000_000);
-    let error = by("rank").after(hit.score.unwrap(), other).run().unwrap_err();
+    let error = by("rank").after(After::score(hit.score.unwrap(), other)).run().unwrap_err();
     assert!(error.to_string().contains("a hit of this search"), "{error}");
-    let error = by("id").limit(2_000).memory_bytes(20_000).run().unwrap_err();
+    let error = by("id").limit(2_000).budget(Budget::new().memory_bytes(20_000)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     let token = CancelToken::new();
     token.cancel();
-    assert_eq!(by("rank").cancel(&token).run().unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(
+        by("rank").budget(Budget::new().cancel(&token)).run().unwrap_err().kind(),
+        ErrorKind::Cancelled
+    );
     let partial = by("rank").timeout(std::time::Duration::ZERO).partial().run().unwrap();
     assert!(partial.stopped.is_some() && partial.hits.is_empty() && partial.groups.is_none());
     let values: BTreeSet<_> = by("rank").run().unwrap().hits.iter().map(|hit| hit.doc).collect();

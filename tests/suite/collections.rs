@@ -13,8 +13,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use treepie::query::Query;
 use treepie::{
-    Bucket, Decimal, Document, Facet, FacetRange, Field, FieldKind, Hit, Index, Interval, Schema,
-    SearchBuilder, Searcher, SortKey, Timestamp, Value,
+    After, Bucket, Decimal, Document, Facet, FacetRange, Field, FieldKind, Hit, Index, Interval,
+    Schema, SearchBuilder, Searcher, SortKey, Timestamp, Value,
 };
 
 const RECORDS: u64 = 15_000;
@@ -507,7 +507,7 @@ fn check(collection: &Collection) {
             at += wanted.len();
             next = match (page.hits.last(), keys.is_empty()) {
                 (Some(_), true) => Some(search().offset(at as u64)),
-                (Some(hit), false) => Some(search().after_values(&hit.sort, hit.doc)),
+                (Some(hit), false) => Some(search().after(After::values(&hit.sort, hit.doc))),
                 (None, _) => None,
             };
         }

@@ -86,7 +86,7 @@ fn apply(mut search: SearchBuilder<'_>, until: &Until) -> Option<ErrorKind> {
         search = search.timeout(timeout);
     }
     if let Some(token) = &until.token {
-        search = search.cancel(token);
+        search = search.budget(Budget::new().cancel(token));
     }
     search.run().err().map(|error| error.kind())
 }

@@ -12,8 +12,8 @@ use std::{fs, io};
 use crate::failing::Failing;
 use treepie::explain::ExplainTree;
 use treepie::{
-    CancelToken, CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter,
-    Limits, Result, Schema, Searcher, WriterOptions,
+    Budget, CancelToken, CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index,
+    IndexWriter, Limits, Result, Schema, Searcher, WriterOptions,
 };
 
 /// An error, what tells it apart, and pieces of its message in their order.
@@ -430,7 +430,7 @@ fn cancelled() -> Error {
     let (searcher, token) = (with_terms(Limits::default()), CancelToken::new());
     token.cancel();
     let query = searcher.parse("abc").unwrap();
-    searcher.search(&query).cancel(&token).run().unwrap_err()
+    searcher.search(&query).budget(Budget::new().cancel(&token)).run().unwrap_err()
 }
 
 fn too_late() -> Error {

@@ -10,8 +10,8 @@ use treepie::storage::{
     Entry, MemoryStorage, Pin, ReadMode, Storage, StorageRead, StorageWrite, WriterLock,
 };
 use treepie::{
-    Collapse, Document, EstimateFrom, FacetMethod, Field, FieldKind, Index, IndexOptions, Order,
-    Result, Schema, Searcher, SortKey,
+    Collapse, Document, EstimateFrom, Facet, FacetMethod, Field, FieldKind, Index, IndexOptions,
+    Order, Result, Schema, Searcher, SortKey,
 };
 
 fn fill(index: &Index, segments: &[Vec<String>]) -> Searcher {
@@ -31,7 +31,7 @@ fn schema() -> Schema {
 
 fn plan(searcher: &Searcher, text: &str, from: EstimateFrom) -> ExplainTree {
     let query = searcher.parse(text).unwrap();
-    searcher.search(&query).count_only().estimate_from(from).explain().unwrap()
+    searcher.search(&query).count_only().explainer().estimate_from(from).explain().unwrap()
 }
 
 fn node<'t>(tree: &'t ExplainTree, operator: &str) -> &'t ExplainNode {
@@ -284,7 +284,7 @@ fn what_is_found_lies_within_the_bounds_of_every_plan() {
         for searcher in &searchers {
             let total = searcher.count(&query).unwrap();
             for from in [EstimateFrom::Dictionary, EstimateFrom::Headers, EstimateFrom::Samples] {
-                let search = searcher.search(&query).count_only().estimate_from(from);
+                let search = searcher.search(&query).count_only().explainer().estimate_from(from);
                 let tree = search.analyze().unwrap();
                 let e = &tree.plan.estimate;
                 prop_assert!(e.lower <= total && total <= e.upper, "{total} in\n{tree}");
@@ -451,7 +451,10 @@ fn an_analyzed_search_reads_what_the_search_reads() {
         let method = FacetMethod::MostFrequentFirst;
         let searches = [
             ("best", search()),
-            ("best and a facet", search().facet_by("brand", 5, method)),
+            (
+                "best and a facet",
+                search().with_facet(Facet::values("brand").limit(5).method(method)),
+            ),
             ("in order", search().order(Order::Document)),
             ("sorted", search().sort([SortKey::descending("brand")])),
             ("sorted and a facet", search().sort([SortKey::descending("brand")]).facet("brand", 5)),
@@ -459,7 +462,7 @@ fn an_analyzed_search_reads_what_the_search_reads() {
             ("counted", search().count_only()),
         ];
         for (name, search) in searches {
-            let search = search.estimate_from(EstimateFrom::Dictionary);
+            let search = search.explainer().estimate_from(EstimateFrom::Dictionary);
             let tree = search.clone().analyze().unwrap();
             // The number of a phrase is known when its best are, and what is below them is not carried out.
             let is_carried_out = tree.plan.iter().all(|node| node.actual.is_some());

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, Field, FieldKind, Index,
-    Schema, Searcher, Value, ValueFacet,
+    Budget, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, Field, FieldKind,
+    Index, Schema, Searcher, Value, ValueFacet,
 };
 
 /// The field `single` is declared with one value at most, `many` with any number.
@@ -212,7 +212,12 @@ impl Random {
         let query = self.searcher.parse(word).unwrap();
         let has_column = self.searcher.schema().field(field).unwrap().column;
         for method in METHODS {
-            let search = || self.searcher.search(&query).facet_by(field, limit, method).limit(0);
+            let search = || {
+                self.searcher
+                    .search(&query)
+                    .with_facet(Facet::values(field).limit(limit).method(method))
+                    .limit(0)
+            };
             if method == FacetMethod::Column && !has_column {
                 assert_eq!(search().run().unwrap_err().kind(), ErrorKind::Usage);
                 continue;
@@ -453,12 +458,15 @@ fn where_memory_does_not_suffice_for_a_column_posting_lists_count() {
     let search = || searcher.search(&query).facet("number", 1).limit(0);
     let tree = search().analyze().unwrap();
     assert_eq!(tree.facets[0].algorithm, "column", "where there is room");
-    let tree = search().memory_bytes(2 << 20).analyze().unwrap();
+    let tree = search().budget(Budget::new().memory_bytes(2 << 20)).analyze().unwrap();
     assert!(tree.facets[0].algorithm.starts_with("term intersection"), "{tree}");
-    let counts = search().memory_bytes(2 << 20).run().unwrap().facets.remove(0);
+    let counts =
+        search().budget(Budget::new().memory_bytes(2 << 20)).run().unwrap().facets.remove(0);
     assert_eq!((counts.buckets[0].value.clone(), counts.buckets[0].count), (Value::I64(7), 40));
-    let by_column = searcher.search(&query).facet_by("number", 1, FacetMethod::Column);
-    let error = by_column.memory_bytes(2 << 20).run().unwrap_err();
+    let by_column = searcher
+        .search(&query)
+        .with_facet(Facet::values("number").limit(1).method(FacetMethod::Column));
+    let error = by_column.budget(Budget::new().memory_bytes(2 << 20)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded, "who asks for it gets the error");
 }
 
@@ -588,7 +596,14 @@ fn a_value_that_is_given_twice_makes_no_difference_between_ways() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("many:a OR many:1*").unwrap();
-    let by = |method| searcher.search(&query).facet_by("many", 3, method).run().unwrap().facets;
+    let by = |method| {
+        searcher
+            .search(&query)
+            .with_facet(Facet::values("many").limit(3).method(method))
+            .run()
+            .unwrap()
+            .facets
+    };
     assert_eq!(by(FacetMethod::Column), by(FacetMethod::Dictionary));
     assert_eq!(by(FacetMethod::Column)[0].buckets.len(), 3);
 }
@@ -607,12 +622,16 @@ fn a_column_is_left_alone_where_it_would_take_too_much_memory() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("even").unwrap();
-    let search = || searcher.search(&query).limit(0).memory_bytes(400 << 10);
+    let search = || searcher.search(&query).limit(0).budget(Budget::new().memory_bytes(400 << 10));
     let page = search().facet("at", 2).run().unwrap();
     assert_eq!(page.facets[0].buckets.len(), 2);
-    let forced = search().facet_by("at", 2, FacetMethod::Column).run();
+    let forced =
+        search().with_facet(Facet::values("at").limit(2).method(FacetMethod::Column)).run();
     assert_eq!(forced.unwrap_err().kind(), ErrorKind::LimitExceeded);
-    let free = searcher.search(&query).limit(0).facet_by("at", 2, FacetMethod::Column);
+    let free = searcher
+        .search(&query)
+        .limit(0)
+        .with_facet(Facet::values("at").limit(2).method(FacetMethod::Column));
     assert_eq!(free.run().unwrap().facets, page.facets);
 }
 

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use treepie::explain::{ExplainFacet, ExplainTree};
 use treepie::{
-    Bucket, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetRange, Field, FieldKind,
-    Index, Interval, Schema, Searcher, Timestamp, Value,
+    Bucket, Budget, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetRange, Field,
+    FieldKind, Index, Interval, Schema, Searcher, Timestamp, Value,
 };
 
 const N: usize = 90_000;
@@ -273,7 +273,8 @@ fn what_deleted_documents_have_is_taken_away_within_the_memory_that_there_is() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("*").unwrap();
-    let search = |bytes: u64| searcher.search(&query).limit(0).memory_bytes(bytes);
+    let search =
+        |bytes: u64| searcher.search(&query).limit(0).budget(Budget::new().memory_bytes(bytes));
     let by_frequency = |name: &str| Facet::values(name).method(FacetMethod::DocumentFrequency);
     let whole = search(8 << 20).facet("name", 10).run().unwrap();
     for (n_bytes, is_enough) in

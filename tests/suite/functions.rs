@@ -6,8 +6,8 @@ use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function, Index,
-    Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
+    After, Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function,
+    Index, Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
 };
 
 #[test]
@@ -66,9 +66,9 @@ fn scores_are_changed_as_functions_of_each_document_change_them() {
         // The page after, and a search that is prepared.
         if let Some(last) = page.hits.last() {
             let wanted: Vec<_> = expected.iter().skip(at + wanted.len()).take(n).copied().collect();
-            let next = search().after(last.score.unwrap(), last.doc);
+            let next = search().after(After::score(last.score.unwrap(), last.doc));
             assert_eq!(found(next), wanted, "{text} by {of:?} after {at}");
-            let why = search().explain_score(last.doc).unwrap().unwrap();
+            let why = search().explainer().score(last.doc).unwrap().unwrap();
             assert_eq!(Some(why.value), last.score, "{text} by {of:?}: {why}");
             let by_key = search().sort([SortKey::score()]);
             assert_eq!(
@@ -93,7 +93,7 @@ fn functions_are_told_of_in_plans_and_refused_where_they_mean_nothing() {
     let tree = search(by("_score + price")).analyze().unwrap();
     assert_eq!(tree.plan.algorithm, "BM25 of every match, replaced by _score + price");
     assert!(tree.to_string().contains("has no bound in a block"), "{tree}");
-    let why = search(by("price - 2")).explain_score(DocId(1)).unwrap().unwrap();
+    let why = search(by("price - 2")).explainer().score(DocId(1)).unwrap().unwrap();
     assert_eq!((why.value, why.parts[0].value, why.parts[0].parts[1].value), (0.0, -1.0, -1.0));
     let refused = |search: SearchBuilder<'_>, words: &str| {
         for error in [search.clone().run().unwrap_err(), search.explain().unwrap_err()] {

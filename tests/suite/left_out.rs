@@ -172,7 +172,7 @@ fn a_query_of_nothing_else_finds_nothing_and_says_why() {
         assert!(hits(&searcher, &parsed).is_empty(), "{query}");
         let plan = searcher.explain(&parsed).unwrap().to_string();
         assert!(plan.contains("to find in"), "{query}: {plan}");
-        let why = searcher.search(&parsed).why_empty().unwrap();
+        let why = searcher.search(&parsed).explainer().why_empty().unwrap();
         assert!(why.to_string().contains("to find in"), "{query}: {why}");
         // Nor does it select what it would not find, whatever values are chosen beside it.
         let chosen = searcher.search(&parsed).select("kind", ["a"]);
@@ -215,7 +215,7 @@ fn what_is_left_out_is_told() {
     }
     // What is left out is no condition that nothing meets.
     let query = searcher.parse("+rock +& +kind:c").unwrap();
-    let why = searcher.search(&query).why_empty().unwrap();
+    let why = searcher.search(&query).explainer().why_empty().unwrap();
     assert_eq!(why.clauses.len(), 2, "{why}");
     assert_eq!(why.conflict, [0, 1], "{why}");
 }

@@ -238,7 +238,8 @@ fn check_on(
         assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
     }
     for search in [searcher.search(query).count_only(), search()] {
-        let sampled = search.clone().estimate_from(EstimateFrom::Samples).explain().unwrap();
+        let sampled =
+            search.clone().explainer().estimate_from(EstimateFrom::Samples).explain().unwrap();
         check_bounds(&sampled, total, offset, limit);
         check_estimates(&sampled, &search, (total, offset, limit));
         let analyzed = search.analyze().unwrap();
@@ -258,7 +259,7 @@ fn check_estimates(
     search: &SearchBuilder<'_>,
     of_page: (u64, usize, usize),
 ) {
-    let plan_from = |from| search.clone().estimate_from(from).explain().unwrap();
+    let plan_from = |from| search.clone().explainer().estimate_from(from).explain().unwrap();
     assert_eq!(&plan_from(EstimateFrom::Samples), sampled);
     let [dictionary, headers] = [EstimateFrom::Dictionary, EstimateFrom::Headers].map(plan_from);
     let nodes = dictionary.plan.iter().zip(headers.plan.iter()).zip(sampled.plan.iter());

@@ -9,8 +9,8 @@ use treepie::explain::ExplainNode;
 use treepie::query::{Fuzziness, ParseOptions, Proximity, Query, parse};
 use treepie::storage::ReadMode;
 use treepie::{
-    Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, SearchBuilder,
-    Searcher, TotalMode,
+    After, Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema,
+    SearchBuilder, Searcher, TotalMode,
 };
 
 const N_DOCS: usize = 1_600;
@@ -409,7 +409,7 @@ fn the_best_of_a_phrase_are_those_of_scoring_everything() {
             assert_eq!(counted.total.value, all.len() as u64, "{query}");
             assert_eq!(hits(page()), best, "the {k} best of {query}, counted");
             if let Some((doc, bits)) = best.last() {
-                let after = page().after(f32::from_bits(*bits), DocId(*doc));
+                let after = page().after(After::score(f32::from_bits(*bits), DocId(*doc)));
                 let next = &all[k.min(all.len())..all.len().min(2 * k)];
                 assert_eq!(hits(after.total(TotalMode::Unknown)), next, "after {k} of {query}");
             }

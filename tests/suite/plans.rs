@@ -31,7 +31,7 @@ fn check(query: &str, count: &str, page: &str) {
         (searcher.search(&query).order(Order::Document).limit(3), page),
     ] {
         // What the planner goes by.
-        let search = search.estimate_from(EstimateFrom::Headers);
+        let search = search.explainer().estimate_from(EstimateFrom::Headers);
         assert_plan!(search.explain().unwrap(), expected);
     }
 }
@@ -191,11 +191,12 @@ fn decisions_cost_less_than_their_alternatives_and_say_why() {
     let searcher = searcher();
     let plan = |text: &str, count: bool| {
         let query = searcher.parse(text).unwrap();
-        let search = searcher.search(&query).estimate_from(EstimateFrom::Headers);
-        match count {
-            true => search.count_only().explain().unwrap(),
-            false => search.order(Order::Document).limit(3).explain().unwrap(),
-        }
+        let search = searcher.search(&query);
+        let search = match count {
+            true => search.count_only(),
+            false => search.order(Order::Document).limit(3),
+        };
+        search.explainer().estimate_from(EstimateFrom::Headers).explain().unwrap()
     };
     let mut rules = std::collections::BTreeSet::new();
     for (text, count) in [

@@ -4,7 +4,7 @@
 use crate::random::Random;
 use std::collections::HashSet;
 use treepie::query::{ParseOptions, Query, parse};
-use treepie::{Document, FacetRange, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::{Document, Facet, FacetRange, Field, FieldKind, Index, Order, Schema, Searcher};
 
 const N: usize = 150_000;
 
@@ -236,7 +236,7 @@ fn ranges_of_all_documents_are_counted_by_the_dictionary() {
         for field in ["number", "rare", "many"] {
             let search = || {
                 let asked = ranges().map(|(from, to)| FacetRange::new(Some(from), Some(to)));
-                searcher.search(&all).limit(0).facet_ranges(field, asked)
+                searcher.search(&all).limit(0).with_facet(Facet::ranges(field, asked))
             };
             let plan = search().analyze().unwrap();
             let facet = &search().run().unwrap().facets[0];

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::{
-    DocId, Document, Explanation, Hit, Index, Order, Page, Relation, Schema, SearchBuilder,
+    After, DocId, Document, Explanation, Hit, Index, Order, Page, Relation, Schema, SearchBuilder,
     Searcher, Statistics, TotalMode, WriterOptions,
 };
 
@@ -482,10 +482,10 @@ fn check_search(
     let in_order = |a: &(f32, u64), b: &(f32, u64)| a.0 > b.0 || a.0 == b.0 && a.1 < b.1;
     assert!(scores.is_sorted_by(in_order), "{query}: {scores:?}");
     if let Some((score, doc)) = scores.first() {
-        let explained = search().explain_score(DocId(*doc)).unwrap().unwrap();
+        let explained = search().explainer().score(DocId(*doc)).unwrap().unwrap();
         assert_eq!(explained.value.to_bits(), score.to_bits(), "{query}\n{explained}");
         check_parts(&explained);
-        let rest = search().after(*score, DocId(*doc)).run().unwrap();
+        let rest = search().after(After::score(*score, DocId(*doc))).run().unwrap();
         let next = rest.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0));
         assert_eq!(next.take(scores.len() - 1).collect::<Vec<_>>(), scores[1..], "{query}");
     }
@@ -688,7 +688,7 @@ fn a_misspelling_is_worth_less_than_the_word() {
     assert!(nearly(spelled[3].1, spelled[0].1 * (1.0 - 1.0 / 7.0)), "{spelled:?}");
     let query = searcher.parse("title:history~1").unwrap();
     let search = searcher.search(&query).pattern_terms(10);
-    let explained = search.explain_score(DocId(1)).unwrap().unwrap().to_string();
+    let explained = search.explainer().score(DocId(1)).unwrap().unwrap().to_string();
     assert!(explained.contains("in n = 3 of N = 6 documents, as its most"), "{explained}");
     // In a keyword field a value is there or not.
     let keyword = hits("tag:hi*");
@@ -832,7 +832,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
         let found: Vec<_> = hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
         assert_eq!(found, expected[..expected.len().min(limit as usize)], "{query}");
         if let Some((score, doc)) = found.last() {
-            let explained = search.explain_score(DocId(*doc)).unwrap().unwrap();
+            let explained = search.explainer().score(DocId(*doc)).unwrap().unwrap();
             assert_eq!(explained.value, *score, "{query}\n{explained}");
         }
     }

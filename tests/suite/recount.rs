@@ -288,7 +288,7 @@ fn a_phrase_of_words_that_keep_company_is_estimated_by_a_sample() {
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("\"united states\"").unwrap();
     let search = || searcher.search(&query);
-    let explained = search().estimate_from(EstimateFrom::Samples).explain().unwrap();
+    let explained = search().explainer().estimate_from(EstimateFrom::Samples).explain().unwrap();
     for plan in [explained, search().analyze().unwrap()] {
         let documents = only(&plan, "Phrase").estimate.documents;
         assert!((900..=1_100).contains(&documents), "{plan}");
@@ -296,6 +296,7 @@ fn a_phrase_of_words_that_keep_company_is_estimated_by_a_sample() {
     }
     // What is not in the sample is rare and not impossible.
     let query = searcher.parse("\"united nobody\" OR \"states states\"").unwrap();
-    let sampled = searcher.search(&query).estimate_from(EstimateFrom::Samples).explain().unwrap();
+    let sampled =
+        searcher.search(&query).explainer().estimate_from(EstimateFrom::Samples).explain().unwrap();
     assert!(sampled.plan.estimate.documents <= 20, "{sampled}");
 }

@@ -7,8 +7,8 @@ use treepie::explain::{Decision, ExplainTree, TextOptions};
 use treepie::query::Query;
 use treepie::storage::MemoryStorage;
 use treepie::{
-    Document, ErrorKind, Etag, Facet, Hits, Index, Order, Schema, SearchBuilder, Statistics,
-    TotalMode, WriterOptions,
+    After, Document, ErrorKind, Etag, Facet, Hits, Index, Order, Schema, SearchBuilder,
+    SearchRequest, Statistics, TotalMode, WriterOptions,
 };
 
 const QUERIES: [&str; 8] =
@@ -40,8 +40,8 @@ fn ways<'s>(search: impl Fn() -> SearchBuilder<'s>) -> Vec<SearchBuilder<'s>> {
         search().statistics(Statistics::Segment),
     ];
     if let Some((hit, score)) = first.and_then(|hit| Some((hit.doc, hit.score?))) {
-        ways.push(search().after(score, hit));
-        ways.push(search().after(score / 2.0, hit));
+        ways.push(search().after(After::score(score, hit)));
+        ways.push(search().after(After::score(score / 2.0, hit)));
     }
     ways
 }
@@ -257,8 +257,9 @@ fn etags_are_read_as_they_were_printed_and_nothing_else_is() {
     let etag: Etag = searcher.etag().to_string().parse().unwrap();
     assert_eq!(etag, searcher.etag());
     let query = searcher.parse("one").unwrap();
-    assert_eq!(searcher.search(&query).run_unless(Some(etag)).unwrap(), None);
-    let stale = searcher.search(&query).run_unless(Some(before.etag())).unwrap();
+    let request = SearchRequest::new(&query);
+    assert_eq!(searcher.run_unless(Some(etag), &request).unwrap(), None);
+    let stale = searcher.run_unless(Some(before.etag()), &request).unwrap();
     assert_eq!(stale.unwrap().total.value, 1);
     for text in ["", "1", "1-", "-1", "x-1", "+1-0000000000000001", "1-1", "\"1-0\""] {
         assert_eq!(text.parse::<Etag>().unwrap_err().kind(), ErrorKind::Usage, "{text}");

@@ -8,9 +8,9 @@ use treepie::highlight::{Highlighter, Marked, PassageOptions};
 use treepie::query::Query;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    BadLines, CancelToken, Detail, DocId, Document, ErrorKind, Facet, Field, FieldKind, Index,
-    IndexWriter, Interval, LineFormat, MergePolicy, Schema, SchemaBuilder, Searcher, SortKey,
-    Value, WriterOptions,
+    After, BadLines, CancelToken, Detail, DocId, Document, ErrorKind, Facet, Field, FieldKind,
+    Index, IndexWriter, Interval, LineFormat, MergePolicy, Schema, SchemaBuilder, Searcher,
+    SortKey, Value, WriterOptions,
 };
 
 const ORDERS: [&[&str]; 10] = [
@@ -279,7 +279,7 @@ fn told(searcher: &Searcher) -> Vec<String> {
                     told.push(format!("{:?} {:?} {marked:?}", hit.sort, hit.fields));
                 }
                 let search = searcher.search(&query).sort(sort.clone()).limit(40);
-                hits = search.after_values(after.0, after.1).run().unwrap().hits;
+                hits = search.after(After::values(after.0, after.1)).run().unwrap().hits;
             }
             assert_eq!(n as u64, searcher.count(&query).unwrap(), "{text} by {keys}");
         }
@@ -486,7 +486,7 @@ fn hits_in_the_order_of_the_index_are_the_first_that_match() {
                 loop {
                     let mut search = searcher.search(&query).sort(sort.clone()).limit(9);
                     if let Some((values, doc)) = after.take() {
-                        search = search.after_values(values, doc);
+                        search = search.after(After::values(values, doc));
                     }
                     let plan = search.clone().analyze().unwrap().plan;
                     let hits = search.run().unwrap().hits;

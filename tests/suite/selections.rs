@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Document, ErrorKind, FacetCounts, Field, FieldKind, Index, Limits, Order, Schema,
+    After, Document, ErrorKind, Facet, FacetCounts, Field, FieldKind, Index, Limits, Order, Schema,
     SearchBuilder, Searcher,
 };
 
@@ -200,7 +200,7 @@ impl std::fmt::Display for OrderedValue {
 /// The values of all fields, and prices below zero and above.
 fn with_facets(search: SearchBuilder<'_>) -> SearchBuilder<'_> {
     let search = FIELDS.into_iter().fold(search, |search, field| search.facet(field, 100));
-    search.facet_ranges("price", [(-100..0).into(), (0..100).into()])
+    search.with_facet(Facet::ranges("price", [(-100..0).into(), (0..100).into()]))
 }
 
 fn shown(counts: &FacetCounts) -> Vec<(String, u64)> {
@@ -239,11 +239,11 @@ fn a_document_that_is_not_selected_has_no_score() {
     let query = corpus.searcher.parse("every").unwrap();
     let search = corpus.searcher.search(&query).select("brand", ["b1"]);
     let hit = search.clone().run().unwrap().hits.remove(0);
-    let score = search.explain_score(hit.doc).unwrap().unwrap();
+    let score = search.explainer().score(hit.doc).unwrap().unwrap();
     assert_eq!(Some(score.value), hit.score);
     let other = corpus.searcher.search(&query).select("brand", ["b2"]);
-    assert!(other.explain_score(hit.doc).unwrap().is_none());
-    assert_eq!(other.query().to_string(), "+every +brand:IN [b2]^=0");
+    assert!(other.clone().explainer().score(hit.doc).unwrap().is_none());
+    assert_eq!(other.request().selected_query().to_string(), "+every +brand:IN [b2]^=0");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn conditions_leave_a_score_that_is_the_same_for_all_as_it_was() {
     assert!(page.hits.is_sorted_by_key(|hit| hit.doc));
     // From the middle on, where scores are compared, come the same.
     let middle = &page.hits[page.hits.len() / 2];
-    let rest = selected.after(middle.score.unwrap(), middle.doc).run().unwrap();
+    let rest = selected.after(After::score(middle.score.unwrap(), middle.doc)).run().unwrap();
     let docs = |hits: &[treepie::Hit]| hits.iter().map(|hit| hit.doc).collect::<Vec<_>>();
     assert_eq!(docs(&rest.hits), docs(&page.hits[page.hits.len() / 2 + 1..]));
 }

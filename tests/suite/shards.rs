@@ -95,11 +95,11 @@ fn halves_score_as_the_whole_with_the_numbers_of_both() {
                 let search = searcher.search(&query).bm25("body", k1, b);
                 scores(search.statistics(statistics))
             };
-            let mut all = CollectionStatistics::default();
+            let (mut all, request) = (CollectionStatistics::default(), SearchRequest::new(&query));
             for shard in &shards {
-                all.add(&shard.search(&query).collection_statistics().unwrap());
+                all.add(&shard.collection_statistics(&request).unwrap());
             }
-            assert_eq!(all, whole.search(&query).collection_statistics().unwrap(), "{text}");
+            assert_eq!(all, whole.collection_statistics(&request).unwrap(), "{text}");
             let all = Statistics::Collection(Arc::new(all));
             let expected = merged(std::slice::from_ref(&whole), |searcher| {
                 search(searcher, Statistics::Snapshot)
@@ -122,7 +122,7 @@ fn numbers_that_are_missing_are_asked_for() {
     let searcher = index(&documents());
     let query = searcher.parse("title:king title:spain").unwrap();
     let other = searcher.parse("title:king").unwrap();
-    let given = searcher.search(&other).collection_statistics().unwrap();
+    let given = searcher.collection_statistics(&SearchRequest::new(&other)).unwrap();
     let run = |given: CollectionStatistics| {
         searcher.search(&query).statistics(Statistics::Collection(given.into())).run()
     };

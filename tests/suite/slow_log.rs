@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 use treepie::{
-    CancelToken, Document, ErrorKind, Index, IndexOptions, Schema, SlowLog, events::What,
+    Budget, CancelToken, Document, ErrorKind, Index, IndexOptions, Schema, SlowLog, events::What,
     storage::MemoryStorage,
 };
 
@@ -89,7 +89,7 @@ fn every_way_to_search_leaves_a_line_where_everything_is_slow() {
     let again = least(&|line| line["plan"]["total_ns"].as_u64());
     assert!(took > again / 100, "{took} {again}");
     // Documents are asked for of whoever explains a search.
-    searcher.search(&query).explain_documents([treepie::DocId(0)]).run().unwrap();
+    searcher.search(&query).explainer().documents([treepie::DocId(0)]).run().unwrap();
     assert_eq!(lines.taken()[0]["plan"].get("documents"), None);
     // What is only looked at is no search.
     searcher.search(&query).analyze().unwrap();
@@ -118,7 +118,7 @@ fn what_was_stopped_is_not_run_again() {
     let query = searcher.parse("paris OR texas").unwrap();
     let token = CancelToken::new();
     token.cancel();
-    let cancelled = searcher.search(&query).cancel(&token).run().unwrap_err();
+    let cancelled = searcher.search(&query).budget(Budget::new().cancel(&token)).run().unwrap_err();
     assert_eq!(cancelled.kind(), ErrorKind::Cancelled);
     let late = searcher.search(&query).timeout(Duration::ZERO).run().unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Timeout);

@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Document, ErrorKind, FacetKind, FacetRange, Field, FieldKind, Hit, Index, Interval, Schema,
-    SearchBuilder, SortKey, Timestamp, TotalMode, Value,
+    After, Budget, Document, ErrorKind, Facet, FacetKind, FacetRange, Field, FieldKind, Hit, Index,
+    Interval, Schema, SearchBuilder, SortKey, Timestamp, TotalMode, Value,
 };
 
 /// Walks that are made unless more are asked for.
@@ -127,7 +127,8 @@ fn sorting_walks_are_those_of_a_stable_sort() {
                     key.check(**row, found, &about);
                 }
             }
-            next = page.hits.last().map(|hit| search(&query).after_values(&hit.sort, hit.doc));
+            next =
+                page.hits.last().map(|hit| search(&query).after(After::values(&hit.sort, hit.doc)));
         }
     }
     println!("{n_walks} walks, {n_pages} pages, seed {seed}");
@@ -176,7 +177,8 @@ fn ranges_count_the_documents_that_have_a_value_in_them() {
             from.is_none_or(|from| from <= value) && to.is_none_or(|to| value < to)
         };
         let asked = ranges.iter().map(|range| range.0.clone());
-        let page = searcher.search(&query).facet_ranges(name, asked).facet("b", 1).limit(3);
+        let page =
+            searcher.search(&query).with_facet(Facet::ranges(name, asked)).facet("b", 1).limit(3);
         let page = page.run().unwrap();
         let about = format!("{text}: {name} {ranges:?}");
         let of = |item: &Item| item.get(name).cloned().unwrap_or_default();
@@ -196,7 +198,8 @@ fn ranges_count_the_documents_that_have_a_value_in_them() {
         assert_eq!((facet.other, facet.missing), (Some(other as u64), missing as u64), "{about}");
         // The calendar, by hours.
         let name = ["d", "dm"][random.below(2)];
-        let hours = searcher.search(&query).facet_intervals(name, Interval::Hour).limit(0);
+        let hours =
+            searcher.search(&query).with_facet(Facet::intervals(name, Interval::Hour)).limit(0);
         let hours = hours.run().unwrap().facets.remove(0);
         let mut by_hour = BTreeMap::new();
         for (_, item) in &expected {
@@ -222,7 +225,11 @@ fn blocks_that_lie_in_one_range_are_not_read() {
     let query = searcher.parse("name:thing -price:99999").unwrap();
     let search = || {
         let ranges = [(0..50_000u64).into(), (50_000u64..).into()];
-        searcher.search(&query).facet_ranges("price", ranges).facet("price", 1).limit(0)
+        searcher
+            .search(&query)
+            .with_facet(Facet::ranges("price", ranges))
+            .facet("price", 1)
+            .limit(0)
     };
     let page = search().run().unwrap();
     let counts: Vec<_> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
@@ -244,12 +251,18 @@ fn blocks_that_lie_in_one_range_are_not_read() {
         }
     };
     let all = || searcher.search(&query);
-    refused(all().facet_ranges("name", [(..).into()]), "found the text field 'name'");
-    refused(all().facet_ranges("plain", [(..).into()]), "expected a field that keeps a column");
-    refused(all().facet_ranges("price", [("cheap"..).into()]), "found 'cheap'");
-    refused(all().facet_intervals("price", Interval::Day), "expected a field of dates");
+    refused(all().with_facet(Facet::ranges("name", [(..).into()])), "found the text field 'name'");
+    refused(
+        all().with_facet(Facet::ranges("plain", [(..).into()])),
+        "expected a field that keeps a column",
+    );
+    refused(all().with_facet(Facet::ranges("price", [("cheap"..).into()])), "found 'cheap'");
+    refused(
+        all().with_facet(Facet::intervals("price", Interval::Day)),
+        "expected a field of dates",
+    );
     let turned = all()
-        .facet_ranges("price", [FacetRange::new(Some(9), Some(3)), (..3).into()])
+        .with_facet(Facet::ranges("price", [FacetRange::new(Some(9), Some(3)), (..3).into()]))
         .run()
         .unwrap();
     assert_eq!(turned.facets[0].buckets.iter().map(|b| b.count).collect::<Vec<_>>(), [0, 3]);
@@ -269,7 +282,8 @@ fn dates_far_from_each_other_are_counted_by_short_intervals() {
     writer.commit().unwrap();
     let (searcher, query) = (index.searcher().unwrap(), Query::All);
     let by = |interval| {
-        let page = searcher.search(&query).facet_intervals("d", interval).run().unwrap();
+        let page =
+            searcher.search(&query).with_facet(Facet::intervals("d", interval)).run().unwrap();
         let text = |end: &Option<Value>| end.as_ref().map(ToString::to_string).unwrap_or_default();
         let buckets = page.facets[0].buckets.iter();
         buckets.map(|b| (text(&b.from), text(&b.to), b.count)).collect::<Vec<_>>()
@@ -285,12 +299,12 @@ fn dates_far_from_each_other_are_counted_by_short_intervals() {
     writer.add(many).unwrap();
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
-    let search = || searcher.search(&query).facet_intervals("d", Interval::Minute);
+    let search = || searcher.search(&query).with_facet(Facet::intervals("d", Interval::Minute));
     assert_eq!(search().run().unwrap().facets[0].buckets.len(), 20_003);
-    let error = search().memory_bytes(1 << 20).run().unwrap_err();
+    let error = search().budget(Budget::new().memory_bytes(1 << 20)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     let ranges = vec![FacetRange::default(); 1_025];
-    let error = searcher.search(&query).facet_ranges("d", ranges).run().unwrap_err();
+    let error = searcher.search(&query).with_facet(Facet::ranges("d", ranges)).run().unwrap_err();
     assert!(error.to_string().contains("at most 1024 ranges"), "{error}");
 }
 
@@ -330,7 +344,7 @@ fn a_whole_walk_meets_each_document_once() {
                 let hits = page().offset(offset).run().unwrap().hits;
                 by_offset.extend(hits.iter().map(|hit| hit.doc));
                 let search = match &after {
-                    Some(hit) => page().after_values(&hit.sort, hit.doc),
+                    Some(hit) => page().after(After::values(&hit.sort, hit.doc)),
                     None => page(),
                 };
                 let hits = search.total(TotalMode::Unknown).run().unwrap().hits;
@@ -431,11 +445,14 @@ fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
     };
     refused(by(vec![price().collated("d-e")]), of_language);
     let hit = by(vec![price()]).run().unwrap().hits.remove(0);
-    refused(by(vec![price()]).after(1.0, hit.doc), "expected values of a hit, found a score");
-    refused(by(vec![]).after_values(&hit.sort, hit.doc), "expected keys to sort by");
+    refused(
+        by(vec![price()]).after(After::score(1.0, hit.doc)),
+        "expected values of a hit, found a score",
+    );
+    refused(by(vec![]).after(After::values(&hit.sort, hit.doc)), "expected keys to sort by");
     let two: [Value; 2] = [Value::Null, Value::Null];
     let with = |values: &[Value]| {
-        let search = by(vec![price()]).after_values(values.to_vec(), hit.doc);
+        let search = by(vec![price()]).after(After::values(values.to_vec(), hit.doc));
         search.run().unwrap_err().to_string()
     };
     assert!(with(&two).contains("expected 1 values, one a key, found 2"));

@@ -5,8 +5,8 @@ use Number::{Fraction, Whole};
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Accuracy, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics,
-    Index, Schema, Searcher, StatisticsFacet, Sum, Timestamp, Value,
+    Accuracy, Budget, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind,
+    FieldStatistics, Index, Schema, Searcher, StatisticsFacet, Sum, Timestamp, Value,
 };
 
 const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];
@@ -353,7 +353,7 @@ fn ranks_are_sketched_where_counting_would_take_too_much_memory() {
         let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
         let all = statistics(search().run().unwrap());
         assert_eq!((all.distinct, all.percentiles.len()), (Some(20_000), 1));
-        let few = statistics(search().memory_bytes(400 << 10).run().unwrap());
+        let few = statistics(search().budget(Budget::new().memory_bytes(400 << 10)).run().unwrap());
         assert!(all.is_exact() && !few.is_exact());
         assert_eq!(
             (few.distinct_by, few.percentiles_by),
@@ -366,7 +366,7 @@ fn ranks_are_sketched_where_counting_would_take_too_much_memory() {
             _ => panic!("{found:?}"),
         };
         assert!((rank(&few) - rank(&all)).abs() <= few.percentiles_by.error(), "{few:?}");
-        let error = search().memory_bytes(100 << 10).run().unwrap_err();
+        let error = search().budget(Budget::new().memory_bytes(100 << 10)).run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
         assert_eq!((few.sum, few.min, few.max), (all.sum, all.min, all.max));
         let tree = search().analyze().unwrap();
@@ -437,7 +437,7 @@ fn sketches_are_as_near_as_they_promise() {
         let mut distinct = values.clone();
         distinct.dedup();
         let facet = Facet::statistics(name).distinct().percentiles(PERCENTS);
-        let search = searcher.search(&query).limit(0).memory_bytes(512 << 10);
+        let search = searcher.search(&query).limit(0).budget(Budget::new().memory_bytes(512 << 10));
         let found = search.with_facet(facet).run().unwrap().facets.remove(0).statistics.unwrap();
         assert_eq!(found.distinct_by, Accuracy::HyperLogLog, "{name}");
         assert_eq!(found.percentiles_by, Accuracy::Kll, "{name}");
@@ -462,7 +462,7 @@ fn sketches_are_as_near_as_they_promise() {
             }
         }
         let quantiles = Facet::quantiles(name, 10);
-        let search = searcher.search(&query).limit(0).memory_bytes(512 << 10);
+        let search = searcher.search(&query).limit(0).budget(Budget::new().memory_bytes(512 << 10));
         let parts = search.with_facet(quantiles).run().unwrap().facets.remove(0).buckets;
         assert_eq!(parts.iter().map(|part| part.count).sum::<u64>(), N as u64, "{name}");
         let of_one = if name == "few" { N / 250 } else { 500 };
@@ -487,16 +487,19 @@ fn what_there_was_no_memory_for_is_not_kept_for_others() {
     let query = searcher.parse("at:[1 TO *]").unwrap();
     let search = || searcher.search(&query).limit(0).with_facet(Facet::statistics("at").distinct());
     let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
-    assert!(!statistics(search().memory_bytes(400 << 10).run().unwrap()).is_exact());
+    assert!(
+        !statistics(search().budget(Budget::new().memory_bytes(400 << 10)).run().unwrap())
+            .is_exact()
+    );
     let page = search().run().unwrap();
     assert!(!page.from_cache);
     assert_eq!(statistics(page).distinct, Some(40_000));
-    let page = search().memory_bytes(400 << 10).run().unwrap();
+    let page = search().budget(Budget::new().memory_bytes(400 << 10)).run().unwrap();
     assert!(page.from_cache && statistics(page).is_exact());
     // And so with the ends of quantiles.
     let search = || searcher.search(&query).limit(0).with_facet(Facet::quantiles("at", 4));
     let ranges = |page: &treepie::Hits| page.facets[0].clone();
-    assert!(!ranges(&search().memory_bytes(400 << 10).run().unwrap()).exact);
+    assert!(!ranges(&search().budget(Budget::new().memory_bytes(400 << 10)).run().unwrap()).exact);
     let page = search().run().unwrap();
     assert!(!page.from_cache && ranges(&page).exact);
     assert!(ranges(&page).buckets.iter().all(|bucket| bucket.count == 10_000), "{page:?}");
@@ -520,7 +523,8 @@ fn more_values_than_were_expected_are_sketched() {
     let query = searcher.parse("mark:has").unwrap();
     let facet = || Facet::statistics("rare").distinct().percentiles([50.0]);
     let search = || searcher.search(&query).limit(0).with_facet(facet());
-    let found = search().memory_bytes(600 << 10).run().unwrap().facets.remove(0);
+    let found =
+        search().budget(Budget::new().memory_bytes(600 << 10)).run().unwrap().facets.remove(0);
     let statistics = found.statistics.unwrap();
     assert_eq!((statistics.percentiles_by, found.exact), (Accuracy::Kll, false));
     assert_eq!(statistics.sum, search().run().unwrap().facets[0].statistics.as_ref().unwrap().sum);
@@ -594,7 +598,7 @@ fn ranks_take_little_memory() {
     let searcher = index.searcher().unwrap();
     let ask = |query: &str, facet: StatisticsFacet| {
         let query = searcher.parse(query).unwrap();
-        let search = searcher.search(&query).limit(0).memory_bytes(300 << 10);
+        let search = searcher.search(&query).limit(0).budget(Budget::new().memory_bytes(300 << 10));
         let search = search.with_facet(facet);
         let page = search.clone().run().unwrap().facets.remove(0);
         (page.statistics.unwrap(), search.analyze().unwrap().facets.remove(0).actual.unwrap())

@@ -2,7 +2,7 @@
 //! page of a walk.
 
 use crate::random::Random;
-use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, SortKey, Value};
+use treepie::{After, DocId, Document, Field, FieldKind, Index, Schema, Searcher, SortKey, Value};
 
 const N: usize = 160_000;
 /// Documents of the first segment.
@@ -147,7 +147,7 @@ fn the_first_in_the_order_of_lists_are_those_of_all_that_match() {
                 let search = || {
                     let search = searcher.search(&query).sort(keys.clone()).limit(limit as u64);
                     match &after {
-                        Some((values, doc)) => search.after_values(values.clone(), *doc),
+                        Some((values, doc)) => search.after(After::values(values.clone(), *doc)),
                         None => search,
                     }
                 };

@@ -2,8 +2,8 @@
 
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Collapse, Document, Facet, Index, Schema, SearchBuilder, Searcher, SortKey, Statistics,
-    TotalMode,
+    Collapse, Document, Explainer, Facet, Index, Schema, SearchBuilder, Searcher, SortKey,
+    Statistics, TotalMode,
 };
 
 /// Two segments, so that each term costs two.
@@ -29,21 +29,21 @@ fn searcher() -> Searcher {
 }
 
 /// Options of a search, by name.
-type Options = (&'static str, fn(SearchBuilder<'_>) -> SearchBuilder<'_>);
+type Options = (&'static str, fn(SearchBuilder<'_>) -> Explainer<'_>);
 
 const OPTIONS: [Options; 12] = [
-    ("count", |search| search.count_only()),
-    ("best and total", |search| search),
-    ("best", |search| search.total(TotalMode::Unknown)),
-    ("best and some", |search| search.total(TotalMode::UpTo(3))),
-    ("facets", |search| search.facet("kind", 3)),
-    ("count and facets", |search| search.count_only().facet("kind", 3)),
-    ("sorted", |search| search.sort([SortKey::ascending("kind"), SortKey::score()])),
-    ("collapsed", |search| search.collapse(Collapse::by("kind"))),
-    ("by segment", |search| search.statistics(Statistics::Segment)),
-    ("patterns", |search| search.pattern_terms(5)),
-    ("documents", |search| search.explain_documents([treepie::DocId(0), treepie::DocId(300)])),
-    ("functions", |search| search.facet("kind", 2).total(TotalMode::Unknown)),
+    ("count", |search| search.count_only().explainer()),
+    ("best and total", |search| search.explainer()),
+    ("best", |search| search.total(TotalMode::Unknown).explainer()),
+    ("best and some", |search| search.total(TotalMode::UpTo(3)).explainer()),
+    ("facets", |search| search.facet("kind", 3).explainer()),
+    ("count and facets", |search| search.count_only().facet("kind", 3).explainer()),
+    ("sorted", |search| search.sort([SortKey::ascending("kind"), SortKey::score()]).explainer()),
+    ("collapsed", |search| search.collapse(Collapse::by("kind")).explainer()),
+    ("by segment", |search| search.statistics(Statistics::Segment).explainer()),
+    ("patterns", |search| search.pattern_terms(5).explainer()),
+    ("documents", |search| search.explainer().documents([treepie::DocId(0), treepie::DocId(300)])),
+    ("functions", |search| search.facet("kind", 2).total(TotalMode::Unknown).explainer()),
 ];
 
 #[test]

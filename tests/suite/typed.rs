@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Decimal, Document, ErrorKind, FacetMethod, Field, FieldKind, Index, Schema, Searcher,
-    Timestamp, Value,
+    After, Decimal, Document, ErrorKind, Facet, FacetMethod, Field, FieldKind, Index, Schema,
+    Searcher, Timestamp, Value,
 };
 
 const MICRO: i128 = 1_000_000;
@@ -390,7 +390,7 @@ fn what_was_added_comes_back_and_its_values_are_counted() {
             search = search.facet(name, 12);
         }
         for (name, ..) in FIELDS {
-            search = search.facet_by(name, 12, FacetMethod::Column);
+            search = search.with_facet(Facet::values(name).limit(12).method(FacetMethod::Column));
         }
         let page = search.run().unwrap();
         assert_eq!(page.hits.len(), left.iter().filter(|left| **left).count());
@@ -589,12 +589,16 @@ fn addresses_are_sorted_counted_and_deleted_as_values_and_refuse_what_is_for_num
     let first = by("host").limit(1).run().unwrap().hits.remove(0);
     assert_eq!(first.sort, [Value::Ip(IpAddr::from([9, 9, 9, 9]))]);
     for from in [first.sort[0].clone(), "9.9.9.9".into()] {
-        assert_eq!(names(by("host").after_values(&[from], first.doc)), "abd");
+        assert_eq!(names(by("host").after(After::values(&[from], first.doc))), "abd");
     }
-    let error = by("host").after_values(["x"], first.doc).run().unwrap_err();
+    let error = by("host").after(After::values(["x"], first.doc)).run().unwrap_err();
     assert!(error.to_string().contains("by its value of key 1"), "{error}");
     for method in [FacetMethod::Column, FacetMethod::Dictionary] {
-        let page = searcher.search(&all).facet_by("host", 2, method).run().unwrap();
+        let page = searcher
+            .search(&all)
+            .with_facet(Facet::values("host").limit(2).method(method))
+            .run()
+            .unwrap();
         let counts: Vec<_> =
             page.facets[0].buckets.iter().map(|b| (b.value.to_string(), b.count)).collect();
         assert_eq!(counts, [("10.0.0.2".to_owned(), 2), ("9.9.9.9".to_owned(), 1)]);
@@ -607,7 +611,8 @@ fn addresses_are_sorted_counted_and_deleted_as_values_and_refuse_what_is_for_num
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("found the ip field 'host'"), "{error}");
     }
-    let page = searcher.search(&all).facet_ranges("host", [(..).into()]).run().unwrap();
+    let page =
+        searcher.search(&all).with_facet(Facet::ranges("host", [(..).into()])).run().unwrap();
     assert_eq!((page.facets[0].buckets[0].count, page.facets[0].missing), (3, 1));
     assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
     writer.delete_value("host", "10.0.0.2").unwrap();

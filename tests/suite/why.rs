@@ -210,7 +210,7 @@ fn every_node_says_what_its_part_of_the_query_says() {
             let query = parse(&text);
             let matches = naive.matches(&query);
             let (searcher, live) = &searchers[nth % searchers.len()];
-            let search = || searcher.search(&query).count_only().explain_documents(all(n));
+            let search = || searcher.search(&query).count_only().explainer().documents(all(n));
             let explained = search().explain().unwrap();
             assert_eq!(explained.documents.len(), n);
             for (document, (matches, live)) in
@@ -274,7 +274,7 @@ fn documents_of_later_windows_are_told_of_as_those_of_the_first() {
     ] {
         let query = parse(text);
         let search =
-            searcher.search(&query).count_only().explain_documents(docs.into_iter().map(DocId));
+            searcher.search(&query).count_only().explainer().documents(docs.into_iter().map(DocId));
         for tree in [search.clone().explain().unwrap(), search.analyze().unwrap()] {
             for document in &tree.documents {
                 assert_eq!(document.matches, expected(document.doc), "{text}: {document:?}");
@@ -303,8 +303,8 @@ fn scores_and_places_are_those_of_the_search() {
         ];
         for (name, search) in searches {
             let hits = search().run().unwrap().hits;
-            let explained = search().explain_documents(all(n)).explain().unwrap();
-            let analyzed = search().explain_documents(all(n)).analyze().unwrap();
+            let explained = search().explainer().documents(all(n)).explain().unwrap();
+            let analyzed = search().explainer().documents(all(n)).analyze().unwrap();
             for (before, after) in explained.documents.iter().zip(&analyzed.documents) {
                 let place = hits.iter().position(|hit| hit.doc.0 == after.doc);
                 let (top, ran) = (before.verdicts.get("0"), after.verdicts["0"]);
@@ -347,7 +347,7 @@ fn presence_is_looked_up_where_planning_has_not_read_it() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = parse("brand:*");
-    let search = searcher.search(&query).count_only().explain_documents(all(600));
+    let search = searcher.search(&query).count_only().explainer().documents(all(600));
     let tree = search.explain().unwrap();
     for document in &tree.documents {
         assert_eq!(document.matches, document.doc % 2 == 0, "{document:?}");
@@ -369,7 +369,7 @@ fn sentences_name_what_decides() {
     let told = |text: &str, doc: u64| {
         let query = parse(text);
         let search =
-            searcher.search(&query).count_only().explain_documents([DocId(doc), DocId(doc)]);
+            searcher.search(&query).count_only().explainer().documents([DocId(doc), DocId(doc)]);
         let mut tree = search.explain().unwrap();
         assert_eq!(tree.documents.len(), 1, "each is told of once");
         let document = tree.documents.remove(0);
@@ -426,10 +426,10 @@ fn sentences_name_what_decides() {
     assert_eq!(misses.len(), 3, "{misses:?}");
 
     let query = parse("history");
-    let error = searcher.search(&query).explain_documents([DocId(4)]).explain().unwrap_err();
+    let error = searcher.search(&query).explainer().documents([DocId(4)]).explain().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("a number below 4"), "{error}");
-    assert!(searcher.search(&query).explain_documents([DocId(u64::MAX)]).analyze().is_err());
+    assert!(searcher.search(&query).explainer().documents([DocId(u64::MAX)]).analyze().is_err());
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn a_document_is_recognised_by_a_text_rather_than_a_number() {
     writer.add(Document::new().with("id", 24_i64)).unwrap();
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
-    let search = searcher.search(&Query::All).explain_documents(all(2)).explain().unwrap();
+    let search = searcher.search(&Query::All).explainer().documents(all(2)).explain().unwrap();
     let titles: Vec<_> = search.documents.iter().map(|document| &*document.title).collect();
     assert_eq!(titles, ["Permian", "24"]);
 }

@@ -39,7 +39,7 @@ fn of_texts(texts: &[&str]) -> Searcher {
 }
 
 fn why(searcher: &Searcher, text: &str) -> WhyEmpty {
-    searcher.search(&searcher.parse(text).unwrap()).why_empty().unwrap()
+    searcher.search(&searcher.parse(text).unwrap()).explainer().why_empty().unwrap()
 }
 
 fn word(random: &mut Random) -> String {
@@ -111,7 +111,7 @@ fn the_conflict_is_the_smallest_there_is() {
         if nth % 3 == 0 {
             expected = both(&expected, &naive.matches(&Query::value("tag", selected)));
         }
-        let why = search.why_empty().unwrap();
+        let why = search.explainer().why_empty().unwrap();
         let count = |docs: &[bool]| docs.iter().filter(|hit| **hit).count() as u64;
         assert_eq!((why.documents, why.matches), (n_docs as u64, count(&expected)), "{query}");
 
@@ -305,12 +305,17 @@ fn its_json_is_as_documented() {
 fn errors_are_those_of_a_search() {
     let searcher = of_texts(&["paris"]);
     let query = searcher.parse("nofield:x").unwrap();
-    assert_eq!(searcher.search(&query).why_empty().unwrap_err().kind(), ErrorKind::Query);
+    assert_eq!(
+        searcher.search(&query).explainer().why_empty().unwrap_err().kind(),
+        ErrorKind::Query
+    );
     let query = searcher.parse("paris").unwrap();
-    let error = searcher.search(&query).select("nofield", ["x"]).why_empty().unwrap_err();
+    let error =
+        searcher.search(&query).select("nofield", ["x"]).explainer().why_empty().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Query);
     let query = searcher.parse("pari* AND texas").unwrap();
-    let stopped = searcher.search(&query).timeout(std::time::Duration::ZERO).why_empty();
+    let stopped =
+        searcher.search(&query).timeout(std::time::Duration::ZERO).explainer().why_empty();
     assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
 }
 

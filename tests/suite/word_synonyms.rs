@@ -133,7 +133,7 @@ fn alternatives_score_once_and_are_told_and_marked() {
     assert_eq!(marked("i pod", 4), "[ipod]");
     assert_eq!(marked("i pod", 5), "");
     // Words that are read together are one condition.
-    let why = searcher.search(&query("+united +states +jorvik")).why_empty().unwrap();
+    let why = searcher.search(&query("+united +states +jorvik")).explainer().why_empty().unwrap();
     assert_eq!((why.clauses.len(), why.clauses[0].matches), (2, 3), "{why}");
 }
 

@@ -208,7 +208,7 @@ fn dates_of_a_field_are_read_in_its_zone_unless_they_say_another() {
     }
     let query = searcher.parse("*").unwrap();
     let ranges = ["..2024-03-31T03:00".parse().unwrap()];
-    let page = searcher.search(&query).facet_ranges("there", ranges).run().unwrap();
+    let page = searcher.search(&query).with_facet(Facet::ranges("there", ranges)).run().unwrap();
     assert_eq!(page.facets[0].buckets[0].count, 1);
     writer.delete_value("there", "2024-03-31T03:00:00.000000").unwrap();
     assert_eq!(writer.commit().unwrap().documents, 2);

@@ -226,7 +226,7 @@ fn a_real_search_has_its_documents_and_maps() {
     let searcher = index.searcher().expect("a snapshot");
     let query = searcher.parse("+history art -war").expect("a query");
     let asked = [0, 1].map(DocId);
-    let tree = searcher.search(&query).explain_documents(asked).analyze().expect("a plan");
+    let tree = searcher.search(&query).explainer().documents(asked).analyze().expect("a plan");
     let Some(browser) = opened("real", &tree.to_html(), "doc=0&node=0.0.0") else { return };
     let lens = browser.text("#lens");
     for told in [

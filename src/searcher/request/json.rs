@@ -1,6 +1,6 @@
 //! Requests as JSON, and back.
 
-use super::{AfterScore, Collapse, Order, RequestLimits, SearchRequest, Selection, Statistics};
+use super::{After, Collapse, Order, RequestLimits, SearchRequest, Selection, Statistics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
@@ -81,7 +81,6 @@ impl SearchRequest<'_> {
             order,
             after,
             sort,
-            after_values,
             parameters,
             score_functions,
             pattern_terms,
@@ -112,17 +111,16 @@ impl SearchRequest<'_> {
             json.field("order").string(name_of(&ORDERS, order));
         }
         write_all(json, "sort", sort, |json, key| key.write_json(json))?;
-        if let Some(AfterScore { score, doc }) = after {
-            json.field("after").object(|json| {
+        match after {
+            None => {}
+            Some(After::Score { score, doc }) => json.field("after").object(|json| {
                 json.field("score").float(score);
                 json.field("doc").number(doc.0);
-            });
-        }
-        if let Some((values, doc)) = after_values {
-            json.field("after_values").object(|json| {
+            }),
+            Some(After::Values { values, doc }) => json.field("after_values").object(|json| {
                 json.field("values").array(values, |json, value| value.write_json(json));
                 json.field("doc").number(doc.0);
-            });
+            }),
         }
         write_all(json, "facets", facets, |json, facet| {
             facet.write_json(json);
@@ -230,8 +228,11 @@ impl SearchRequest<'static> {
                 "fields" => request.fields = Some(reader.array(Reader::string)?),
                 "order" => request.order = reader.one_of(&ORDERS)?,
                 "sort" => request.sort = reader.array(SortKey::read_json)?,
-                "after" => request.after = Some(AfterScore::read_json(reader)?),
-                "after_values" => request.after_values = Some(read_after_values(reader)?),
+                "after" | "after_values" if request.after.is_some() => {
+                    return unknown(reader, name, "one place that a page goes on after");
+                }
+                "after" => request.after = Some(read_after_score(reader)?),
+                "after_values" => request.after = Some(read_after_values(reader)?),
                 "facets" => request.facets = reader.array(Facet::read_json)?,
                 "selections" => request.selections = reader.array(Selection::read_json)?,
                 "collapse" => request.collapse = Some(Box::new(Collapse::read_json(reader)?)),
@@ -265,19 +266,17 @@ fn read_statistics(reader: &mut Reader<'_>) -> Result<Statistics> {
     }
 }
 
-impl AfterScore {
-    fn read_json(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut after = AfterScore { score: 0.0, doc: DocId(0) };
-        reader.object(&["score", "doc"], |reader, name| {
-            match name {
-                "score" => after.score = reader.double()?,
-                "doc" => after.doc = DocId(reader.whole()?),
-                _ => return unknown(reader, name, "\"score\" or \"doc\""),
-            }
-            Ok(true)
-        })?;
-        Ok(after)
-    }
+fn read_after_score(reader: &mut Reader<'_>) -> Result<After> {
+    let (mut score, mut doc) = (0.0, DocId(0));
+    reader.object(&["score", "doc"], |reader, name| {
+        match name {
+            "score" => score = reader.double()?,
+            "doc" => doc = DocId(reader.whole()?),
+            _ => return unknown(reader, name, "\"score\" or \"doc\""),
+        }
+        Ok(true)
+    })?;
+    Ok(After::score(score, doc))
 }
 
 impl Selection {
@@ -515,17 +514,17 @@ fn read_total(reader: &mut Reader<'_>) -> Result<TotalMode> {
     }
 }
 
-fn read_after_values(reader: &mut Reader<'_>) -> Result<(Vec<Value>, DocId)> {
-    let mut after = (vec![], DocId(0));
+fn read_after_values(reader: &mut Reader<'_>) -> Result<After> {
+    let (mut values, mut doc) = (vec![], DocId(0));
     reader.object(&["values", "doc"], |reader, name| {
         match name {
-            "values" => after.0 = reader.array(Value::read_json)?,
-            "doc" => after.1 = DocId(reader.whole()?),
+            "values" => values = reader.array(Value::read_json)?,
+            "doc" => doc = DocId(reader.whole()?),
             _ => return unknown(reader, name, "\"values\" or \"doc\""),
         }
         Ok(true)
     })?;
-    Ok(after)
+    Ok(After::Values { values, doc })
 }
 
 fn read_parameters(reader: &mut Reader<'_>) -> Result<(String, Parameters)> {

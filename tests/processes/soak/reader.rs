@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 use treepie::storage::ReadMode;
-use treepie::{CancelToken, Error, ErrorKind, Hits, Index, Relation, Searcher, Stopped};
+use treepie::{Budget, CancelToken, Error, ErrorKind, Hits, Index, Relation, Searcher, Stopped};
 
 /// Snapshots that are kept while newer ones come.
 const KEPT: usize = 3;
@@ -252,7 +252,7 @@ fn search(
     }
     if let Some(after) = stop.cancel {
         let token = CancelToken::new();
-        search = search.cancel(&token);
+        search = search.budget(Budget::new().cancel(&token));
         if after.is_zero() {
             token.cancel();
         } else {

@@ -8,8 +8,8 @@ mod thresholds;
 use std::fmt::Write;
 use treepie::explain::{ExplainNode, ExplainTree, Finding, Severity};
 use treepie::{
-    Document, EstimateFrom, FacetMethod, Field, FieldKind, Function, Index, Order, Schema,
-    ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
+    After, Document, EstimateFrom, Explainer, Facet, FacetMethod, Field, FieldKind, Function,
+    Index, Order, Schema, ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
 };
 
 fn schema() -> Schema {
@@ -55,6 +55,14 @@ fn analyzed(
     searcher: &Searcher,
     text: &str,
     with: impl for<'s> Fn(SearchBuilder<'s>) -> SearchBuilder<'s>,
+) -> ExplainTree {
+    explained(searcher, text, |search| with(search).explainer())
+}
+
+fn explained(
+    searcher: &Searcher,
+    text: &str,
+    with: impl for<'s> Fn(SearchBuilder<'s>) -> Explainer<'s>,
 ) -> ExplainTree {
     let query = searcher.parse(text).unwrap();
     let mut tree = with(searcher.search(&query)).analyze().unwrap();
@@ -372,8 +380,8 @@ fn estimates_that_are_far_off_are_told_where_they_matter() {
     let titles = [same("both of them", 1_000), same("both", 600), same("them", 600), same("", 8)];
     let searcher = self::titles([titles.concat()]).searcher().unwrap();
     // A sample would be right.
-    let tree = analyzed(&searcher, "both AND them", |search| {
-        search.count_only().estimate_from(EstimateFrom::Headers)
+    let tree = explained(&searcher, "both AND them", |search| {
+        search.count_only().explainer().estimate_from(EstimateFrom::Headers)
     });
     assert_eq!(tree.plan.actual.as_ref().unwrap().documents, 1_000);
     let found = |expected: u64| {
@@ -477,7 +485,7 @@ fn deep_pages_are_to_go_on_after_the_last_hit() {
         search.limit(10).run().unwrap().hits.iter().map(|hit| hit.doc.0).collect()
     };
     let before = search().offset(999).limit(1).run().unwrap().hits.remove(0);
-    let on = || search().after(before.score.unwrap(), before.doc);
+    let on = || search().after(After::score(before.score.unwrap(), before.doc));
     assert_eq!(page(on()), page(search().offset(1_000)));
     quiet(&on().analyze().unwrap());
 
@@ -633,7 +641,9 @@ fn slow_facets_are_told_what_would_be_faster() {
     };
     let searcher = with(1_500);
     let facet = |searcher: &Searcher, field: &str, limit, method| {
-        let tree = analyzed(searcher, "paris", |search| search.facet_by(field, limit, method));
+        let tree = analyzed(searcher, "paris", |search| {
+            search.with_facet(Facet::values(field).limit(limit).method(method))
+        });
         let mut tree = tree;
         each_node(&mut tree.plan, &mut |node| node.actual.as_mut().unwrap().time_ns = 10);
         tree.facets[0].actual.as_mut().unwrap().time_ns = 1_000_000;

@@ -41,7 +41,7 @@ impl Indexes {
     fn plan(&self, question: &Question) -> ExplainTree {
         let searcher = if question.living { &self.living } else { &self.quiet };
         let query = question.query(searcher);
-        let search = (question.shape.1)(searcher.search(&query));
+        let search = question.search(searcher, &query);
         let tree = if question.runs() { search.analyze() } else { search.explain() };
         tree.unwrap_or_else(|error| panic!("{}: {error}", question.title()))
     }

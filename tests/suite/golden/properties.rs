@@ -225,7 +225,7 @@ fn they_hold_of_every_golden_plan() {
         for question in &group.questions {
             let searcher = if question.living { &indexes.living } else { &indexes.quiet };
             let query = question.query(searcher);
-            let search = (question.shape.1)(searcher.search(&query));
+            let search = question.search(searcher, &query);
             check(&search.clone().explain().unwrap(), &question.title());
             check(&search.analyze().unwrap(), &question.title());
         }

@@ -33,6 +33,15 @@ impl Question {
         self.shape.0.starts_with("run ")
     }
 
+    pub(super) fn search<'s>(&self, searcher: &'s Searcher, query: &'s Query) -> SearchBuilder<'s> {
+        let search = (self.shape.1)(searcher.search(query));
+        if self.shape.0 != OF_COLLECTION {
+            return search;
+        }
+        let of_shards = searcher.collection_statistics(search.request()).unwrap();
+        search.statistics(Statistics::Collection(of_shards.into()))
+    }
+
     pub(super) fn query(&self, searcher: &Searcher) -> Query {
         match self.text.strip_prefix("at least ").and_then(|rest| rest.split_once(" of ")) {
             // There are no words for it in the query language.
@@ -50,6 +59,8 @@ impl Question {
     }
 }
 
+/// Shape of a search whose statistics are handed in.
+const OF_COLLECTION: &str = "best 10, statistics of a collection";
 const COUNT: Shape = ("count", |search| search.count_only());
 const PAGE: Shape = ("page of 3", |search| search.order(Order::Document).limit(3));
 const UNCOUNTED: Shape = ("page of 3, uncounted", |search| {
@@ -310,10 +321,7 @@ fn ranked() -> Vec<Question> {
     const SEGMENTS: Shape = ("best 10, statistics of segments", |search| {
         search.limit(10).statistics(Statistics::Segment)
     });
-    const COLLECTION: Shape = ("best 10, statistics of a collection", |search| {
-        let of_shards = search.collection_statistics().unwrap();
-        search.limit(10).statistics(Statistics::Collection(of_shards.into()))
-    });
+    const COLLECTION: Shape = (OF_COLLECTION, |search| search.limit(10));
     const TERMS: Shape =
         ("best 10, patterns by 20 terms", |search| search.limit(10).pattern_terms(20));
     const NTH: Shape = ("best 10 after the first 20", |search| search.offset(20).limit(10));
@@ -369,7 +377,10 @@ fn sorted() -> Vec<Question> {
 
 fn facets() -> Vec<Question> {
     fn by(search: SearchBuilder<'_>, method: FacetMethod) -> SearchBuilder<'_> {
-        search.order(Order::Document).limit(3).facet_by("tag", 3, method)
+        search
+            .order(Order::Document)
+            .limit(3)
+            .with_facet(Facet::values("tag").limit(3).method(method))
     }
     const TAG: Shape =
         ("facet tag", |search| search.order(Order::Document).limit(3).facet("tag", 3));
@@ -397,8 +408,9 @@ fn facets() -> Vec<Question> {
             .limit(0)
             .with_facet(Facet::ranges("n", [range(None, Some(10)), range(Some(10), None)]))
     });
-    const MONTHS: Shape =
-        ("facet months of d", |search| search.limit(0).facet_intervals("d", Interval::Month));
+    const MONTHS: Shape = ("facet months of d", |search| {
+        search.limit(0).with_facet(Facet::intervals("d", Interval::Month))
+    });
     const STEPS: Shape =
         ("facet steps of n", |search| search.limit(0).with_facet(Facet::steps("n", 100)));
     const SUITABLE: Shape = ("facet suitable ranges and quantiles of n", |search| {

@@ -60,7 +60,7 @@ fn every_golden_plan_has_its_shape() {
         for question in &group.questions {
             let searcher = if question.living { &indexes.living } else { &indexes.quiet };
             let query = question.query(searcher);
-            let search = (question.shape.1)(searcher.search(&query));
+            let search = question.search(searcher, &query);
             check(&validator, &search.clone().explain().unwrap().to_json(), &question.title());
             check(&validator, &search.analyze().unwrap().to_json(), &question.title());
         }

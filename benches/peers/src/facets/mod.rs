@@ -16,7 +16,7 @@ use tantivy::{
     },
 };
 use treepie::{
-    Decimal, Document, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval,
+    Decimal, Document, Facet, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval,
     SearchBuilder, SortKey, Timestamp, WriterOptions,
 };
 
@@ -438,9 +438,9 @@ impl Treepie {
         let search = self.searcher.search(&self.queries[mark]);
         let search = match task {
             Task::Brands => search.facet("brand", TOP).count_only(),
-            Task::BrandsBy(way) => search.facet_by("brand", TOP, WAYS[way].1).count_only(),
-            Task::Prices => search.facet_ranges("price", self.prices.iter().cloned()).count_only(),
-            Task::Months => search.facet_intervals("since", Interval::Month).count_only(),
+            Task::BrandsBy(way) => search.with_facet(Facet::values("brand").limit(TOP).method(WAYS[way].1)).count_only(),
+            Task::Prices => search.with_facet(Facet::ranges("price", self.prices.iter().cloned())).count_only(),
+            Task::Months => search.with_facet(Facet::intervals("since", Interval::Month)).count_only(),
             Task::ByPrice => search.sort([SortKey::ascending("price")]).limit(TOP as u64),
             Task::ByPriceAndDate => search
                 .sort([SortKey::ascending("price"), SortKey::descending("since")])
@@ -467,9 +467,9 @@ impl Treepie {
                 .limit(TOP as u64),
             1 => search.facet("brand", TOP),
             2 => search.facet("color", TOP),
-            3 => search.facet_ranges("price", self.prices.iter().cloned()),
-            4 => search.facet_intervals("since", Interval::Month),
-            _ => search.facet_intervals("since", Interval::Year),
+            3 => search.with_facet(Facet::ranges("price", self.prices.iter().cloned())),
+            4 => search.with_facet(Facet::intervals("since", Interval::Month)),
+            _ => search.with_facet(Facet::intervals("since", Interval::Year)),
         }
     }
 
@@ -488,7 +488,7 @@ impl Treepie {
                     // A field without a column has no such way.
                     let time = match field {
                         "mark" if way == FacetMethod::Column => f64::INFINITY,
-                        _ => grid_median(|| search().facet_by(field, TOP, way))?,
+                        _ => grid_median(|| search().with_facet(Facet::values(field).limit(TOP).method(way)))?,
                     };
                     best = best.min(time);
                     shown += &format!("{time:>16.1}");

@@ -35,11 +35,12 @@ fn analyze(
     from: EstimatesFrom,
 ) -> Result<ExplainTree, Error> {
     let query = searcher.parse(text)?;
-    let search = searcher.search(&query).estimate_from(from.into_library());
-    let mut tree = match command.hits() {
-        None => search.count_only().analyze()?,
-        Some(limit) => search.limit(limit).total(TotalMode::Exact).analyze()?,
+    let search = searcher.search(&query);
+    let search = match command.hits() {
+        None => search.count_only(),
+        Some(limit) => search.limit(limit).total(TotalMode::Exact),
     };
+    let mut tree = search.explainer().estimate_from(from.into_library()).analyze()?;
     tree.query = text.to_owned();
     Ok(tree)
 }
@@ -47,7 +48,8 @@ fn analyze(
 /// The least time of a few that `explain` takes: making the plan, and the tree with what is worth knowing of it.
 fn time_explain(searcher: &Searcher, text: &str, from: EstimatesFrom) -> Result<Duration, Error> {
     let query = searcher.parse(text)?;
-    let search = || searcher.search(&query).count_only().estimate_from(from.into_library());
+    let search =
+        || searcher.search(&query).count_only().explainer().estimate_from(from.into_library());
     let mut least = Duration::MAX;
     for _ in 0..5 {
         let started = Instant::now();

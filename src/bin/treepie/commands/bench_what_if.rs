@@ -253,7 +253,7 @@ fn print_summaries(
 
 fn measured(command: BenchCommand, searcher: &Searcher, text: &str) -> Result<Option<Case>, Error> {
     let query = searcher.parse(text)?;
-    let tree = command.search(searcher, &query).what_if()?;
+    let tree = command.search(searcher, &query).explainer().what_if()?;
     Ok(Case::of(command, text, &tree))
 }
 

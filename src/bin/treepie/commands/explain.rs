@@ -144,11 +144,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         search = search.count_only();
     }
     if args.why_empty {
-        let why = search.why_empty().map_err(in_query(&text))?;
+        let why = search.explainer().why_empty().map_err(in_query(&text))?;
         why_empty::print(why, text, format == ExplainFormat::Json, global)?;
         return Ok(Exit::Done);
     }
-    search = search.explain_documents(args.doc.map(DocId));
+    let mut search = search.explainer().documents(args.doc.map(DocId));
     if let Some(from) = args.estimate_from {
         search = search.estimate_from(from.into_library());
     }

@@ -5,7 +5,7 @@ use std::{fs, io, io::Write, path::PathBuf, time::Duration};
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
 use treepie::{
-    Budget, Collapse, DocId, Error, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder,
+    After, Budget, Collapse, DocId, Error, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder,
     SearchRequest, Searcher, Statistics, TotalMode, query::Query,
 };
 
@@ -315,7 +315,11 @@ impl Shape {
             Asked::Typed(text) => {
                 let query = self.query(text, schema, global)?;
                 let request = SearchRequest::new(&query).into_owned();
-                self.apply(searcher.search_for(request), schema)
+                let search = searcher.search_for(request);
+                match self.selections.is_empty() {
+                    true => self.apply(search, schema),
+                    false => self.apply(self.selected(search, searcher)?, schema),
+                }
             }
             Asked::Request(request) => {
                 let query = request.query().clone().at(schema, &self.dates.dates())?;
@@ -323,6 +327,23 @@ impl Shape {
                 Ok(searcher.search_for(request))
             }
         }
+    }
+
+    /// A search for values that are selected, too.
+    fn selected<'s>(
+        &self,
+        mut search: SearchBuilder<'s>,
+        searcher: &'s Searcher,
+    ) -> Outcome<SearchBuilder<'s>> {
+        for typed in &self.selections {
+            let Some((field, value)) = typed.split_once('=') else {
+                let wrong = usage("reading --select").expected("FIELD=VALUE");
+                return Err(wrong.found(format!("'{typed}'")).into());
+            };
+            search = search.select(field, [value]);
+        }
+        let request = search.request().clone();
+        Ok(searcher.search_for(request.selected_at(searcher.schema(), &self.dates.dates())?))
     }
 
     /// Gives these options to a search.
@@ -334,13 +355,6 @@ impl Shape {
         let dates = self.dates.dates();
         for facet in facet_tree::read(&self.facets, &self.statistics_of, &self.top_hits)? {
             search = search.with_facet(facet.at(schema, &dates)?);
-        }
-        for typed in &self.selections {
-            let Some((field, value)) = typed.split_once('=') else {
-                let wrong = usage("reading --select").expected("FIELD=VALUE");
-                return Err(wrong.found(format!("'{typed}'")).into());
-            };
-            search = search.select_at(field, [value], &dates)?;
         }
         if let Some(typed) = &self.collapse {
             search = search.collapse(collapse(typed)?);
@@ -370,11 +384,11 @@ impl Shape {
             search = match self.sort.is_empty() {
                 true => {
                     let (score, doc) = after(typed)?;
-                    search.after(score, doc)
+                    search.after(After::score(score, doc))
                 }
                 false => {
                     let (values, doc) = after_values(typed)?;
-                    search.after_values(values, doc)
+                    search.after(After::values(values, doc))
                 }
             };
         }
@@ -382,7 +396,7 @@ impl Shape {
             search = search.timeout(timeout);
         }
         if let Some(bytes) = self.max_memory {
-            search = search.memory_bytes(bytes);
+            search = search.budget(Budget::new().memory_bytes(bytes));
         }
         let search = search.limit(self.limit).offset(self.offset).total(total);
         Ok(search.pattern_terms(self.pattern_terms).statistics(match self.statistics {
@@ -501,7 +515,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let (found, plan) = match args.explain {
         // Of one run: that of another would be about other times, and what was stopped elsewhere.
-        true => search.run_and_explain().map(|(found, plan)| (found, Some(plan))),
+        true => search.explainer().run().map(|(found, plan)| (found, Some(plan))),
         false => search.run().map(|found| (found, None)),
     }
     .map_err(in_query(&text))?;

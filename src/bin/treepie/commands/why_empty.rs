@@ -33,7 +33,8 @@ pub(super) fn print(
 
 /// One line for somebody whose search found nothing: what would help, if that is found soon.
 pub(super) fn in_one_line(search: SearchBuilder<'_>) -> String {
-    let advice = search.timeout(UNASKED_MAX).why_empty().ok().and_then(|why| why.advice());
+    let advice =
+        search.timeout(UNASKED_MAX).explainer().why_empty().ok().and_then(|why| why.advice());
     match advice {
         Some(advice) => terminal::printable(&advice).into_owned(),
         None => {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::budget::Budget;
 use crate::document::Document;
 use crate::function::{Decay, FieldValue, Function, Modifier};
 use crate::schema::{Field, FieldKind, Schema};
@@ -31,23 +32,25 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
     let popular = FieldValue::new("price").factor(0.1).modifier(Modifier::Log1p).missing(1.0);
     let recent = Decay::exp("since", "2024-05-06", 86_400.0).offset(1.0).decay(0.3).missing(0.0);
     let zone = || "+02:00".parse::<Zone>().unwrap();
+    let read = new().select("since", ["2024-05-06"]).request().clone();
+    let read = read.selected_at(searcher.schema(), &Dates::new().zone(zone())).unwrap();
     let spread = Facet::statistics("price").distinct().percentiles([50.0, 99.9]);
     vec![
         new(),
         new().limit(0).offset(7).total(TotalMode::UpTo(1_000)),
         new().total(TotalMode::Unknown).count_only().fields(["title"]),
         new().fields(Vec::<String>::new()).order(Order::Document),
-        new().after(1.2345678, DocId(1)),
-        new().after(f32::NAN, DocId(u64::MAX >> 1)),
+        new().after(After::score(1.2345678, DocId(1))),
+        new().after(After::score(f32::NAN, DocId(u64::MAX >> 1))),
         new()
             .sort([
                 SortKey::ascending("brand").natural(),
                 SortKey::descending("price").missing_first(),
             ])
-            .after_values(
+            .after(After::values(
                 [Value::from("acme"), Value::Decimal(Decimal::new(350, 2).unwrap())],
                 DocId(0),
-            ),
+            )),
         new().sort([
             SortKey::ascending("brand").collated("de"),
             SortKey::score(),
@@ -58,7 +61,7 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         new()
             .statistics(Statistics::Segment)
             .timeout(Duration::from_millis(60_500))
-            .memory_bytes(1 << 30)
+            .budget(Budget::new().memory_bytes(1 << 30))
             .partial(),
         new()
             .score_function(ScoreFunction::multiply(age))
@@ -67,7 +70,7 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         new()
             .select("brand", ["acme", "bolt"])
             .select("price", [Value::from(3.5), Value::U64(4), Value::I64(-4)]),
-        new().select_at("since", ["2024-05-06"], &Dates::new().zone(zone())).unwrap(),
+        searcher.search_for(read),
         new().collapse(Collapse::by("brand").keep(3).missing_alone()),
         new()
             .facet("brand", 3)
