@@ -58,8 +58,8 @@ use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use page::{
-    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Scoring, Shape, SortDetails,
-    StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, Scoring,
+    Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 use std::ops::Range;

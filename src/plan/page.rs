@@ -6,6 +6,8 @@
 //! | `TopK` | the best by score | [`TopKStrategy`] |
 //! | `Sort` | the first in the order of fields | by columns, by lists in their order |
 //! | `Collapse` | the first of each value of a field | |
+//!
+//! How matches are counted beside a page is a strategy of its own, [`CountStrategy`].
 
 use super::forced::Forced;
 use super::{Goal, Total, cost};
@@ -22,6 +24,18 @@ pub(crate) struct PagePlan {
     pub(crate) count_only: bool,
     /// Whether all matches are kept, to count facets of them.
     pub(crate) has_facets: bool,
+    pub(crate) count: CountStrategy,
+}
+
+/// How matches are counted beside a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountStrategy {
+    /// Not at all: their number is known only where making the page finds it.
+    Unasked,
+    /// By making the page, which finds everything that matches.
+    WithPage,
+    /// By the matching operators after the page was made, unless making it has found the number.
+    AfterPage,
 }
 
 /// Operator that makes a page.
@@ -122,7 +136,8 @@ impl PagePlan {
             _ if wanted.is_sorted && has_hits => PageOperator::Sort,
             scoring => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
-        PagePlan { operator, offset, limit, total, count_only, has_facets }
+        let count = CountStrategy::choose(operator, total, has_facets);
+        PagePlan { operator, offset, limit, total, count_only, has_facets, count }
     }
 
     /// Whether everything that matches has to be found to make the page.
@@ -143,12 +158,18 @@ impl PagePlan {
                 Goal::Page { offset: self.offset, limit: self.limit, total: self.total }
             }
             _ if self.needs_matches() => all,
-            PageOperator::TopK(TopKStrategy::BlockMax) => match self.total {
-                Total::UpTo(_) => Goal::Page { offset: 0, limit: 0, total: self.total },
-                Total::Exact | Total::Unknown => Goal::Count,
-            },
-            PageOperator::TopK(_) => Goal::Count,
+            PageOperator::TopK(_) => self.goal_of_count(),
             PageOperator::Sort | PageOperator::Collapse => all,
+        }
+    }
+
+    /// Goal of the matching operators where they do nothing but count.
+    pub(crate) fn goal_of_count(&self) -> Goal {
+        match (self.count, self.total) {
+            (CountStrategy::AfterPage, Total::UpTo(_)) => {
+                Goal::Page { offset: 0, limit: 0, total: self.total }
+            }
+            _ => Goal::Count,
         }
     }
 
@@ -157,6 +178,20 @@ impl PagePlan {
         match self.operator {
             PageOperator::DocOrder { score } => score,
             PageOperator::TopK(_) | PageOperator::Sort | PageOperator::Collapse => None,
+        }
+    }
+}
+
+impl CountStrategy {
+    fn choose(page: PageOperator, total: Total, has_facets: bool) -> Self {
+        match page {
+            _ if has_facets => CountStrategy::WithPage,
+            _ if total == Total::Unknown => CountStrategy::Unasked,
+            PageOperator::TopK(TopKStrategy::BlockMax) => CountStrategy::AfterPage,
+            PageOperator::TopK(_)
+            | PageOperator::DocOrder { .. }
+            | PageOperator::Sort
+            | PageOperator::Collapse => CountStrategy::WithPage,
         }
     }
 }

@@ -109,7 +109,9 @@ impl Search<'_> {
         match (page.operator, ranked) {
             (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
             (PageOperator::TopK(strategy), Some(ranked)) => {
-                self.best(ranked, strategy, ready, |doc, score| hit(Hit::new(doc, Some(score))))
+                self.best(ranked, (&page, strategy), ready, |doc, score| {
+                    hit(Hit::new(doc, Some(score)))
+                })
             }
             (PageOperator::Sort, _) => self.sorted(ready.planned, |doc, score, sort| {
                 hit(Hit { sort, ..Hit::new(doc, score) })

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
-use crate::plan::{self, Goal, PageOperator, PlanOptions, TopKStrategy};
+use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 
@@ -113,8 +113,8 @@ impl<'s> Search<'s> {
             (PageOperator::TopK(_), Some(ranked)) if page.needs_matches() => {
                 PreparedWay::Anew(Some(ranked))
             }
-            (PageOperator::TopK(strategy), Some(ranked)) => {
-                let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(strategy)?);
+            (PageOperator::TopK(_), Some(ranked)) => {
+                let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(&page)?);
                 PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
             }
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PreparedWay::Plan {
@@ -126,16 +126,11 @@ impl<'s> Search<'s> {
     }
 
     /// What counts the matches, where that is asked for and has to be done by itself.
-    fn counting(&self, strategy: TopKStrategy) -> Result<Option<Execution<'s>>> {
-        let goal = match self.request.total {
-            _ if strategy != TopKStrategy::BlockMax => return Ok(None),
-            super::TotalMode::Unknown => return Ok(None),
-            super::TotalMode::Exact => Goal::Count,
-            super::TotalMode::UpTo(most) => {
-                Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
-            }
-        };
-        let options = PlanOptions { goal, ..PlanOptions::default() };
+    fn counting(&self, page: &PagePlan) -> Result<Option<Execution<'s>>> {
+        if page.count != CountStrategy::AfterPage {
+            return Ok(None);
+        }
+        let options = PlanOptions { goal: page.goal_of_count(), ..PlanOptions::default() };
         self.execution(&options).map(Some)
     }
 }

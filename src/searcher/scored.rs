@@ -4,14 +4,14 @@ use super::answer::{Found, Ready};
 use super::collection::{CollectionStatistics, Recording};
 use super::request::After;
 use super::search::Search;
-use super::{Explanation, Order, Relation, Total, TotalMode};
+use super::{Explanation, Order, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::explain::LookedAt;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::plan::TopKStrategy;
+use crate::plan::{CountStrategy, PagePlan, TopKStrategy};
 use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked};
@@ -132,19 +132,19 @@ impl<'a> Search<'a> {
     pub(super) fn best(
         &self,
         ranked: &Ranked<'_>,
-        strategy: TopKStrategy,
+        (page, strategy): (&PagePlan, TopKStrategy),
         ready: Ready<'_, '_>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
         let mut scratch = self.searcher.pruned_scratch();
-        let count = self.request.total != TotalMode::Unknown;
         let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if ready.is_traced {
             top = top.traced();
         }
-        let done = self.look(ranked, strategy, ready, &mut top, &mut scratch, &mut found);
+        let how = (page.count, strategy);
+        let done = self.look(ranked, how, ready, &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();
         let best = top.into_sorted()?;
@@ -152,8 +152,8 @@ impl<'a> Search<'a> {
             found.total.value = found.total.value.max(best.len() as u64);
         }
         // Scoring all of a few finds their number, which is as unasked for as where bounds leave some out.
-        let is_unasked = ranked.functions().is_empty() && self.request.facets.is_empty();
-        if !count && (!strategy.needs_matches(!self.request.facets.is_empty()) || is_unasked) {
+        let is_unasked = ranked.functions().is_empty() || strategy != TopKStrategy::Exhaustive;
+        if page.count == CountStrategy::Unasked && is_unasked {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
@@ -172,20 +172,18 @@ impl<'a> Search<'a> {
     fn look(
         &self,
         ranked: &Ranked<'_>,
-        strategy: TopKStrategy,
+        (counted, strategy): (CountStrategy, TopKStrategy),
         ready: Ready<'_, '_>,
         top: &mut Top,
         scratch: &mut Scratch,
         found: &mut Found,
     ) -> Result<()> {
-        let count = self.request.total != TotalMode::Unknown;
         let Ready { lists, planned, is_traced } = ready;
         let started = is_traced.then(Instant::now);
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match strategy {
             TopKStrategy::BlockMax => {
-                let has_facets = strategy.needs_matches(!self.request.facets.is_empty());
-                let count = count && !has_facets;
+                let count = counted == CountStrategy::AfterPage;
                 let done = match lists {
                     Some(lists) => lists.find_best(ranked, count, top, scratch),
                     None => find_best(ranked, ranked.shape(), count, top, scratch),
@@ -193,17 +191,19 @@ impl<'a> Search<'a> {
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = LookedAt::Blocks(pruning);
-                if has_facets {
-                    self.with_matches(planned, found, |_, _, _| Ok(()))?;
-                } else if count {
-                    match pruning.matching {
-                        Some(value) => found.total = Total { value, relation: Relation::Exact },
-                        None => {
-                            if planned.is_none() {
-                                self.keep_terms_of(ranked);
-                            }
-                            self.count(planned, found)?;
+                match (counted, pruning.matching) {
+                    (CountStrategy::Unasked, _) => {}
+                    (CountStrategy::WithPage, _) => {
+                        self.with_matches(planned, found, |_, _, _| Ok(()))?;
+                    }
+                    (CountStrategy::AfterPage, Some(value)) => {
+                        found.total = Total { value, relation: Relation::Exact };
+                    }
+                    (CountStrategy::AfterPage, None) => {
+                        if planned.is_none() {
+                            self.keep_terms_of(ranked);
                         }
+                        self.count(planned, found)?;
                     }
                 }
             }
@@ -218,6 +218,7 @@ impl<'a> Search<'a> {
                 })?
             }
             TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
+                let count = counted != CountStrategy::Unasked;
                 let done = match lists {
                     Some(lists) => lists.find_best_of_phrase(count, top, scratch),
                     None => find_best_of_phrase(ranked, count, top, scratch),
