@@ -8,6 +8,7 @@
 
 mod answer;
 mod bound;
+mod bound_facet;
 mod cache;
 mod collapse;
 mod collection;
@@ -15,7 +16,6 @@ mod counted;
 mod etag;
 mod explained;
 mod facet;
-mod facet_plans;
 mod facets;
 mod facts;
 mod hits;
