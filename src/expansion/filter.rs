@@ -72,12 +72,6 @@ impl TermFilter {
         self
     }
 
-    /// Terms that also are what the patterns of another filter mean, which are not made ready once more.
-    pub(crate) fn with_patterns_of(mut self, other: &TermFilter) -> Self {
-        self.patterns.extend_from_slice(&other.patterns);
-        self
-    }
-
     /// Terms that match a regular expression as a whole.
     ///
     /// # Errors

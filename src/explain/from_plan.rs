@@ -3,30 +3,29 @@
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.
 
+mod facets;
 mod page;
 
 use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
-    Actual, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate, ExplainFacet,
-    ExplainNode, ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
+    Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
+    ExplainTree, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::expansion::TermsWalked;
-use crate::facet::FacetProfile;
 use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{
-    FacetMethod, FacetOrder, FacetPlan, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan,
-};
+use crate::plan::{LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
-pub(crate) use page::{LookedAt, PageRun};
+pub(crate) use facets::FacetRun;
+pub(crate) use page::{LookedAt, PageRun, cache_decision};
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -39,8 +38,8 @@ pub(crate) struct Run<'r> {
     /// What matching operators did; none where making the page has found all that was wanted, and they were not carried out.
     pub(crate) profile: Option<&'r Profile>,
     pub(crate) page: PageRun<'r>,
-    /// In the order of the plan's facets.
-    pub(crate) facets: &'r [FacetProfile],
+    /// In the order of the plan's facets; those that it came to.
+    pub(crate) facets: &'r [FacetRun],
     /// Before anything ran, and all of it.
     pub(crate) planning_ns: u64,
     pub(crate) total_ns: u64,
@@ -71,7 +70,8 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
             bytes: part.segment.file().len(),
         })
         .collect();
-    tree.facets = explaining.facets();
+    let (runs, measured) = (run.map(|run| run.facets), run.and_then(|run| run.measured));
+    tree.facets = facets::facets(&plan.facets, schema, runs, measured);
     tree.planning_ns = run.map(|run| run.planning_ns);
     tree.total_ns = run.map(|run| run.total_ns);
     tree
@@ -393,99 +393,6 @@ impl Explaining<'_, '_> {
             explained.put_measured(measured, &self.plan.otherwise(decision));
         }
         explained
-    }
-
-    fn facets(&self) -> Vec<ExplainFacet> {
-        let facets = self.plan.facets.iter().enumerate();
-        facets
-            .map(|(at, facet)| {
-                let actual = self.run.and_then(|run| run.facets.get(at));
-                let counted_by = actual.and_then(|profile| profile.method);
-                ExplainFacet {
-                    field: self.schema.get(facet.field).name.clone(),
-                    limit: facet.values.limit as u64,
-                    algorithm: counted_by.unwrap_or(facet.choice.method).name().into(),
-                    ranges: None,
-                    options: None,
-                    terms: facet.n_terms,
-                    estimate: None,
-                    decisions: facet_decisions(facet, counted_by),
-                    actual: actual.map(facet_actual),
-                    within: vec![],
-                }
-            })
-            .collect()
-    }
-}
-
-/// How a facet is to be counted and why, what else was weighed, and how it was counted in the end.
-pub(crate) fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
-    let choice = &facet.choice;
-    let (rule, reason) = match choice.method {
-        _ if choice.is_wanted => ("count as asked for", "the caller says how".to_owned()),
-        FacetMethod::DocumentFrequency => (
-            "count by document frequency",
-            match choice.n_deleted {
-                0 => "every document matches, so the dictionary holds the counts".to_owned(),
-                n => format!(
-                    "everything matches but {n} deleted documents, and what these have is taken away from what the dictionary says"
-                ),
-            },
-        ),
-        FacetMethod::MostFrequentFirst => (
-            "most frequent terms first",
-            format!(
-                "a term whose document frequency cannot enter the top {} is not intersected",
-                facet.values.limit
-            ),
-        ),
-        FacetMethod::Dictionary if facet.values.order != FacetOrder::Count => (
-            "one pass over the dictionary",
-            format!("it is in the order of values, and ends with number {}", facet.values.limit),
-        ),
-        FacetMethod::Dictionary => (
-            "one pass over the dictionary",
-            "so few documents match that document frequencies exclude little".to_owned(),
-        ),
-        FacetMethod::Column => (
-            "count by the column",
-            "to look up each document that matches costs less than to intersect the terms"
-                .to_owned(),
-        ),
-    };
-    let mut decision = Decision::accepted(rule, reason).costing(choice.cost_ns.round() as u64);
-    // By value there may be one way only.
-    if choice.alternative != choice.method {
-        let cost_ns = Some(choice.alternative_ns.round() as u64);
-        decision = decision.instead_of(choice.alternative.name(), cost_ns);
-    }
-    let mut decisions = vec![decision];
-    if let Some(method) = counted_by.filter(|method| *method != choice.method) {
-        let reason = "other documents matched than were expected, for which this costs less";
-        decisions.push(
-            Decision::accepted(format!("count by {}", method.name()), reason)
-                .instead_of(choice.method.name(), None),
-        );
-    }
-    decisions
-}
-
-fn facet_actual(profile: &FacetProfile) -> FacetActual {
-    FacetActual {
-        terms_intersected: profile.terms_intersected,
-        terms_skipped: profile.terms_skipped,
-        terms_from_document_frequency: profile.terms_from_document_frequency,
-        deleted_taken_away: profile.deleted_taken_away,
-        time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
-        bytes_read: profile.bytes_read,
-        column: profile.column.map(|column| ColumnCounts {
-            documents: column.documents,
-            blocks: column.blocks,
-            blocks_skipped: column.blocks_skipped,
-            ends_looked_up: column.ends_looked_up,
-            deleted_taken_away: column.deleted_taken_away,
-        }),
-        within: None,
     }
 }
 

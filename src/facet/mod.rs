@@ -29,7 +29,7 @@ pub(crate) use intervals::count_intervals;
 pub(crate) use of_field::wider;
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub(crate) use profile::{ColumnProfile, FacetProfile, TermCounts};
-pub(crate) use ranges::count_ranges;
+pub(crate) use ranges::{RangeCounts, count_ranges};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};

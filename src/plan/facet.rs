@@ -1,7 +1,7 @@
 //! How the values of a field will be counted over what matches.
 
 use super::cost::{self, FacetCosts, FacetSizes, TermSample};
-use super::{CostModel, Plan, PlanOptions, SegmentPlan};
+use super::{CostModel, SegmentPlan};
 use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermFilter;
@@ -10,18 +10,7 @@ use crate::ids::FieldId;
 /// What part of the memory that is left a facet by column may take.
 const COLUMN_SHARE: u64 = 4;
 
-/// A field whose values are to be counted.
-#[derive(Clone, Debug)]
-pub(crate) struct FacetWanted {
-    pub(crate) field: FieldId,
-    pub(crate) values: ValuesWanted,
-    /// How, where that is not left to the plan.
-    pub(crate) method: Option<FacetMethod>,
-    /// Whether it counts more than what matches: also what one of the conditions, of its own field, leaves out.
-    pub(crate) is_selected: bool,
-}
-
-/// Which of its values.
+/// Values of a field that are to be counted.
 #[derive(Clone, Debug)]
 pub(crate) struct ValuesWanted {
     /// How many at the most, the first in this order.
@@ -55,7 +44,7 @@ pub(crate) struct FacetPlan {
     pub(crate) n_terms: u64,
     /// What follows from the estimate of how many documents match.
     pub(crate) choice: FacetChoice,
-    sizes: FacetSizes,
+    pub(super) sizes: FacetSizes,
     /// It may be asked long after the plan was made, and in each bucket.
     costs: CostModel,
     wanted: Option<FacetMethod>,
@@ -75,8 +64,16 @@ pub(crate) struct FacetChoice {
 }
 
 impl FacetPlan {
-    /// Where no more is known than what is wanted and how large everything is.
-    pub(super) fn new(wanted: &FacetWanted, sizes: FacetSizes, costs: &CostModel) -> Self {
+    /// Knows no more than what is wanted and how large everything is: within another facet each bucket has its own matches to
+    /// choose by.
+    pub(super) fn new(
+        segments: &[SegmentPlan<'_>],
+        field: FieldId,
+        values: &ValuesWanted,
+        wanted: Option<FacetMethod>,
+        costs: &CostModel,
+    ) -> Result<Self> {
+        let sizes = FacetSizes::of(segments, field, values.filter.as_ref())?;
         let choice = FacetChoice {
             method: FacetMethod::Dictionary,
             cost_ns: 0.0,
@@ -85,36 +82,8 @@ impl FacetPlan {
             is_wanted: false,
             n_deleted: 0,
         };
-        let FacetWanted { field, ref values, method, .. } = *wanted;
-        let values = values.clone();
-        let (costs, n_terms) = (*costs, sizes.n_terms);
-        FacetPlan { field, values, n_terms, choice, sizes, costs, wanted: method }
-    }
-
-    /// For a facet within the buckets of another, each of which has its own matches to choose by.
-    pub(crate) fn within(
-        segments: &[SegmentPlan<'_>],
-        wanted: &FacetWanted,
-        costs: &CostModel,
-    ) -> Result<Self> {
-        Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?, costs))
-    }
-
-    /// What part of the documents have a value.
-    pub(crate) fn share_with_value(&self) -> f64 {
-        self.sizes.n_with as f64 / f64::from(self.sizes.n_docs.max(1))
-    }
-
-    /// Terms of which a bucket may come, as far as that is known.
-    pub(crate) fn n_wanted(&self) -> u64 {
-        self.sizes.n_wanted
-    }
-
-    /// What comparing the values of so many documents with ranges costs, and going through all posting lists instead.
-    pub(crate) fn ranges_ns(&self, matches: f64) -> (Option<f32>, f32) {
-        let FacetSizes { n_terms, n_with, column_codes, .. } = self.sizes;
-        let by_column = column_codes.map(|_| self.sizes.column_ns(&self.costs, 0, matches));
-        (by_column, self.costs.expand_ns(n_terms, n_with))
+        let (values, n_terms, costs) = (values.clone(), sizes.n_terms, *costs);
+        Ok(FacetPlan { field, values, n_terms, choice, sizes, costs, wanted })
     }
 
     /// The ways to count where so many documents match, with what they cost, the cheapest first.
@@ -166,12 +135,54 @@ impl FacetPlan {
             n_deleted: all_but.unwrap_or(0),
         }
     }
+
+    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
+    /// the sample would make longer.
+    pub(super) fn sample_of_terms(
+        &self,
+        segments: &[SegmentPlan<'_>],
+        matches: f64,
+    ) -> Result<Option<TermSample>> {
+        let FacetPlan { sizes, values, .. } = self;
+        let by_value = values.order != FacetOrder::Count;
+        let costs = FacetCosts::of(&self.costs, sizes, values.limit, by_value, matches);
+        let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
+            && !by_value
+            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
+        if !is_worth_it {
+            return Ok(None);
+        }
+        let mut largest = None;
+        for part in segments {
+            let reader = part.segment.field(self.field);
+            let n_terms = reader.terms()?.n_terms();
+            if largest.is_none_or(|(most, _)| n_terms > most) {
+                largest = Some((n_terms, reader));
+            }
+        }
+        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
+        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
+        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
+        // As if the others had what this one has: a term that several segments have counts in each of them.
+        let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
+        let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
+        for (nth, frequency) in (0..).zip(&mut frequencies) {
+            let ordinal = (n * nth / step) as u32;
+            if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
+                *frequency = info.df as f32 * of_all;
+            }
+        }
+        Ok(Some(TermSample::new(frequencies)))
+    }
 }
 
 impl FacetSizes {
     /// Of a field in some segments, without a sample of its terms.
-    pub(super) fn of(segments: &[SegmentPlan<'_>], wanted: &FacetWanted) -> Result<Self> {
-        let FacetWanted { field, ref values, .. } = *wanted;
+    pub(super) fn of(
+        segments: &[SegmentPlan<'_>],
+        field: FieldId,
+        filter: Option<&TermFilter>,
+    ) -> Result<Self> {
         let n_docs = segments.iter().map(|part| u64::from(part.n_docs)).sum::<u64>();
         let n_docs = u32::try_from(n_docs).unwrap_or(u32::MAX);
         let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
@@ -181,7 +192,7 @@ impl FacetSizes {
             let n_terms = u64::from(reader.terms()?.n_terms());
             sizes.n_terms += n_terms;
             sizes.term_bytes += reader.terms()?.bytes().keys;
-            let (n_walked, n_wanted) = match &values.filter {
+            let (n_walked, n_wanted) = match filter {
                 None => (n_terms, n_terms),
                 Some(filter) => {
                     let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
@@ -250,67 +261,5 @@ impl FacetMethod {
             FacetMethod::Dictionary => "term intersection in the order of the dictionary",
             FacetMethod::Column => "column",
         }
-    }
-}
-
-impl Plan<'_> {
-    /// How many documents of the snapshot are deleted, where it is certain that all others match.
-    fn matches_all_but(&self) -> Option<u64> {
-        let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
-        let everything = self.node(self.root()).estimate.lower == n_live;
-        everything.then(|| self.n_docs() - n_live)
-    }
-
-    pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let all_but = self.matches_all_but();
-        let matches = self.node(self.root()).estimate.documents as f64;
-        for wanted in &options.facets {
-            let mut sizes = FacetSizes::of(&self.segments, wanted)?;
-            sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
-            let mut plan = FacetPlan::new(wanted, sizes, self.costs);
-            plan.choice = plan.choose(matches, all_but);
-            self.facets.push(plan);
-        }
-        Ok(())
-    }
-
-    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
-    /// the sample would make longer.
-    fn sample_of_terms(
-        &self,
-        wanted: &FacetWanted,
-        sizes: &FacetSizes,
-        matches: f64,
-    ) -> Result<Option<TermSample>> {
-        let by_value = wanted.values.order != FacetOrder::Count;
-        let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
-        let costs = FacetCosts::of(self.costs, sizes, wanted.values.limit, by_value, matches);
-        let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
-            && !by_value
-            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
-        if !is_worth_it {
-            return Ok(None);
-        }
-        let mut largest = None;
-        for part in &self.segments {
-            let reader = part.segment.field(wanted.field);
-            let n_terms = reader.terms()?.n_terms();
-            if largest.is_none_or(|(most, _)| n_terms > most) {
-                largest = Some((n_terms, reader));
-            }
-        }
-        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
-        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
-        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
-        // As if the others had what this one has: a term that several segments have counts in each of them.
-        let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
-        let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
-        for (nth, frequency) in (0..).zip(&mut frequencies) {
-            let ordinal = (n * nth / step) as u32;
-            if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
-                *frequency = info.df as f32 * of_all;
-            }
-        }
-        Ok(Some(TermSample::new(frequencies)))
     }
 }

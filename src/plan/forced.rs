@@ -41,7 +41,7 @@ pub(crate) enum Forced {
     SortAll,
     /// A sorted page is found by the column, and not by lists in their order.
     WithoutStreams,
-    /// Values of a facet, by its place among those that are counted by terms, are counted so.
+    /// Values of a facet, by its place in the search, are counted so.
     Facet { nth: u32, method: FacetMethod },
 }
 

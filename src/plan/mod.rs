@@ -15,9 +15,10 @@
 //! |---|---|
 //! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Difference, Union, AtLeast, Deleted |
 //! | page | Limit, TopK, Sort, Collapse |
+//! | facets | Facet, Statistics, TopHits |
 //!
 //! An intersection of one input or none that leaves documents out is shown as a difference. Matching operators stand in [`Plan::nodes`];
-//! the one that makes a page of what they find, by a strategy, is [`Plan::page`]. Facets are counted by [`Plan::facets`].
+//! the one that makes a page of what they find, by a strategy, is [`Plan::page`], and those that count it are [`Plan::facets`].
 //!
 //! What is decided here: which operators are known to be empty or complete, the order of
 //! intersections, the way a count is taken, and where reading may stop. What is left to execution,
@@ -31,6 +32,7 @@ pub(crate) mod decision;
 mod deleted;
 pub(crate) mod estimate;
 mod facet;
+mod facets;
 pub(crate) mod forced;
 pub(crate) mod leaf;
 mod look_ups;
@@ -53,7 +55,10 @@ pub(crate) use deleted::LessDeleted;
 pub use estimate::EstimateFrom;
 use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
-pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
+pub(crate) use facet::{FacetPlan, ValuesWanted};
+pub(crate) use facets::{
+    FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted, StatisticsStrategy,
+};
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
@@ -73,7 +78,6 @@ pub(crate) const WINDOW: u32 = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) goal: Goal,
-    /// Fields whose values are to be counted.
     pub(crate) facets: Vec<FacetWanted>,
     /// Whether everything that matches is kept, for facets of any kind: then it is found even where its number is known.
     pub(crate) keeps_matches: bool,
@@ -126,7 +130,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) phrases: Vec<PhrasePlan>,
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
-    pub(crate) facets: Vec<FacetPlan>,
+    /// In the order asked for.
+    pub(crate) facets: Vec<FacetNode>,
     /// What everything is reckoned to cost.
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.

@@ -1,13 +1,12 @@
 //! How a search is answered: the page, what matches, and what was found of it.
 
-use super::counted::Inner;
+use super::bound_facet::BoundFacet;
 use super::search::Search;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
-use crate::explain::LookedAt;
-use crate::facet::{ColumnProfile, FacetProfile};
+use crate::explain::{FacetRun, LookedAt};
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PageOperator, PagePlan, PlanOptions};
@@ -291,7 +290,7 @@ impl Search<'_> {
 
     /// What a plan is made by.
     pub(super) fn options(&self, goal: Goal, for_people: bool) -> Result<PlanOptions> {
-        let mut facets = self.term_facets()?;
+        let mut facets: Vec<_> = self.bound_facets()?.iter().map(BoundFacet::wanted).collect();
         if let Some(Forced::Facet { nth, method }) = self.forced
             && let Some(facet) = facets.get_mut(nth as usize)
         {
@@ -323,13 +322,9 @@ pub(super) struct Found {
     pub(super) n_hits: u64,
     pub(super) total: Total,
     pub(super) facets: Vec<FacetCounts>,
-    /// Of those that are counted by terms, and of those by columns.
-    pub(super) facet_profiles: Vec<FacetProfile>,
-    pub(super) column_profiles: Vec<ColumnProfile>,
+    pub(super) facet_runs: Vec<FacetRun>,
     /// How many different values hits could have, where they are grouped, and what that took.
     pub(super) groups: Option<u64>,
-    /// By facet those within it.
-    pub(super) inner: Vec<Vec<Inner>>,
     /// Whether a plan was carried out: the best of many queries are found, and counted, without.
     pub(super) is_planned: bool,
     pub(super) looked_at: LookedAt,

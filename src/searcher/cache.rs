@@ -4,7 +4,6 @@ use super::hits::value_bytes;
 use super::search::Search;
 use super::{After, Etag, Facet, FacetCounts, Hit, Hits, SearchRequest, Statistics};
 use crate::error::Result;
-use crate::explain::Decision;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 use std::sync::Arc;
@@ -173,16 +172,8 @@ impl ResultCache {
 }
 
 impl Search<'_> {
-    /// Whether the answer would be one that is kept, for the plan, which shows how it is found otherwise; `None` where
-    /// none are kept.
-    pub(super) fn cache_decision(&self) -> Option<Decision> {
-        let rule = "answer from the cache";
-        Some(match self.searcher.0.setting.cache.as_ref()?.holds(self) {
-            true => {
-                let reason = "the same was asked of this snapshot before; the plan shows how it is answered without";
-                Decision::accepted(rule, reason).instead_of("answer anew", None)
-            }
-            false => Decision::rejected(rule, "no answer to the same is kept of this snapshot"),
-        })
+    /// Whether the answer would be one that is kept; `None` where none are kept.
+    pub(super) fn is_kept(&self) -> Option<bool> {
+        Some(self.searcher.0.setting.cache.as_ref()?.holds(self))
     }
 }

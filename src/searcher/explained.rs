@@ -18,23 +18,22 @@ impl Search<'_> {
     pub(super) fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
-        let from_cache = self.cache_decision();
+        let is_kept = self.is_kept();
         let ranked = self.ranked()?;
         let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         notes.extend(constant_note(&plan));
-        self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         self.put_documents(&mut tree, &plan, None)?;
-        tree.plan.decisions.extend(from_cache);
+        tree.plan.decisions.extend(is_kept.map(explain::cache_decision));
         self.searcher.recycle_plan(plan);
         Ok(self.worded(tree, rewritten, notes, &()))
     }
 
     /// Answers the query and shows how.
     pub(super) fn analyze(self) -> Result<ExplainTree> {
-        let from_cache = self.cache_decision();
+        let is_kept = self.is_kept();
         let mut tree = self.analyzed(None)?;
-        tree.plan.decisions.extend(from_cache);
+        tree.plan.decisions.extend(is_kept.map(explain::cache_decision));
         Ok(tree)
     }
 
@@ -98,9 +97,6 @@ impl Search<'_> {
         let planning = Instant::now();
         let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let (planning, for_people) = (planning.elapsed(), plan.for_people);
-        let looking_up = Instant::now();
-        let facets = self.plan_facets(&plan)?;
-        let looking_up = looking_up.elapsed();
         let (plan_scratch, scratch) = self.searcher.scratch();
         self.searcher.keep((plan_scratch, ExecutionScratch::default()));
         let mut execution = Execution::new(plan, true, scratch);
@@ -112,7 +108,7 @@ impl Search<'_> {
             Ok(())
         })?;
         // What is only for people is none of the search's time: of a plan that it does not carry out, all of it.
-        let only_shown = looking_up + if found.is_planned { for_people } else { planning };
+        let only_shown = if found.is_planned { for_people } else { planning };
         let total = started.elapsed().saturating_sub(only_shown);
         let planning = match found.is_planned {
             true => looked_up + planning.saturating_sub(for_people),
@@ -130,7 +126,7 @@ impl Search<'_> {
                 trace: found.trace.as_ref(),
                 is_stopped: found.stopped.is_some(),
             },
-            facets: &found.facet_profiles,
+            facets: &found.facet_runs,
             planning_ns: u64::try_from(planning.as_nanos()).unwrap_or(u64::MAX),
             total_ns: u64::try_from(total.as_nanos()).unwrap_or(u64::MAX),
             measured,
@@ -140,7 +136,6 @@ impl Search<'_> {
             notes.push(format!("{stopped}: this is what happened until then"));
         }
         notes.extend(constant_note(execution.plan()));
-        self.put_facets(&mut tree, facets, Some(&found));
         let page = found.stopped.is_none().then_some(&page);
         self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
         if found.stopped.is_none() {
@@ -158,6 +153,7 @@ impl Search<'_> {
         let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
         let started = Instant::now();
         plan.page = Some((page, self.page_details(&page, ranked)?));
+        self.add_facet_details(&mut plan)?;
         plan.for_people += started.elapsed();
         Ok((plan, rewritten, notes))
     }

@@ -3,7 +3,6 @@
 use super::ranges::{FacetRange, calendar, not_an_end};
 use super::value_options::ValueOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::facet::SpreadWanted;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Dates, Interval, Value, Zone};
 
@@ -138,10 +137,6 @@ impl FacetWhat {
 }
 
 impl Facet {
-    pub(super) fn is_of_values(&self) -> bool {
-        matches!(self.what, FacetWhat::Values(_))
-    }
-
     pub(super) fn of(field: impl Into<String>, what: FacetWhat) -> Self {
         Facet { field: field.into(), what, within: Within::default() }
     }
@@ -462,11 +457,5 @@ impl StatisticsOptions {
                 .found(wrong.to_string())),
             None => Ok(percentiles),
         }
-    }
-
-    /// What is to be found of all values with these percentages; `None` where nothing is beside what takes no memory.
-    pub(super) fn spread<'p>(&self, percentiles: &'p [f64]) -> Option<SpreadWanted<'p>> {
-        let distinct = self.distinct;
-        (distinct || !percentiles.is_empty()).then_some(SpreadWanted { distinct, percentiles })
     }
 }

@@ -1,108 +1,108 @@
 //! What is counted over the documents that match.
 
 use super::answer::Found;
-use super::counted::{Buckets, Counted, CountedBy, Inner};
+use super::bound_facet::{BoundFacet, BoundWhat};
+use super::counted::{Buckets, Counted, by_column};
 use super::facet::{Facet, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use super::ranges::{
-    AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, calendar, steps_of,
-};
+use super::ranges::{AddressRanges, BEHIND, FacetRange, Ranges, Suitable};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
-use super::within::{Looking, add_wanted};
+use super::within::Looking;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
-use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
+use crate::explain::FacetRun;
+use crate::facet::{self, ColumnProfile, RangeCounts, SpreadWanted, Steps};
 use crate::ids::FieldId;
-use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
+use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;
 
 impl Search<'_> {
-    /// The fields of facets that the plan is to count by their terms; all others are checked, and those within them.
-    pub(super) fn term_facets(&self) -> Result<Vec<FacetWanted>> {
+    /// The facets, checked, with their names and options resolved.
+    pub(super) fn bound_facets(&self) -> Result<&[BoundFacet]> {
+        if let Some(bound) = self.meaning.facets.get() {
+            return Ok(bound);
+        }
         self.request.facets.iter().try_for_each(Facet::check_within)?;
-        self.checked(&self.request.facets)
+        let bound = self.bind_facets(&self.request.facets, &mut vec![])?;
+        Ok(self.meaning.facets.get_or_init(|| bound))
     }
 
-    /// Checks facets and those within them; gives those of them that are counted by terms.
-    fn checked(&self, facets: &[Facet]) -> Result<Vec<FacetWanted>> {
-        let mut terms = vec![];
-        for facet in facets {
-            self.checked(&facet.within.facets)?;
-            let field = self.field(&facet.field)?;
+    /// Binds facets within those of the fields in `path`.
+    fn bind_facets<'f>(
+        &self,
+        facets: &'f [Facet],
+        path: &mut Vec<&'f str>,
+    ) -> Result<Vec<BoundFacet>> {
+        let bind = |facet: &'f Facet| {
+            path.push(&facet.field);
+            let (left_out, within) =
+                (self.left_out(path), self.bind_facets(&facet.within.facets, path)?);
+            path.pop();
+            let (field, hits) = (self.field(&facet.field)?, facet.within.hits);
             let of_schema = self.searcher.schema().get(field);
-            let kind = of_schema.kind;
-            let counting = match &facet.what {
-                FacetWhat::Values(_) => "counting values",
-                FacetWhat::Ranges(_) => "counting by ranges",
-                FacetWhat::Intervals(..) => "counting by intervals",
-                FacetWhat::Statistics(_) => "taking statistics",
-                FacetWhat::Steps(_) => "counting by steps",
-                FacetWhat::Suitable(..) => "counting by ranges that suit",
-                FacetWhat::Quantiles(_) => "counting by quantiles",
+            let what = BoundWhat::of(facet, of_schema, &self.searcher.0.setting.analyzers)?;
+            Ok(BoundFacet { field, what, left_out, within, hits })
+        };
+        facets.iter().map(bind).collect()
+    }
+
+    /// Adds to the facets of a plan what people are told. That is done before a search runs: one that is stopped has no time
+    /// left to look anything up.
+    ///
+    /// # Errors
+    ///
+    /// What reading dictionaries says, and that the search is stopped.
+    pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
+        let matches = plan.node(plan.root()).estimate.documents as f64;
+        let facets = (&self.request.facets[..], self.bound_facets()?);
+        self.add_details(&plan.segments, facets, &mut plan.facets, (&[], matches), false)?;
+        plan.estimate_facets()
+    }
+
+    /// Adds details to facets that are within one that leaves these selections out, without which so many documents match.
+    fn add_details(
+        &self,
+        segments: &[SegmentPlan<'_>],
+        (requests, facets): (&[Facet], &[BoundFacet]),
+        nodes: &mut [FacetNode],
+        around: (&[usize], f64),
+        is_within: bool,
+    ) -> Result<()> {
+        for ((request, facet), node) in requests.iter().zip(facets).zip(nodes) {
+            let (left_out, within) = (&facet.left_out[..], &request.within.facets[..]);
+            // Of values that nothing is within, no estimate is shown.
+            let is_estimated = is_within || node.values().is_none() || !within.is_empty();
+            let matches = match left_out != around.0 && is_estimated {
+                true => self.expected_without(left_out)?,
+                false => around.1,
             };
-            let wrong = |expected: &str| {
-                Err(Error::new(ErrorKind::Usage, counting)
-                    .expected(expected.to_owned())
-                    .found(format!("the {} field '{}'", kind.name(), facet.field)))
+            let unselected = match is_within {
+                _ if left_out.is_empty() => None,
+                false => Some("without its own selection".to_owned()),
+                true => Some("without the selections of it and what it lies within".to_owned()),
             };
-            match &facet.what {
-                FacetWhat::Values(options) => {
-                    let method = options.method;
-                    if method == Some(FacetMethod::Column) && !of_schema.column {
-                        return wrong("a field that keeps a column");
-                    }
-                    if options.between.is_some() && !kind.has_codes() {
-                        return wrong(
-                            "a field of numbers or dates, whose values can lie in a range",
-                        );
-                    }
-                    if options.is_filtered() && kind.is_typed() && options.under.is_none() {
-                        return wrong("a field of texts or keywords, whose values can be filtered");
-                    }
-                    let is_selected = self.is_selected(&facet.field);
-                    let values = options.wanted(of_schema, &self.searcher.0.setting.analyzers)?;
-                    terms.push(FacetWanted { field, values, method, is_selected });
-                }
-                FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
-                    true => drop(AddressRanges::of(of_schema, ranges)?),
-                    false => return wrong("a field that keeps a column"),
-                },
-                FacetWhat::Ranges(_) if !kind.has_codes() => {
-                    return wrong("a field of numbers, dates or addresses");
-                }
-                _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
-                FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
-                    return wrong("a field of numbers or dates");
-                }
-                FacetWhat::Statistics(options) => drop(options.percentiles()?),
-                _ if !of_schema.column => return wrong("a field that keeps a column"),
-                FacetWhat::Intervals(..) if kind != FieldKind::Date => {
-                    return wrong("a field of dates");
-                }
-                FacetWhat::Intervals(..) => {}
-                FacetWhat::Steps(_) if matches!(kind, FieldKind::Bool | FieldKind::Date) => {
-                    return wrong("a field of numbers");
-                }
-                FacetWhat::Steps(width) => drop(steps_of(of_schema, width)?),
-                FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
-                    return wrong("a field of numbers or dates");
-                }
-                FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n)
-                    if !(2..=RANGES_MAX).contains(n) =>
-                {
-                    return Err(Error::new(ErrorKind::Usage, counting)
-                        .expected(format!("2 to {RANGES_MAX} ranges"))
-                        .found(n.to_string()));
-                }
-                FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) => {}
-                FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
-            }
+            let options = match &request.what {
+                FacetWhat::Values(options) => options.described(),
+                _ => None,
+            };
+            let words: Vec<_> = options.into_iter().chain(unselected).collect();
+            let limit = request.what.n_ranges();
+            node.details = Some(Box::new(FacetDetails {
+                limit: limit as u64,
+                ranges: request.what.ranges(),
+                options: (!words.is_empty()).then(|| words.join(", ")),
+                matches,
+                n_ranges: facet.n_ranges(segments)?.unwrap_or(limit as f64),
+                ..FacetDetails::default()
+            }));
+            let (inner, around) = ((within, &facet.within[..]), (left_out, matches));
+            self.add_details(segments, inner, &mut node.within, around, true)?;
         }
-        Ok(terms)
+        Ok(())
     }
 
     /// Counts all facets, in the order they were asked for.
@@ -112,118 +112,97 @@ impl Search<'_> {
         matches: &Matches,
         found: &mut Found,
     ) -> Result<()> {
-        let segments = &execution.plan().segments;
-        let mut planned = execution.plan().facets.iter();
+        let (facets, plan) = (self.bound_facets()?, execution.plan());
+        debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut domain = Domain::new(matches);
-        let mut looking = Looking::new(self, segments)?;
+        let mut looking = Looking::new(self, facets, &plan.segments)?;
         // What posting lists are tested against, by the selections that are left out.
-        let mut tested: Vec<(LeftOut, Option<Vec<MatchSet>>)> = vec![];
-        for request in &self.request.facets {
+        let mut tested: Vec<(&LeftOut, Option<Vec<MatchSet>>)> = vec![];
+        for (facet, node) in facets.iter().zip(&plan.facets) {
             let started = Instant::now();
-            let mut path = vec![&*request.field];
-            let left_out = self.left_out(&path);
-            let mut inner = self.inner(segments, &request.within.facets, &mut path)?;
-            let mut needed = vec![left_out.clone()];
-            add_wanted(&inner, &mut needed);
-            needed.iter().try_for_each(|left_out| domain.need(self, left_out))?;
+            let mut needed = facet.all_left_out().into_iter();
+            needed.try_for_each(|left_out| domain.need(self, left_out))?;
+            let left_out = &facet.left_out;
             let at = tested.iter().position(|(of, _)| *of == left_out).unwrap_or(tested.len());
             if at == tested.len() {
-                tested.push((left_out.clone(), None));
+                tested.push((left_out, None));
             }
-            let plan = if request.is_of_values() { planned.next() } else { None };
-            let (matches, to_test) = (domain.of(&left_out), &mut tested[at].1);
-            let mut counted = self.count_facet(segments, request, plan, matches, to_test)?;
-            if !request.within.is_empty() {
-                looking.look_into(request, &mut counted, &domain, &left_out, &mut inner)?;
+            let (matches, to_test) = (domain.of(left_out), &mut tested[at].1);
+            let mut counted = self.count_facet(&plan.segments, facet, node, matches, to_test)?;
+            let mut run = FacetRun::of(node);
+            run.add(&counted.profile, 0);
+            if facet.is_parted() {
+                looking.look_into(facet, node, &mut counted, &domain, &mut run)?;
             }
             // With the passes and the top hits that no profile has, but without what is in those of facets within.
-            let took = started.elapsed().saturating_sub(inner.iter().map(Inner::time).sum());
-            match counted.by {
-                CountedBy::Terms(profile) => {
-                    found.facet_profiles.push(FacetProfile { time: took, ..profile });
-                }
-                CountedBy::Column(profile) => {
-                    found.column_profiles.push(ColumnProfile { time: took, ..profile });
-                }
-            }
-            found.inner.push(inner);
+            run.profile.time = started.elapsed().saturating_sub(run.time_within());
+            found.facet_runs.push(run);
             found.facets.push(counted.counts);
         }
         Ok(())
     }
 
-    /// Counts one facet over `matches`, but nothing within its buckets; of values as planned.
+    /// Counts one facet over `matches` as planned, but nothing within its buckets.
     pub(super) fn count_facet(
         &self,
         segments: &[SegmentPlan<'_>],
-        request: &Facet,
-        plan: Option<&FacetPlan>,
+        facet: &BoundFacet,
+        node: &FacetNode,
         matches: &[MatchSet],
         to_test: &mut Option<Vec<MatchSet>>,
     ) -> Result<Counted> {
-        let field = self.field(&request.field)?;
+        let field = facet.field;
         let of_schema = self.searcher.schema().get(field);
-        let is_parted = !request.within.is_empty();
-        match &request.what {
-            FacetWhat::Values(options) => {
-                let wanted;
-                let plan = match plan {
-                    Some(plan) => plan,
-                    None => {
-                        let (values, method) = (
-                            options.wanted(of_schema, &self.searcher.0.setting.analyzers)?,
-                            options.method,
-                        );
-                        wanted = FacetPlan::within(
-                            segments,
-                            &FacetWanted { field, values, method, is_selected: false },
-                            self.searcher.costs(),
-                        )?;
-                        &wanted
-                    }
-                };
+        match &facet.what {
+            BoundWhat::Values(..) => {
+                let plan = node.values().ok_or_else(|| {
+                    Error::new(ErrorKind::Usage, "counting values")
+                        .expected(format!("a plan for the values of '{}'", of_schema.name))
+                        .found("one for ranges")
+                })?;
                 let counts = facet::count_values(segments, plan, matches, to_test)?;
-                let terms = counts.buckets.iter().filter(|_| is_parted);
+                let terms = counts.buckets.iter().filter(|_| facet.is_parted());
                 Ok(Counted {
                     buckets: Buckets::Terms(terms.map(|(term, _)| term.clone()).collect()),
-                    by: CountedBy::Terms(counts.profile),
+                    profile: counts.profile,
                     counts: self.term_counts(field, counts),
                 })
             }
-            FacetWhat::Statistics(options) => {
-                let percentiles = options.percentiles()?;
-                let wanted = options.spread(&percentiles);
+            BoundWhat::Statistics { distinct, percentiles, .. } => {
+                let wanted = SpreadWanted { distinct: *distinct, percentiles };
+                let wanted = (*distinct || !percentiles.is_empty()).then_some(wanted);
                 let of = facet::statistics_of(segments, field, wanted, matches)?;
-                let statistics = FieldStatistics::of(of_schema.kind, &of, &percentiles);
+                let statistics = FieldStatistics::of(of_schema.kind, &of, percentiles);
                 let counts = FacetCounts {
-                    field: request.field.clone(),
+                    field: of_schema.name.clone(),
                     kind: FacetKind::Statistics,
                     missing: of.missing,
                     exact: statistics.is_exact(),
                     statistics: Some(statistics),
                     ..FacetCounts::default()
                 };
-                let by = CountedBy::Column(of.profile);
-                Ok(Counted { counts, by, buckets: Buckets::Terms(vec![]) })
+                Ok(Counted {
+                    counts,
+                    profile: by_column(of.profile),
+                    buckets: Buckets::Terms(vec![]),
+                })
             }
-            FacetWhat::Ranges(ranges) if of_schema.kind == FieldKind::Ip => {
-                let ranges = AddressRanges::of(of_schema, ranges)?;
-                of_address_ranges(segments, field, of_schema, ranges, matches)
+            BoundWhat::Addresses(AddressRanges { ranges, shown }) => {
+                let counts = facet::count_address_ranges(segments, field, ranges, matches)?;
+                Ok(of_ranges(of_schema, shown, Buckets::Addresses(ranges.clone()), counts))
             }
-            FacetWhat::Ranges(ranges) => {
-                of_ranges(segments, field, of_schema, Ranges::of(of_schema, ranges)?, matches)
+            BoundWhat::Ranges(Ranges { codes, shown }) => {
+                let counts = facet::count_ranges(segments, field, codes, matches)?;
+                Ok(of_ranges(of_schema, shown, Buckets::Codes(codes.clone()), counts))
             }
-            FacetWhat::Steps(width) => {
-                of_steps(segments, field, of_schema, steps_of(of_schema, width)?, matches)
+            BoundWhat::Steps(steps) => of_steps(segments, field, of_schema, *steps, matches),
+            BoundWhat::Intervals(calendar) => {
+                of_intervals(segments, field, of_schema, calendar, matches)
             }
-            FacetWhat::Intervals(interval, zone) => {
-                let calendar = calendar(*interval, zone.as_ref());
-                of_intervals(segments, field, of_schema, &calendar, matches)
-            }
-            FacetWhat::Suitable(n, zone) => {
+            BoundWhat::Suitable(n, zone) => {
                 let of = facet::statistics_of(segments, field, None, matches)?;
                 let Some(codes) = of.range else {
-                    return Ok(Counted::ranges(of_schema, vec![], (0, of.missing), of.profile));
+                    return Ok(no_ranges(of_schema, of.missing, of.profile));
                 };
                 match Suitable::of(of_schema, codes, *n, zone.as_ref()) {
                     Suitable::Steps(it) => of_steps(segments, field, of_schema, it, matches),
@@ -232,14 +211,14 @@ impl Search<'_> {
                     }
                 }
             }
-            FacetWhat::Quantiles(n) => {
+            BoundWhat::Quantiles(n) => {
                 let parts = facet::equal_parts(segments, field, *n, matches)?;
                 if parts.n_values == 0 {
-                    let outside = (0, parts.missing);
-                    return Ok(Counted::ranges(of_schema, vec![], outside, parts.profile));
+                    return Ok(no_ranges(of_schema, parts.missing, parts.profile));
                 }
-                let ranges = Ranges::between(of_schema.kind, &parts.starts);
-                let mut counted = of_ranges(segments, field, of_schema, ranges, matches)?;
+                let Ranges { codes, shown } = Ranges::between(of_schema.kind, &parts.starts);
+                let counts = facet::count_ranges(segments, field, &codes, matches)?;
+                let mut counted = of_ranges(of_schema, &shown, Buckets::Codes(codes), counts);
                 counted.counts.exact &= parts.is_exact;
                 Ok(counted)
             }
@@ -273,31 +252,17 @@ impl Search<'_> {
 }
 
 fn of_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    of_schema: &Field,
-    Ranges { codes, shown }: Ranges,
-    matches: &[MatchSet],
-) -> Result<Counted> {
-    let counts = facet::count_ranges(segments, field, &codes, matches)?;
-    let ranges = shown.into_iter().zip(codes).zip(counts.counts);
-    let ranges = ranges.map(|((shown, codes), count)| (shown, codes, count));
-    let outside = (counts.other, counts.missing);
-    Ok(Counted::ranges(of_schema, ranges.collect(), outside, counts.profile))
+    field: &Field,
+    shown: &[FacetRange],
+    of_ranges: Buckets,
+    RangeCounts { counts, other, missing, profile }: RangeCounts,
+) -> Counted {
+    let ranges = shown.iter().cloned().zip(counts).collect();
+    Counted::ranges(field, ranges, of_ranges, (other, missing), profile)
 }
 
-fn of_address_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    of_schema: &Field,
-    AddressRanges { ranges, shown }: AddressRanges,
-    matches: &[MatchSet],
-) -> Result<Counted> {
-    let counts = facet::count_address_ranges(segments, field, &ranges, matches)?;
-    let (shown, outside) =
-        (shown.into_iter().zip(counts.counts).collect(), (counts.other, counts.missing));
-    let of_ranges = Buckets::Addresses(ranges);
-    Ok(Counted::of_buckets(of_schema, shown, of_ranges, outside, counts.profile))
+fn no_ranges(field: &Field, missing: u64, profile: ColumnProfile) -> Counted {
+    Counted::ranges(field, vec![], Buckets::Codes(vec![]), (0, missing), profile)
 }
 
 fn of_steps(
@@ -312,10 +277,11 @@ fn of_steps(
         let (from, to) = (steps.start(step), steps.start(step + 1));
         let value = |code| value::value(of_schema.kind, code);
         let shown = FacetRange { from: from.map(value), to: to.map(value) };
-        (shown, from.map_or(0, u128::from)..to.map_or(BEHIND, u128::from), count)
+        ((shown, count), from.map_or(0, u128::from)..to.map_or(BEHIND, u128::from))
     };
-    let ranges = counts.counts.into_iter().map(range).collect();
-    Ok(Counted::ranges(of_schema, ranges, (0, counts.missing), counts.profile))
+    let (ranges, codes) = counts.counts.into_iter().map(range).unzip();
+    let outside = (0, counts.missing);
+    Ok(Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
 }
 
 fn of_intervals(
@@ -330,8 +296,9 @@ fn of_intervals(
     let code = |micros| u128::from(Timestamp::code_of_micros(micros));
     let range = |(start, next, count): (i64, Option<i64>, u64)| {
         let shown = FacetRange { from: date(start), to: next.and_then(date) };
-        (shown, code(start)..next.map_or(BEHIND, code), count)
+        ((shown, count), code(start)..next.map_or(BEHIND, code))
     };
-    let ranges = counts.counts.into_iter().map(range).collect();
-    Ok(Counted::ranges(of_schema, ranges, (0, counts.missing), counts.profile))
+    let (ranges, codes) = counts.counts.into_iter().map(range).unzip();
+    let outside = (0, counts.missing);
+    Ok(Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
 }

@@ -1,5 +1,6 @@
 //! Meaning of a search in the schema of its index, as far as that is known.
 
+use super::bound_facet::BoundFacet;
 use crate::plan::LookUps;
 use crate::query::{BoundQuery, Rewritten};
 use std::cell::{Cell, OnceCell};
@@ -12,6 +13,7 @@ pub(super) struct Meaning {
     pub(super) bound: OnceCell<BoundQuery>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,
+    pub(super) facets: OnceCell<Vec<BoundFacet>>,
 }
 
 /// A copy of a search is a search of its own.

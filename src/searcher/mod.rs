@@ -8,6 +8,7 @@
 
 mod answer;
 mod bound;
+mod bound_facet;
 mod builder;
 mod cache;
 mod collapse;
@@ -17,7 +18,6 @@ mod etag;
 mod explained;
 mod explainer;
 mod facet;
-mod facet_plans;
 mod facets;
 mod facts;
 mod hits;

@@ -13,6 +13,18 @@ pub(super) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
     Calendar::new(interval, zone.cloned().unwrap_or_default())
 }
 
+/// Counts the intervals that have all codes between these, up to `most`.
+pub(super) fn n_intervals(
+    calendar: &Calendar,
+    (least, greatest): (u64, u64),
+    most: usize,
+) -> usize {
+    let micros = |code| Timestamp::from_code(code).map_or(0, Timestamp::as_micros);
+    let first = Some(calendar.start(micros(least)));
+    let starts = std::iter::successors(first, |start| calendar.next(*start));
+    starts.take_while(|start| *start <= micros(greatest)).take(most).count()
+}
+
 /// Ranges that a facet may have at the most.
 pub(super) const RANGES_MAX: usize = 1_024;
 /// Behind all codes.
@@ -151,6 +163,7 @@ impl Ranges {
 }
 
 /// Ranges of addresses, and the ends that they are shown with.
+#[derive(Debug)]
 pub(super) struct AddressRanges {
     pub(super) ranges: Vec<AddressRange>,
     pub(super) shown: Vec<FacetRange>,
@@ -234,7 +247,7 @@ impl Suitable {
     ) -> Self {
         let n = n as u128;
         match field.kind {
-            FieldKind::Date => Self::of_dates((least, greatest), n, zone),
+            FieldKind::Date => Self::of_dates((least, greatest), n as usize, zone),
             FieldKind::F64 => {
                 let ends = [least, greatest].map(value::f64_of_code);
                 let furthest = ends[0].abs().max(ends[1].abs());
@@ -268,15 +281,8 @@ impl Suitable {
         }
     }
 
-    fn of_dates((least, greatest): (u64, u64), n: u128, zone: Option<&Zone>) -> Self {
-        let micros = |code| Timestamp::from_code(code).map_or(0, Timestamp::as_micros);
-        let (least, greatest) = (micros(least), micros(greatest));
-        let fits = |calendar: &Calendar| {
-            let first = Some(calendar.start(least));
-            let starts = std::iter::successors(first, |start| calendar.next(*start));
-            let starts = starts.take_while(|start| *start <= greatest);
-            starts.take(n as usize + 1).count() as u128 <= n
-        };
+    fn of_dates(codes: (u64, u64), n: usize, zone: Option<&Zone>) -> Self {
+        let fits = |calendar: &Calendar| n_intervals(calendar, codes, n + 1) <= n;
         let one = Interval::shortest_first().map(|it| calendar(it, zone));
         let years = |n: i16| Calendar::of_years(n, zone.cloned().unwrap_or_else(Zone::utc));
         let powers = (0..4).map(|power| 10i16.pow(power));

@@ -33,14 +33,6 @@ impl Search<'_> {
         Ok(plan.node(plan.root()).estimate.documents as f64)
     }
 
-    /// How many times as many that is without some as without others.
-    pub(super) fn expected_ratio(&self, without: &[usize], others: &[usize]) -> Result<f64> {
-        if without == others {
-            return Ok(1.0);
-        }
-        Ok(self.expected_without(without)? / self.expected_without(others)?.max(1.0))
-    }
-
     fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {
         let selections = self.request.selections.iter().enumerate();
         selections.filter(move |(nth, _)| !left_out.contains(nth)).map(|(_, it)| it)
@@ -52,11 +44,6 @@ impl Search<'_> {
             let wrong = Error::new(ErrorKind::Query, "selecting values of a field");
             self.field_for(wrong, field).map(drop)
         })
-    }
-
-    /// Whether a facet of this field leaves a selection out.
-    pub(super) fn is_selected(&self, field: &str) -> bool {
-        self.request.selections.iter().any(|selection| selection.field == field)
     }
 
     /// The selections that a facet leaves out which lies within these fields, its own last.

@@ -8,8 +8,6 @@ use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
 use crate::plural::counted;
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
-use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
 
 /// Values that a facet shows unless a number is given.
 const VALUES_DEFAULT: usize = 10;
@@ -26,36 +24,6 @@ pub(super) struct ValueOptions {
     pub(super) matching: Vec<String>,
     pub(super) under: Option<String>,
     pub(super) method: Option<FacetMethod>,
-    compiled: Compiled,
-}
-
-/// What values must match, made ready once for all that a search asks it of: making an automaton takes longer than walking over a
-/// small dictionary. It follows from the texts, so that two are always the same beside the same texts.
-#[derive(Clone, Debug, Default)]
-struct Compiled(OnceLock<TermFilter>);
-
-impl Compiled {
-    fn or_make(&self, make: impl FnOnce() -> Result<TermFilter>) -> Result<&TermFilter> {
-        match self.0.get() {
-            Some(filter) => Ok(filter),
-            None => {
-                let made = make()?;
-                Ok(self.0.get_or_init(|| made))
-            }
-        }
-    }
-}
-
-impl PartialEq for Compiled {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Compiled {}
-
-impl Hash for Compiled {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 impl Default for ValueOptions {
@@ -70,7 +38,6 @@ impl Default for ValueOptions {
             matching: vec![],
             under: None,
             method: None,
-            compiled: Compiled::default(),
         }
     }
 }
@@ -132,14 +99,10 @@ impl ValueOptions {
                     .found(format!("a {} field", kind.name())));
             }
         };
-        filter = filter.with_patterns_of(self.compiled.or_make(|| {
-            let none = TermFilter::default();
-            let matching = self.matching.iter().try_fold(none, |all, it| {
-                let lettered = in_letters(it, analyzer.as_ref(), normalizer.as_ref());
-                all.with_regex(&lettered.regex)
-            })?;
-            self.containing.iter().try_fold(matching, |all, it| all.with_text(&normal(it)))
-        })?);
+        filter = self.matching.iter().try_fold(filter, |all, it| {
+            all.with_regex(&in_letters(it, analyzer.as_ref(), normalizer.as_ref()).regex)
+        })?;
+        filter = self.containing.iter().try_fold(filter, |all, it| all.with_text(&normal(it)))?;
         if let Some(range) = &self.between {
             let Ranges { codes, .. } = Ranges::of(field, std::slice::from_ref(range))?;
             let term = |code: u128| u64::try_from(code).ok().map(value::term_of_code);

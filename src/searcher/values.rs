@@ -141,7 +141,6 @@ impl Facet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Analyzers;
     use crate::document::Document;
     use crate::expansion::n_compiled;
     use crate::schema::Schema;
@@ -180,18 +179,5 @@ mod tests {
         let prepared = search.prepare();
         prepared.unwrap().run().unwrap();
         assert_eq!(n_compiled() - before, 3);
-    }
-
-    #[test]
-    fn what_was_made_ready_makes_no_other_facet() {
-        let field = Field::new("brand", FieldKind::Keyword);
-        let [a, b] = ["a+", "b+"].map(|regex| Facet::values("brand").matching(regex).options);
-        let fresh = a.clone();
-        let wants = |options: &ValueOptions, term: &[u8]| {
-            options.wanted(&field, &Analyzers::default()).unwrap().filter.unwrap().matches(term)
-        };
-        assert!(wants(&a, b"aa") && !wants(&a, b"bb") && wants(&b, b"bb"));
-        assert_eq!(a, fresh);
-        assert_ne!(a, b);
     }
 }

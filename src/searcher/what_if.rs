@@ -8,7 +8,7 @@ use super::search::Search;
 use super::{FacetCounts, Relation, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{ExplainTree, LookedAt};
+use crate::explain::{ExplainTree, FacetRun, LookedAt};
 use crate::ids::DocId;
 use crate::plan::PageOperator;
 use crate::plan::forced::{Forced, Measured};
@@ -33,7 +33,7 @@ pub(super) struct Ran {
     /// Whether the plan was carried out: the best of many queries are found without.
     is_planned: bool,
     has_streams: bool,
-    /// How the values of each facet were counted, of those that are counted by terms.
+    /// How the values of each facet were counted, of those that count values.
     methods: Vec<Option<FacetMethod>>,
 }
 
@@ -55,21 +55,12 @@ impl Search<'_> {
             None => started + TIME,
         };
         let measured = self.measured(until)?;
-        let facets = self.request.facets.clone();
         let mut tree = self.analyzed(measured.as_ref())?;
-        let has_time = measured.is_some();
-        if let Some(measured) = measured {
-            let by_terms = tree.facets.iter_mut().zip(&facets);
-            let by_terms = by_terms.filter(|(_, facet)| facet.is_of_values());
-            for (nth, (shown, _)) in (0..).zip(by_terms) {
-                put_facet(&mut shown.decisions, nth, &measured);
-            }
-        }
         let of_facets = tree.facets.iter().flat_map(|facet| &facet.decisions);
         let of_nodes = tree.plan.iter().flat_map(|node| &node.decisions);
         let is_measured = of_nodes.chain(of_facets).any(|decision| decision.measured_ns.is_some());
         if !is_measured {
-            let why = match has_time {
+            let why = match measured.is_some() {
                 true => "this search would do nothing otherwise, so nothing was measured",
                 false => "there was no time to measure anything",
             };
@@ -196,8 +187,8 @@ impl Search<'_> {
         let took = started.elapsed();
         let has_streams =
             matches!(found.looked_at, LookedAt::Columns(it) if it.streamed.segments > 0);
-        let Found { total, facets, facet_profiles, is_planned, .. } = found;
-        let methods = facet_profiles.iter().map(|profile| profile.method).collect();
+        let Found { total, facets, facet_runs, is_planned, .. } = found;
+        let methods = facet_runs.iter().map(FacetRun::method).collect();
         Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
     }
 }
@@ -246,22 +237,6 @@ impl Ran {
                     counted(sum, "document")
                 )
             }
-        }
-    }
-}
-
-/// Puts what was measured down at a facet, by its place among those that are counted by terms.
-fn put_facet(decisions: &mut [crate::explain::Decision], nth: u32, measured: &Measured) {
-    // The last is what was done in the end.
-    let Some(decision) = decisions.last_mut() else { return };
-    let is_named = |method: &FacetMethod| {
-        decision.alternative.as_ref().is_some_and(|named| named.name == method.name())
-    };
-    let (named, others): (Vec<_>, Vec<_>) = FacetMethod::ALL.into_iter().partition(is_named);
-    for method in named.into_iter().chain(others) {
-        let way = Forced::Facet { nth, method };
-        if measured.of(way).is_some() {
-            decision.put_way(measured, way);
         }
     }
 }

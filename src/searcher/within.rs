@@ -5,7 +5,8 @@
 //! facet may lie within any other that has buckets, and what is true of facets is true there.
 
 use super::Order;
-use super::counted::{Buckets, Counted, Inner, InnerRun};
+use super::bound_facet::BoundFacet;
+use super::counted::{Buckets, Counted};
 use super::facet::{FACET_DEPTH_MAX, Facet, FacetWhat};
 use super::hits::{Bucket, Hit};
 use super::search::Search;
@@ -13,9 +14,10 @@ use super::select::{Domain, LeftOut};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
+use crate::explain::FacetRun;
 use crate::facet;
 use crate::ids::DocId;
-use crate::plan::{FacetPlan, FacetWanted, SegmentPlan};
+use crate::plan::{FacetNode, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
@@ -50,41 +52,6 @@ impl Facet {
     }
 }
 
-impl Search<'_> {
-    /// Plans the facets within those that lie in `path`.
-    pub(super) fn inner<'f>(
-        &self,
-        segments: &[SegmentPlan<'_>],
-        facets: &'f [Facet],
-        path: &mut Vec<&'f str>,
-    ) -> Result<Vec<Inner>> {
-        let mut inner = vec![];
-        for facet in facets {
-            path.push(&facet.field);
-            let plan = match &facet.what {
-                FacetWhat::Values(options) => {
-                    let (field, method) = (self.field(&facet.field)?, options.method);
-                    let values = options.wanted(
-                        self.searcher.schema().get(field),
-                        &self.searcher.0.setting.analyzers,
-                    )?;
-                    let wanted = FacetWanted { field, values, method, is_selected: false };
-                    Some(FacetPlan::within(segments, &wanted, self.searcher.costs())?)
-                }
-                _ => None,
-            };
-            inner.push(Inner {
-                plan,
-                left_out: self.left_out(path),
-                run: InnerRun::default(),
-                inner: self.inner(segments, &facet.within.facets, path)?,
-            });
-            path.pop();
-        }
-        Ok(inner)
-    }
-}
-
 /// Looks into buckets.
 pub(super) struct Looking<'l> {
     search: &'l Search<'l>,
@@ -95,34 +62,38 @@ pub(super) struct Looking<'l> {
 }
 
 impl<'l> Looking<'l> {
-    pub(super) fn new(search: &'l Search<'l>, segments: &'l [SegmentPlan<'l>]) -> Result<Self> {
-        let wants_hits = search.request.facets.iter().any(wants_hits);
+    pub(super) fn new(
+        search: &'l Search<'l>,
+        facets: &[BoundFacet],
+        segments: &'l [SegmentPlan<'l>],
+    ) -> Result<Self> {
+        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
         let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
         Ok(Looking { search, segments, hits, n_buckets: 0 })
     }
 
-    /// Counts what is asked for within each bucket of a facet, which leaves out some selections.
+    /// Counts what is asked for within each bucket of a facet.
     pub(super) fn look_into(
         &mut self,
-        request: &Facet,
+        facet: &BoundFacet,
+        node: &FacetNode,
         counted: &mut Counted,
         domain: &Domain<'_>,
-        left_out: &LeftOut,
-        inner: &mut [Inner],
+        run: &mut FacetRun,
     ) -> Result<()> {
         let Counted { counts, buckets, .. } = counted;
         self.n_buckets += counts.buckets.len() + 1;
         if self.n_buckets > BUCKETS_MAX {
             return Err(Error::new(ErrorKind::LimitExceeded, "looking into the buckets of facets")
                 .expected(format!("at most {BUCKETS_MAX} buckets"))
-                .found(format!("{} of '{}'", self.n_buckets, request.field))
+                .found(format!("{} of '{}'", self.n_buckets, counts.field))
                 .hint("facets that others lie within need smaller limits or wider steps"));
         }
-        let field = self.search.field(&request.field)?;
+        let field = facet.field;
         let look_ups = self.search.look_ups();
         let mut parts = vec![];
-        for left_out in wanted(request, left_out, inner) {
-            let matches = domain.of(&left_out);
+        for left_out in wanted(facet) {
+            let matches = domain.of(left_out);
             let of_ranges = match buckets {
                 Buckets::Codes(ranges) => facet::in_ranges(self.segments, field, ranges, matches)?,
                 Buckets::Addresses(ranges) => {
@@ -145,9 +116,9 @@ impl<'l> Looking<'l> {
                             facet::with_term(self.segments, field, term, matches, look_ups)?
                         }
                     };
-                    of_bucket.add(left_out.clone(), matches);
+                    of_bucket.add(left_out.to_vec(), matches);
                 }
-                self.fill(request, bucket, &of_bucket, left_out, inner)
+                self.fill(facet, node, bucket, &of_bucket, run)
             })?;
             budget::hold(bucket.n_bytes() as u64)?;
         }
@@ -157,9 +128,9 @@ impl<'l> Looking<'l> {
                 let mut of_bucket = Domain::default();
                 for (left_out, matches, _) in &parts {
                     let matches = facet::without_value(self.segments, field, matches)?;
-                    of_bucket.add(left_out.clone(), matches);
+                    of_bucket.add(left_out.to_vec(), matches);
                 }
-                self.fill(request, &mut bucket, &of_bucket, left_out, inner)
+                self.fill(facet, node, &mut bucket, &of_bucket, run)
             })?;
             budget::hold(bucket.n_bytes() as u64)?;
             counts.missing_bucket = Some(Box::new(bucket));
@@ -170,56 +141,41 @@ impl<'l> Looking<'l> {
     /// Counts what is asked for within one bucket.
     fn fill(
         &mut self,
-        request: &Facet,
+        facet: &BoundFacet,
+        node: &FacetNode,
         bucket: &mut Bucket,
         domain: &Domain<'_>,
-        left_out: &LeftOut,
-        inner: &mut [Inner],
+        run: &mut FacetRun,
     ) -> Result<()> {
         budget::work(BUCKET_NS)?;
-        for (facet, inner) in request.within.facets.iter().zip(inner) {
-            let matches = domain.of(&inner.left_out);
-            let plan = inner.plan.as_ref();
+        for ((facet, node), run) in facet.within.iter().zip(&node.within).zip(&mut run.within) {
+            let matches = domain.of(&facet.left_out);
             let mut counted =
-                self.search.count_facet(self.segments, facet, plan, matches, &mut None)?;
+                self.search.count_facet(self.segments, facet, node, matches, &mut None)?;
             let documents = self.segments.iter().zip(matches);
             let documents = documents.map(|(part, matches)| matches.len(part.n_docs)).sum();
-            inner.run.add(&counted.by, documents);
-            if !facet.within.is_empty() {
-                self.look_into(facet, &mut counted, domain, &inner.left_out, &mut inner.inner)?;
+            run.add(&counted.profile, documents);
+            if facet.is_parted() {
+                self.look_into(facet, node, &mut counted, domain, run)?;
             }
             bucket.facets.push(counted.counts);
         }
-        if let Some(hits) = self.hits.as_ref().filter(|_| request.within.hits > 0) {
-            let matches = domain.of(left_out);
-            bucket.hits = hits.of(self.search, self.segments, matches, request.within.hits)?;
+        if let Some(hits) = self.hits.as_ref().filter(|_| facet.hits > 0) {
+            let matches = domain.of(&facet.left_out);
+            bucket.hits = hits.of(self.search, self.segments, matches, facet.hits)?;
         }
         Ok(())
     }
 }
 
-fn wants_hits(facet: &Facet) -> bool {
-    facet.within.hits > 0 || facet.within.facets.iter().any(wants_hits)
-}
-
 /// Which matches are needed of the buckets of a facet: by the selections that are left out.
-fn wanted(request: &Facet, left_out: &LeftOut, inner: &[Inner]) -> Vec<LeftOut> {
-    let mut wanted = vec![];
-    if request.within.hits > 0 {
-        wanted.push(left_out.clone());
-    }
-    add_wanted(inner, &mut wanted);
+fn wanted(facet: &BoundFacet) -> Vec<&LeftOut> {
+    let own = (facet.hits > 0).then_some(&facet.left_out).into_iter();
+    let within = facet.within.iter().flat_map(BoundFacet::all_left_out);
+    let mut wanted: Vec<_> = own.chain(within).collect();
     wanted.sort_unstable();
     wanted.dedup();
     wanted
-}
-
-/// Adds those of facets and of all that lies within them.
-pub(super) fn add_wanted(inner: &[Inner], wanted: &mut Vec<LeftOut>) {
-    for facet in inner {
-        wanted.push(facet.left_out.clone());
-        add_wanted(&facet.inner, wanted);
-    }
 }
 
 /// Finds the best of documents that are known to match, and fetches those of buckets.

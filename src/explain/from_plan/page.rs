@@ -45,6 +45,18 @@ pub(crate) enum LookedAt {
     Groups(u64),
 }
 
+/// Whether the answer is one that is kept already: the plan shows how it is found otherwise.
+pub(crate) fn cache_decision(is_kept: bool) -> Decision {
+    let rule = "answer from the cache";
+    match is_kept {
+        true => {
+            let reason = "the same was asked of this snapshot before; the plan shows how it is answered without";
+            Decision::accepted(rule, reason).instead_of("answer anew", None)
+        }
+        false => Decision::rejected(rule, "no answer to the same is kept of this snapshot"),
+    }
+}
+
 impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {

@@ -29,17 +29,8 @@ fn texts_behind(text: &str, before: &str) -> BTreeSet<String> {
 }
 
 /// The files that make nodes and decisions.
-fn makers() -> Vec<String> {
-    let mut makers =
-        vec!["explain/from_plan.rs".to_owned(), "explain/from_plan/page.rs".to_owned()];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/searcher");
-    for entry in fs::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".rs") && !name.contains("tests") {
-            makers.push(format!("searcher/{name}"));
-        }
-    }
-    makers
+fn makers() -> [String; 3] {
+    ["", "/page", "/facets"].map(|part| format!("explain/from_plan{part}.rs"))
 }
 
 fn operators() -> BTreeSet<String> {
@@ -50,11 +41,18 @@ fn operators() -> BTreeSet<String> {
     names
 }
 
+/// Kinds of operators of facets: the variants of their `enum`.
+fn facet_operators() -> BTreeSet<String> {
+    let of_enum = body("plan/facets.rs", "pub(crate) enum FacetOperator {");
+    let names = of_enum.lines().skip(1).map(str::trim).filter(|line| !line.starts_with("//"));
+    names.filter_map(|line| Some(line.split(['(', ',', ' ']).next()?.to_owned())).collect()
+}
+
 fn rules() -> BTreeSet<String> {
     let mut names = texts_behind(&body("plan/decision.rs", "pub(crate) fn name(&self)"), "=>");
     // Those of facets stand in pairs with their reasons.
     names.extend(texts_behind(
-        &body("explain/from_plan.rs", "pub(crate) fn facet_decisions("),
+        &body("explain/from_plan/facets.rs", "fn decision_of_values("),
         "=> (",
     ));
     for maker in makers() {
@@ -86,7 +84,15 @@ fn every_operator_and_every_rule_is_in_a_golden_plan() {
         let is_missing = |name: &&String| !lines.iter().any(|line| is_in(line, name));
         names.iter().filter(is_missing).cloned().collect()
     };
-    let operators = in_none(&operators, &|line, name| line.split(' ').next() == Some(name));
+    let mut operators = in_none(&operators, &|line, name| line.split(' ').next() == Some(name));
+    operators.extend(in_none(&facet_operators(), &|line, name| {
+        line.starts_with("Facet ")
+            && match name {
+                "Statistics" => line.contains(", statistics"),
+                "TopHits" => line.contains(" the best document of each"),
+                name => name == "Facet",
+            }
+    }));
     let rules = in_none(&rules, &|line, name| {
         let rule = line.strip_prefix("✓ ").or_else(|| line.strip_prefix("✗ "));
         // The end of some is only known when they are taken.
@@ -103,10 +109,38 @@ fn every_operator_and_every_rule_is_in_a_golden_plan() {
 fn the_table_of_operators_is_true() {
     let source = source("plan/mod.rs");
     let rows = source.lines().filter_map(|line| line.strip_prefix("//! | "));
-    let mut told = BTreeSet::new();
-    for row in rows.filter(|row| row.starts_with("matching |") || row.starts_with("page |")) {
-        let names = row.split('|').nth(1).unwrap().split(',').map(|name| name.trim().to_owned());
-        told.extend(names);
+    let (mut told, mut of_facets) = (BTreeSet::new(), BTreeSet::new());
+    for row in rows {
+        let (family, names) = row.split_once(" | ").unwrap();
+        let names = names.trim_end_matches(" |").split(", ").map(str::to_owned);
+        match family {
+            "matching" | "page" => told.extend(names),
+            "facets" => of_facets.extend(names),
+            _ => {}
+        }
     }
     assert_eq!(told, operators());
+    assert_eq!(of_facets, facet_operators());
+}
+
+/// Explain nodes are made of plans and profiles, and nowhere else.
+#[test]
+fn the_searcher_makes_no_nodes_and_no_decisions() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut n_files = 0;
+    for entry in fs::read_dir(src.join("searcher")).unwrap() {
+        let path = entry.unwrap().path();
+        let is_test = path.to_string_lossy().ends_with("_tests.rs");
+        if is_test || path.extension().is_none_or(|it| it != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+        for line in code {
+            let made = ["ExplainFacet", "ExplainNode", "Decision::"].map(|it| line.contains(it));
+            assert_eq!(made, [false; 3], "{}: {line}", path.display());
+        }
+        n_files += 1;
+    }
+    assert!(n_files > 20, "{n_files} files");
 }

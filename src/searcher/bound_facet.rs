@@ -1,0 +1,228 @@
+//! Facets of a search with their names and options resolved: made once, for all that plans, counts and explains them.
+
+use super::facet::{Facet, FacetWhat};
+use super::ranges::{AddressRanges, RANGES_MAX, Ranges, calendar, n_intervals, steps_of};
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::facet::{self, Steps};
+use crate::ids::FieldId;
+use crate::plan::{FacetMethod, FacetOf, FacetWanted, SegmentPlan, ValuesWanted};
+use crate::schema::{Field, FieldKind};
+use crate::value::{Calendar, Zone};
+
+/// Intervals that are made to know how many there may be.
+const INTERVALS_MAX: usize = 4_096;
+
+/// Facet of a search, and those within it.
+#[derive(Debug)]
+pub(super) struct BoundFacet {
+    pub(super) field: FieldId,
+    pub(super) what: BoundWhat,
+    /// Selections that it leaves out, by their places.
+    pub(super) left_out: Vec<usize>,
+    pub(super) within: Vec<BoundFacet>,
+    /// Best documents of each bucket.
+    pub(super) hits: usize,
+}
+
+/// What is counted of its field.
+#[derive(Debug)]
+pub(super) enum BoundWhat {
+    Values(ValuesWanted, Option<FacetMethod>),
+    Ranges(Ranges),
+    Addresses(AddressRanges),
+    Intervals(Calendar),
+    Steps(Steps),
+    Suitable(usize, Option<Zone>),
+    Quantiles(usize),
+    Statistics { distinct: bool, percentiles: Vec<f64>, has_column: bool },
+}
+
+impl BoundFacet {
+    /// What a plan needs to know.
+    pub(super) fn wanted(&self) -> FacetWanted {
+        let (of, method) = match &self.what {
+            BoundWhat::Values(values, method) => (FacetOf::Values(values.clone()), *method),
+            BoundWhat::Statistics { has_column, .. } => {
+                (FacetOf::Statistics { has_column: *has_column }, None)
+            }
+            _ => (FacetOf::Ranges, None),
+        };
+        FacetWanted {
+            field: self.field,
+            of,
+            method,
+            is_selected: !self.left_out.is_empty(),
+            within: self.within.iter().map(BoundFacet::wanted).collect(),
+            hits: self.hits,
+        }
+    }
+
+    /// Whether its buckets are looked into.
+    pub(super) fn is_parted(&self) -> bool {
+        !self.within.is_empty() || self.hits > 0
+    }
+
+    /// Whether documents of buckets are wanted, of it or of a facet within it.
+    pub(super) fn wants_hits(&self) -> bool {
+        self.hits > 0 || self.within.iter().any(BoundFacet::wants_hits)
+    }
+
+    /// Selections that it leaves out, and each facet within it.
+    pub(super) fn all_left_out(&self) -> Vec<&Vec<usize>> {
+        let within = self.within.iter().flat_map(BoundFacet::all_left_out);
+        std::iter::once(&self.left_out).chain(within).collect()
+    }
+
+    /// How many ranges the values of all documents lie in, where that follows from these and is of use.
+    pub(super) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
+        let mut codes = None;
+        for part in segments.iter().filter(|_| !self.within.is_empty()) {
+            let Some(column) = part.segment.field(self.field).column()? else { continue };
+            codes = facet::wider(codes, column.range());
+        }
+        Ok(match (&self.what, codes) {
+            (BoundWhat::Intervals(calendar), Some(codes)) => {
+                Some(n_intervals(calendar, codes, INTERVALS_MAX) as f64)
+            }
+            (BoundWhat::Steps(steps), Some(codes)) => Some(steps.n_between(codes) as f64),
+            _ => None,
+        })
+    }
+}
+
+impl BoundWhat {
+    /// Checks and resolves what is counted of a field.
+    pub(super) fn of(facet: &Facet, of_schema: &Field, analyzers: &Analyzers) -> Result<Self> {
+        let kind = of_schema.kind;
+        let counting = match &facet.what {
+            FacetWhat::Values(_) => "counting values",
+            FacetWhat::Ranges(_) => "counting by ranges",
+            FacetWhat::Intervals(..) => "counting by intervals",
+            FacetWhat::Statistics(_) => "taking statistics",
+            FacetWhat::Steps(_) => "counting by steps",
+            FacetWhat::Suitable(..) => "counting by ranges that suit",
+            FacetWhat::Quantiles(_) => "counting by quantiles",
+        };
+        let wrong = |expected: &str| {
+            Err(Error::new(ErrorKind::Usage, counting)
+                .expected(expected.to_owned())
+                .found(format!("the {} field '{}'", kind.name(), facet.field)))
+        };
+        Ok(match &facet.what {
+            FacetWhat::Values(options) => {
+                if options.method == Some(FacetMethod::Column) && !of_schema.column {
+                    return wrong("a field that keeps a column");
+                }
+                if options.between.is_some() && !kind.has_codes() {
+                    return wrong("a field of numbers or dates, whose values can lie in a range");
+                }
+                if options.is_filtered() && kind.is_typed() && options.under.is_none() {
+                    return wrong("a field of texts or keywords, whose values can be filtered");
+                }
+                BoundWhat::Values(options.wanted(of_schema, analyzers)?, options.method)
+            }
+            FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
+                true => BoundWhat::Addresses(AddressRanges::of(of_schema, ranges)?),
+                false => return wrong("a field that keeps a column"),
+            },
+            FacetWhat::Ranges(_) if !kind.has_codes() => {
+                return wrong("a field of numbers, dates or addresses");
+            }
+            _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
+            FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
+                return wrong("a field of numbers or dates");
+            }
+            FacetWhat::Statistics(options) => BoundWhat::Statistics {
+                distinct: options.distinct,
+                percentiles: options.percentiles()?,
+                has_column: of_schema.column,
+            },
+            _ if !of_schema.column => return wrong("a field that keeps a column"),
+            FacetWhat::Intervals(..) if kind != FieldKind::Date => {
+                return wrong("a field of dates");
+            }
+            FacetWhat::Intervals(interval, zone) => {
+                BoundWhat::Intervals(calendar(*interval, zone.as_ref()))
+            }
+            FacetWhat::Steps(_) if matches!(kind, FieldKind::Bool | FieldKind::Date) => {
+                return wrong("a field of numbers");
+            }
+            FacetWhat::Steps(width) => BoundWhat::Steps(steps_of(of_schema, width)?),
+            FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
+                return wrong("a field of numbers or dates");
+            }
+            FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n)
+                if !(2..=RANGES_MAX).contains(n) =>
+            {
+                return Err(Error::new(ErrorKind::Usage, counting)
+                    .expected(format!("2 to {RANGES_MAX} ranges"))
+                    .found(n.to_string()));
+            }
+            FacetWhat::Suitable(n, zone) => BoundWhat::Suitable(*n, zone.clone()),
+            FacetWhat::Quantiles(n) => BoundWhat::Quantiles(*n),
+            FacetWhat::Ranges(ranges) => BoundWhat::Ranges(Ranges::of(of_schema, ranges)?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::plan::{FacetNode, FacetOperator, FacetStrategy, Goal, StatisticsStrategy};
+    use crate::schema::Schema;
+    use crate::searcher::stopping_tests::filled;
+
+    /// Operators as people would write them, those within another in brackets.
+    fn written(nodes: &[FacetNode]) -> String {
+        let nodes = nodes.iter().map(|node| {
+            let own = match &node.operator {
+                FacetOperator::Facet(FacetStrategy::Values(plan)) => {
+                    format!("values of {} terms", plan.n_terms)
+                }
+                FacetOperator::Facet(FacetStrategy::Column) => "ranges by column".to_owned(),
+                FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => "by bounds".into(),
+                FacetOperator::Statistics(StatisticsStrategy::Dictionary) => "by terms".into(),
+                FacetOperator::TopHits(n) => format!("{n} best"),
+            };
+            assert!(node.details.is_none(), "{own} is told to nobody");
+            match &node.within[..] {
+                [] => own,
+                within => format!("{own} ({})", written(within)),
+            }
+        });
+        nodes.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_plan_has_all_facets_in_the_order_asked_for() {
+        let schema = Schema::builder()
+            .field(Field::new("brand", FieldKind::Keyword).column(true))
+            .field(Field::new("price", FieldKind::I64))
+            .field(Field::new("age", FieldKind::I64).column(false))
+            .build()
+            .unwrap();
+        let searcher = filled(schema, |writer| {
+            for nth in 0..60_i64 {
+                let document = Document::new().with("brand", format!("b{}", nth % 7));
+                writer.add(document.with("price", nth).with("age", nth % 9)).unwrap();
+            }
+        });
+        let query = searcher.parse("*").unwrap();
+        let steps = Facet::steps("price", 10).with_facet(Facet::values("age").by_value());
+        let brands = Facet::values("brand").with_facet(steps).with_facet(Facet::statistics("age"));
+        let search = searcher
+            .search(&query)
+            .with_facet(Facet::ranges("price", [(..5).into()]).with_hits(1))
+            .with_facet(brands.with_hits(3))
+            .with_facet(Facet::statistics("price"))
+            .search();
+        let (plan, ..) = search.plan(&search.options(Goal::Count, false).unwrap()).unwrap();
+        assert_eq!(
+            written(&plan.facets),
+            "ranges by column (1 best), \
+             values of 7 terms (ranges by column (values of 9 terms), by terms, 3 best), by bounds"
+        );
+    }
+}
