@@ -5,6 +5,7 @@
 
 mod page;
 
+use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
@@ -21,12 +22,14 @@ use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    FacetMethod, FacetOrder, FacetPlan, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan,
+    FacetMethod, FacetOrder, FacetPlan, LeafId, NodeId, Operator, Phase, PhaseTimes, PhrasePlan,
+    Plan, SegmentPlan,
 };
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 pub(crate) use page::{LookedAt, PageRun};
+use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -41,9 +44,9 @@ pub(crate) struct Run<'r> {
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets.
     pub(crate) facets: &'r [FacetProfile],
-    /// Before anything ran, and all of it.
-    pub(crate) planning_ns: u64,
-    pub(crate) total_ns: u64,
+    /// Time before anything ran, and after that.
+    pub(crate) planning: PhaseTimes,
+    pub(crate) took: Duration,
     /// What it took as planned and otherwise, where that was measured.
     pub(crate) measured: Option<&'r Measured>,
 }
@@ -72,8 +75,20 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         })
         .collect();
     tree.facets = explaining.facets();
-    tree.planning_ns = run.map(|run| run.planning_ns);
-    tree.total_ns = run.map(|run| run.total_ns);
+    if let Some(run) = run {
+        let of = |phase| nanoseconds(run.planning[phase]);
+        let planning = PlanningTimes {
+            parse_ns: None,
+            bind_ns: of(Phase::Bind),
+            look_up_ns: of(Phase::LookUp),
+            estimate_ns: of(Phase::Estimate),
+            choose_ns: of(Phase::Choose),
+        };
+        let planning_ns = planning.by_name().map(|(_, ns)| ns).fold(0, u64::saturating_add);
+        tree.planning = Some(planning);
+        tree.planning_ns = Some(planning_ns);
+        tree.total_ns = Some(planning_ns.saturating_add(nanoseconds(run.took)));
+    }
     tree
 }
 
@@ -476,7 +491,7 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
         terms_skipped: profile.terms_skipped,
         terms_from_document_frequency: profile.terms_from_document_frequency,
         deleted_taken_away: profile.deleted_taken_away,
-        time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
+        time_ns: nanoseconds(profile.time),
         bytes_read: profile.bytes_read,
         column: profile.column.map(|column| ColumnCounts {
             documents: column.documents,

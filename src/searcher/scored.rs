@@ -11,7 +11,7 @@ use crate::explain::LookedAt;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::plan::TopKStrategy;
+use crate::plan::{Phase, TopKStrategy};
 use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked};
@@ -108,7 +108,9 @@ impl<'a> SearchBuilder<'a> {
         parts: Parts,
     ) -> Result<Ranked<'a>> {
         let (searcher, statistics) = (self.searcher, &self.request.statistics);
-        let ranked = searcher.ranked(logical, parameters, statistics, parts, self.look_ups())?;
+        let ranked = self.meaning.time(Phase::LookUp, || {
+            searcher.ranked(logical, parameters, statistics, parts, self.look_ups())
+        })?;
         Ok(ranked.with_functions(self.functions()?))
     }
 
