@@ -52,7 +52,7 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
     let options = PlanOptions { goal, ..PlanOptions::default() };
     let (segments, costs) = (std::iter::once(segment), &CostModel::BUILT_IN);
     let look_ups = LookUps::of(normal);
-    plan::plan(normal, segments, &options, costs, &look_ups, PlanScratch::default())
+    plan::plan(normal, segments, &options, costs, &look_ups, PlanScratch::default(), None)
 }
 
 /// Adds what matches in a segment.

@@ -113,6 +113,13 @@ impl Bytes<'_> {
         });
         tree.term_lookups = self.maybe(Self::number);
         tree.planning_ns = self.maybe(Self::number);
+        tree.planning = self.maybe(|of| PlanningTimes {
+            parse_ns: of.maybe(Self::number),
+            bind_ns: of.number(),
+            look_up_ns: of.number(),
+            estimate_ns: of.number(),
+            choose_ns: of.number(),
+        });
         tree.total_ns = self.maybe(Self::number);
         tree
     }

@@ -2,7 +2,7 @@
 
 use super::caption::{Branch, Placed, by_level};
 use super::units::shortened;
-use super::{ExplainFacet, ExplainNode, ExplainTree};
+use super::{ExplainFacet, ExplainNode, ExplainTree, PlanningTimes};
 use crate::terminal;
 
 /// Characters of a label. Every name stands in the line of each node below it.
@@ -12,7 +12,7 @@ impl ExplainTree {
     /// The times of a plan that was run as folded stacks, one a line: `query [rust];TopK [best 10];TermScan [rust] 1200`.
     /// That is what `flamegraph.pl`, `inferno-flamegraph` and speedscope draw.
     ///
-    /// The numbers are nanoseconds of planning, of each node without its inputs, or of a facet; together with the line of the query
+    /// The numbers are nanoseconds of planning by phase, of each node without its inputs, or of a facet; together with the line of the query
     /// itself, which has what no node took, they make up [`total_ns`](Self::total_ns). Nodes that took no time have no
     /// line of their own. Empty where the plan was not run.
     ///
@@ -32,7 +32,13 @@ impl ExplainTree {
         let mut out = String::new();
         let top = frame("query", &self.query);
         push(&mut out, &top, self.total_ns.unwrap_or(0).saturating_sub(measured));
-        push(&mut out, &format!("{top};planning"), self.planning_ns.unwrap_or(0));
+        let phases: Vec<_> = self.planning.into_iter().flat_map(PlanningTimes::in_words).collect();
+        let of_phases = phases.iter().map(|(_, ns)| *ns).fold(0, u64::saturating_add);
+        let planning = format!("{top};planning");
+        push(&mut out, &planning, self.planning_ns.unwrap_or(0).saturating_sub(of_phases));
+        for (phase, ns) in phases {
+            push(&mut out, &format!("{planning};{phase}"), ns);
+        }
         let nodes = by_level(std::slice::from_ref(&self.plan));
         stacks(&mut out, &top, &nodes, ExplainNode::frame, |node| {
             node.actual.as_ref().map(|actual| actual.time_ns)
@@ -92,7 +98,7 @@ fn frame(operator: &str, label: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::explain::{hostile, sample};
+    use crate::explain::{PlanningTimes, hostile, sample};
 
     #[test]
     fn the_sample_is_folded_like_this() {
@@ -116,6 +122,10 @@ mod tests {
         tree.planning_ns = Some(3_000);
         let name = "query [history && (france spain) +AC/DC]";
         let expected = format!("{name} {}\n{name};planning 3000\n", rest - 3_000);
+        assert_eq!(tree.to_folded(), before.replace(&format!("{name} {rest}\n"), &expected));
+        tree.planning = Some(PlanningTimes { bind_ns: 900, look_up_ns: 2_100, ..<_>::default() });
+        let by_phase = format!("{name};planning;bind 900\n{name};planning;look up 2100\n");
+        let expected = expected.replace(&format!("{name};planning 3000\n"), &by_phase);
         assert_eq!(tree.to_folded(), before.replace(&format!("{name} {rest}\n"), &expected));
     }
 

@@ -3,8 +3,8 @@
 use super::{
     Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
     Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
-    FacetActual, Finding, InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
-    Severity, StreamCounts, TermCounts, Threshold, Verdict,
+    FacetActual, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts, RankingCounts,
+    SCHEMA_VERSION, Severity, StreamCounts, TermCounts, Threshold, Verdict,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::Reader;
@@ -83,6 +83,7 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
             "documents" => tree.documents = reader.array(document)?,
             "term_lookups" => tree.term_lookups = Some(reader.whole()?),
             "planning_ns" => tree.planning_ns = Some(reader.whole()?),
+            "planning" => tree.planning = Some(planning(reader)?),
             // It follows from the others.
             "rest_ns" => _ = reader.whole::<u64>()?,
             "total_ns" => tree.total_ns = Some(reader.whole()?),
@@ -91,6 +92,23 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
         Ok(true)
     })?;
     Ok(tree)
+}
+
+fn planning(reader: &mut Reader<'_>) -> Result<PlanningTimes> {
+    let mut planning = PlanningTimes::default();
+    let required = ["bind_ns", "look_up_ns", "estimate_ns", "choose_ns"];
+    reader.object(&required, |reader, name| {
+        match name {
+            "parse_ns" => planning.parse_ns = Some(reader.whole()?),
+            "bind_ns" => planning.bind_ns = reader.whole()?,
+            "look_up_ns" => planning.look_up_ns = reader.whole()?,
+            "estimate_ns" => planning.estimate_ns = reader.whole()?,
+            "choose_ns" => planning.choose_ns = reader.whole()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    Ok(planning)
 }
 
 fn page(reader: &mut Reader<'_>) -> Result<ExplainPage> {

@@ -6,6 +6,7 @@
 mod facets;
 mod page;
 
+use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
@@ -20,12 +21,13 @@ use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan};
+use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, PhrasePlan, Plan, SegmentPlan};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 pub(crate) use facets::FacetRun;
 pub(crate) use page::{LookedAt, PageRun, cache_decision};
+use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -40,9 +42,9 @@ pub(crate) struct Run<'r> {
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets; those that it came to.
     pub(crate) facets: &'r [FacetRun],
-    /// Before anything ran, and all of it.
-    pub(crate) planning_ns: u64,
-    pub(crate) total_ns: u64,
+    /// Time before anything ran, and after that.
+    pub(crate) planning: PhaseTimes,
+    pub(crate) took: Duration,
     /// What it took as planned and otherwise, where that was measured.
     pub(crate) measured: Option<&'r Measured>,
 }
@@ -72,8 +74,20 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         .collect();
     let (runs, measured) = (run.map(|run| run.facets), run.and_then(|run| run.measured));
     tree.facets = facets::facets(&plan.facets, schema, runs, measured);
-    tree.planning_ns = run.map(|run| run.planning_ns);
-    tree.total_ns = run.map(|run| run.total_ns);
+    if let Some(run) = run {
+        let of = |phase| nanoseconds(run.planning[phase]);
+        let planning = PlanningTimes {
+            parse_ns: None,
+            bind_ns: of(Phase::Bind),
+            look_up_ns: of(Phase::LookUp),
+            estimate_ns: of(Phase::Estimate),
+            choose_ns: of(Phase::Choose),
+        };
+        let planning_ns = planning.by_name().map(|(_, ns)| ns).fold(0, u64::saturating_add);
+        tree.planning = Some(planning);
+        tree.planning_ns = Some(planning_ns);
+        tree.total_ns = Some(planning_ns.saturating_add(nanoseconds(run.took)));
+    }
     tree
 }
 

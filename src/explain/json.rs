@@ -4,8 +4,8 @@
 use super::{
     Actual, Alternative, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate,
     ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
-    FacetActual, Finding, InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
-    TermCounts, Threshold,
+    FacetActual, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts, RankingCounts,
+    SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
 use crate::ranking::scorer::Explanation;
@@ -47,12 +47,27 @@ impl Json {
             if let Some(planning) = tree.planning_ns {
                 json.field("planning_ns").number(planning);
             }
+            if let Some(planning) = &tree.planning {
+                json.field("planning").planning(planning);
+            }
             if let Some(rest) = tree.rest_ns() {
                 json.field("rest_ns").number(rest);
             }
             if let Some(total) = tree.total_ns {
                 json.field("total_ns").number(total);
             }
+        });
+    }
+
+    fn planning(&mut self, planning: &PlanningTimes) {
+        self.object(|json| {
+            if let Some(parse) = planning.parse_ns {
+                json.field("parse_ns").number(parse);
+            }
+            json.field("bind_ns").number(planning.bind_ns);
+            json.field("look_up_ns").number(planning.look_up_ns);
+            json.field("estimate_ns").number(planning.estimate_ns);
+            json.field("choose_ns").number(planning.choose_ns);
         });
     }
 

@@ -70,11 +70,12 @@
 //!                 "score": {"value": 11.83, "what": "…", "parts": []}}],
 //!  "term_lookups": 2,
 //!  "planning_ns": 3000,
+//!  "planning": {"parse_ns": 400, "bind_ns": 700, "look_up_ns": 1100, "estimate_ns": 300, "choose_ns": 500},
 //!  "rest_ns": 1700,
 //!  "total_ns": 42000}
 //! ```
 //!
-//! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
+//! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `planning` (its phases, which add up to it; `parse_ns` where that is known, see [`ExplainTree::add_parsing`]), `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
 //! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
 //! the best by score, `candidates` in
@@ -149,7 +150,7 @@ pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
-    ExplainSegment, ExplainTree, NodeSegment, Spread,
+    ExplainSegment, ExplainTree, NodeSegment, PlanningTimes, Spread,
 };
 pub(crate) use why::{document, locate};
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};

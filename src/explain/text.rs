@@ -14,7 +14,7 @@ use super::pieces::{
 use super::units::{Bytes, Count, Grouped, Time};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, Finding, NodeSegment, Severity,
+    ExplainTree, FacetActual, Finding, NodeSegment, PlanningTimes, Severity,
 };
 use crate::terminal;
 
@@ -275,12 +275,17 @@ impl Page<'_> {
     fn times(&mut self, tree: &ExplainTree) {
         let Some(total) = tree.total_ns else { return };
         self.out.push('\n');
-        let rest = tree.rest_ns().filter(|rest| *rest > 0);
-        for (name, ns) in [("Planning", tree.planning_ns), ("Other", rest)] {
-            if let Some(ns) = ns {
-                let time = self.time(ns);
-                self.line("", 2, vec![strong(name), plain(time)]);
-            }
+        if let Some(ns) = tree.planning_ns {
+            let phases = tree.planning.into_iter().flat_map(PlanningTimes::in_words);
+            let phases = phases.map(|(name, ns)| plain(format!("{name} {}", Time(ns))));
+            let phases = listed(phases.collect());
+            let colon = if phases.is_empty() { "" } else { ":" };
+            let time = plain(self.time(ns) + colon);
+            self.line("", 2, [strong("Planning"), time].into_iter().chain(phases).collect());
+        }
+        if let Some(ns) = tree.rest_ns().filter(|rest| *rest > 0) {
+            let time = self.time(ns);
+            self.line("", 2, vec![strong("Other"), plain(time)]);
         }
         self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
     }

@@ -3,6 +3,7 @@
 use super::counts::{Actual, FacetActual, InBuckets};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
+use std::time::Duration;
 
 /// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +35,46 @@ pub struct ExplainTree {
     /// What it took before anything ran: words were looked up, patterns expanded, what scores need was found, and a plan was
     /// chosen. It is in no node, and a part of [`total_ns`](Self::total_ns); `None` where the query was not run.
     pub planning_ns: Option<u64>,
+    /// Phases that make up [`planning_ns`](Self::planning_ns); `None` where the query was not run, or by a version that did not tell
+    /// them apart.
+    pub planning: Option<PlanningTimes>,
     /// Time of the whole query from plan to answer; `None` where it was not run.
     pub total_ns: Option<u64>,
+}
+
+/// Time of planning by phase, in nanoseconds. No moment is in two phases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanningTimes {
+    /// Reading the text of the query; `None` where whoever has read it does not [say](ExplainTree::add_parsing).
+    pub parse_ns: Option<u64>,
+    /// Turning names into fields and words into terms, and making the query simpler.
+    pub bind_ns: u64,
+    /// Reading dictionaries, statistics and the headers of lists, expanding patterns, and finding what scores need.
+    pub look_up_ns: u64,
+    /// Estimating how many documents each operator finds.
+    pub estimate_ns: u64,
+    /// Choosing operators, their order and their algorithms.
+    pub choose_ns: u64,
+}
+
+impl PlanningTimes {
+    /// Names and times of the phases that are known, in their order.
+    pub(super) fn by_name(self) -> impl Iterator<Item = (&'static str, u64)> {
+        let others = [
+            ("bind_ns", self.bind_ns),
+            ("look_up_ns", self.look_up_ns),
+            ("estimate_ns", self.estimate_ns),
+            ("choose_ns", self.choose_ns),
+        ];
+        self.parse_ns.map(|ns| ("parse_ns", ns)).into_iter().chain(others)
+    }
+
+    /// Phases that took any time, for people: `look up`.
+    pub(super) fn in_words(self) -> impl Iterator<Item = (String, u64)> {
+        let named = self.by_name().filter(|(_, ns)| *ns > 0);
+        named.map(|(name, ns)| (name.trim_end_matches("_ns").replace('_', " "), ns))
+    }
 }
 
 /// The hits that are wanted, and how far matches are counted beside them.
@@ -243,8 +282,40 @@ impl ExplainTree {
             documents: vec![],
             term_lookups: None,
             planning_ns: None,
+            planning: None,
             total_ns: None,
         }
+    }
+
+    /// Adds the time that reading the text of the query took, which a search does not know, to that of planning and of the whole;
+    /// nothing where the query was not run.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// # let searcher = index.searcher()?;
+    ///
+    /// let mut tree = searcher.search(&searcher.parse("paris")?).analyze()?;
+    /// let total_ns = tree.total_ns.unwrap();
+    /// tree.add_parsing(Duration::from_nanos(700));
+    /// assert_eq!(tree.planning.unwrap().parse_ns, Some(700));
+    /// assert_eq!(tree.total_ns, Some(total_ns + 700));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn add_parsing(&mut self, took: Duration) {
+        let ns = nanoseconds(took);
+        let (Some(planning), Some(all), Some(total)) =
+            (&mut self.planning, &mut self.planning_ns, &mut self.total_ns)
+        else {
+            return;
+        };
+        planning.parse_ns = Some(planning.parse_ns.unwrap_or(0).saturating_add(ns));
+        *all = all.saturating_add(ns);
+        *total = total.saturating_add(ns);
     }
 
     /// All time that was measured: that of planning, of nodes and of facets, also of those within others. No moment is in two of
@@ -263,10 +334,14 @@ impl ExplainTree {
     /// assert_eq!(tree.measured_ns(), 1_000);
     /// ```
     pub fn measured_ns(&self) -> u64 {
+        self.own_times().fold(self.planning_ns.unwrap_or(0), u64::saturating_add)
+    }
+
+    /// Times of the nodes and facets that were run, parents first.
+    fn own_times(&self) -> impl Iterator<Item = u64> {
         let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
         let facets = self.facets.iter().flat_map(ExplainFacet::iter);
-        let of_facets = facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns));
-        of_nodes.chain(of_facets).fold(self.planning_ns.unwrap_or(0), u64::saturating_add)
+        of_nodes.chain(facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns)))
     }
 
     /// Time of the run that is nobody's: neither planning nor any node or facet took it, as fetching hits and waiting for the processor.
@@ -291,11 +366,8 @@ impl ExplainTree {
     /// Shares in percent of the nodes, the facets, planning and the rest, those of them that were measured, in this order. They are whole
     /// and add up to 100: what rounding down leaves goes to those that lost most by it (the largest remainders). None without any time.
     pub(super) fn percents(&self) -> Vec<u64> {
-        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
-        let facets = self.facets.iter().flat_map(ExplainFacet::iter);
-        let of_facets = facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns));
         let others = [self.planning_ns, self.rest_ns()].into_iter().flatten();
-        percents(&of_nodes.chain(of_facets).chain(others).collect::<Vec<_>>())
+        percents(&self.own_times().chain(others).collect::<Vec<_>>())
     }
 
     /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.
@@ -316,6 +388,11 @@ impl ExplainTree {
         let down = std::iter::successors(Some(&self.plan), |node| node.children.first());
         down.take_while(|node| node.is_page())
     }
+}
+
+/// Nanoseconds of a time.
+pub(super) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Whole percents of some parts that add up to 100, by the largest remainders.

@@ -37,6 +37,7 @@ pub(crate) mod forced;
 pub(crate) mod leaf;
 mod look_ups;
 pub(crate) mod page;
+mod phases;
 mod placed;
 mod planner;
 mod sample;
@@ -66,10 +67,10 @@ pub(crate) use page::{
     CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, Scoring,
     Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
+pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Documents that one container of a roaring bitmap covers; also called a window.
 pub(crate) const WINDOW: u32 = 1 << 16;
@@ -138,8 +139,6 @@ pub(crate) struct Plan<'s> {
     pub(crate) forced: Option<Forced>,
     /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
     told: Vec<Estimate>,
-    /// How long planning took beyond what the search needs: no time of it.
-    pub(crate) for_people: Duration,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
     sample_work_left: u64,
     /// What is known of each operator in the segment that is being planned.
@@ -403,7 +402,6 @@ impl<'s> Plan<'s> {
             costs,
             forced: options.forced,
             told: vec![],
-            for_people: Duration::ZERO,
             sample_work_left: sample::WORK_OF_ALL,
             spans,
             pending,

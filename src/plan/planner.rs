@@ -5,8 +5,8 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, Goal, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, PhrasePlan, Plan,
-    PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, Goal, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Phase,
+    PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +17,6 @@ use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::Instant;
 
 /// Documents of a list that are read in the time in which words are placed in one.
 pub(crate) const PLACED_FOR_READ: u64 = 64;
@@ -26,7 +25,8 @@ const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
 const WINDOW_STEPS_MAX: usize = 1 << 20;
 
-/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says.
+/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says. The clock of a search that is explained
+/// has its times by phase, and goes on with [`Phase::Choose`].
 ///
 /// # Errors
 ///
@@ -38,7 +38,9 @@ pub(crate) fn plan<'s>(
     costs: &'s CostModel,
     look_ups: &LookUps,
     scratch: PlanScratch,
+    clock: Option<&PhaseClock>,
 ) -> Result<Plan<'s>> {
+    let switch = |phase| clock.and_then(|clock| clock.switch(phase));
     let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
     match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
@@ -48,17 +50,22 @@ pub(crate) fn plan<'s>(
     let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
-        plan.look_up(segment, base, of_all, options, look_ups)?;
+        switch(Phase::LookUp);
+        let mut part = plan.look_up(segment, base, look_ups)?;
+        switch(Phase::Estimate);
+        plan.estimate(&mut part, of_all, options, clock)?;
+        plan.add_segment(part);
         base += u64::from(segment.n_docs());
     }
+    switch(Phase::Choose);
     plan.choose_columns(options.for_people)?;
     plan.check_expansions()?;
     plan.order_inputs();
     plan.choose_less_deleted(options)?;
     if options.for_people {
-        let started = Instant::now();
+        switch(Phase::Display);
         plan.decide_for_people(options);
-        plan.for_people += started.elapsed();
+        switch(Phase::Choose);
     }
     plan.plan_facets(options)?;
     Ok(plan)
@@ -258,15 +265,13 @@ impl<'s> Plan<'s> {
         LeafId(self.leaves.len() as u32 - 1)
     }
 
-    /// Looks every leaf up in one segment and estimates every operator there; `of_all` documents are in the snapshot.
+    /// Looks every leaf up in one segment.
     fn look_up(
         &mut self,
         segment: SegmentReader<'s>,
         base: u64,
-        of_all: u64,
-        options: &PlanOptions,
         look_ups: &LookUps,
-    ) -> Result<()> {
+    ) -> Result<SegmentPlan<'s>> {
         let n_docs = segment.n_docs();
         let OfSegment { leaves, estimates } = std::mem::take(&mut self.of_segment);
         let mut leaves = recycled(leaves);
@@ -325,7 +330,7 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part = SegmentPlan {
+        Ok(SegmentPlan {
             segment,
             base,
             n_docs,
@@ -334,18 +339,7 @@ impl<'s> Plan<'s> {
             estimates,
             told: vec![],
             less_deleted: None,
-        };
-        self.estimate(&mut part, of_all, options)?;
-        let spans = &self.spans;
-        for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
-            node.order += whole.documents;
-            match self.segments.is_empty() {
-                true => node.estimate = *estimate,
-                false => node.estimate += *estimate,
-            }
-        }
-        self.segments.push(part);
-        Ok(())
+        })
     }
 
     /// The documents of patterns are united in memory, a bit for each of their segment.
@@ -372,12 +366,13 @@ impl<'s> Plan<'s> {
     }
 
     /// Estimates every operator in one segment: over the whole, into `spans`, then for people window
-    /// by window, some of which are looked at.
+    /// by window, some of which are looked at; `of_all` documents are in the snapshot.
     fn estimate(
         &mut self,
         part: &mut SegmentPlan<'s>,
         of_all: u64,
         options: &PlanOptions,
+        clock: Option<&PhaseClock>,
     ) -> Result<()> {
         let n_windows = part.n_windows();
         let mut whole = std::mem::take(&mut self.spans);
@@ -397,7 +392,8 @@ impl<'s> Plan<'s> {
                 EstimateFrom::Headers => n_windows > 1,
                 EstimateFrom::Samples => true,
             };
-        let started = by_window.then(Instant::now);
+        let clock = clock.filter(|_| by_window);
+        clock.and_then(|clock| clock.switch(Phase::Display));
         let (mut sums, mut open) = (vec![], vec![]);
         if by_window {
             sums.resize(self.nodes.len(), SpanSum::default());
@@ -431,10 +427,12 @@ impl<'s> Plan<'s> {
             _ if by_window && n_windows > 1 => EstimateSource::Containers,
             _ => EstimateSource::Independence,
         };
+        clock.and_then(|clock| clock.switch(Phase::Estimate));
         let spans = whole.iter().enumerate();
         let estimates =
             spans.map(|(at, whole)| SpanSum::of(*whole).estimate(*whole, source(at, false)));
         part.estimates.extend(estimates);
+        clock.and_then(|clock| clock.switch(Phase::Display));
         let by_window = sums.iter().zip(&whole).enumerate();
         part.told
             .extend(by_window.map(|(at, (sum, whole))| sum.estimate(*whole, source(at, true))));
@@ -447,10 +445,21 @@ impl<'s> Plan<'s> {
             }
             self.sample_work_left = left;
         }
-        if let Some(started) = started {
-            self.for_people += started.elapsed();
-        }
+        clock.and_then(|clock| clock.switch(Phase::Estimate));
         Ok(())
+    }
+
+    /// Adds a segment, of which the estimates of the whole are in `spans`, to the estimates of all.
+    fn add_segment(&mut self, part: SegmentPlan<'s>) {
+        let spans = &self.spans;
+        for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
+            node.order += whole.documents;
+            match self.segments.is_empty() {
+                true => node.estimate = *estimate,
+                false => node.estimate += *estimate,
+            }
+        }
+        self.segments.push(part);
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.

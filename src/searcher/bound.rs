@@ -4,10 +4,9 @@ use super::Statistics;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::plan::{LookUps, Plan, PlanOptions};
+use crate::plan::{LookUps, Phase, PhaseClock, Plan, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, Rewritten};
 use crate::ranking::prepared::Ranked;
-use std::time::Instant;
 
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
@@ -15,13 +14,13 @@ impl<'s> Search<'s> {
         if let Some(bound) = self.meaning.bound.get() {
             return Ok(bound);
         }
-        let bound = self.bind(&self.query())?;
+        let bound = self.meaning.time(Phase::Bind, || self.bind(&self.query()))?;
         Ok(self.meaning.bound.get_or_init(|| bound))
     }
 
     /// Another query with the options of this search, bound to the schema.
     pub(super) fn bind(&self, query: &query::Query) -> Result<BoundQuery> {
-        let (pattern_terms, notes) = (self.request.pattern_terms, self.meaning.is_explained.get());
+        let (pattern_terms, notes) = (self.request.pattern_terms, self.meaning.is_explained());
         let options = BindOptions { pattern_terms, notes };
         query::bind(query, self.searcher.schema(), &self.searcher.0.setting.analyzers, options)
     }
@@ -31,16 +30,17 @@ impl<'s> Search<'s> {
         if let Some(rewritten) = self.meaning.rewritten.get() {
             return Ok(rewritten);
         }
-        let searcher = self.searcher;
-        let rewritten = match self.meaning.bound.get() {
-            Some(bound) => bound.rewritten(searcher.schema(), &searcher.0.setting.analyzers),
-            None if self.meaning.is_explained.get() => {
-                let (schema, analyzers) = (searcher.schema(), &searcher.0.setting.analyzers);
-                query::rewrite(&self.query(), schema, analyzers)?
-            }
-            None => Rewritten { normal: searcher.matching(&self.query())?, notes: vec![] },
-        };
+        let rewritten = self.meaning.time(Phase::Bind, || self.rewrite())?;
         Ok(self.meaning.rewritten.get_or_init(|| rewritten))
+    }
+
+    fn rewrite(&self) -> Result<Rewritten> {
+        let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
+        match self.meaning.bound.get() {
+            Some(bound) => Ok(bound.rewritten(schema, analyzers)),
+            None if self.meaning.is_explained() => query::rewrite(&self.query(), schema, analyzers),
+            None => Ok(Rewritten { normal: self.searcher.matching(&self.query())?, notes: vec![] }),
+        }
     }
 
     /// The terms that were looked up so far.
@@ -51,9 +51,11 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Begins to explain the search: people will read what it finds out.
-    pub(super) fn is_to_be_explained(&self) {
-        self.meaning.is_explained.set(true);
+    /// Begins to explain the search: people will read what it finds out, and the clock, which starts now.
+    pub(super) fn is_to_be_explained(&self) -> &PhaseClock {
+        let clock = self.meaning.clock.get_or_init(Box::default);
+        clock.start(Phase::Bind);
+        clock
     }
 
     /// Keeps what was looked up to score a query, which will be counted.
@@ -74,7 +76,7 @@ impl<'s> Search<'s> {
             && request.score_functions.is_empty()
             && request.statistics != Statistics::Segment
             && self.forced.is_none()
-            && !self.meaning.is_explained.get();
+            && !self.meaning.is_explained();
         let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
             (Some(bound), _) => bound.logical.has_each_term_once(),
             (None, Some(rewritten)) => rewritten.normal.has_each_term_once(),
@@ -92,10 +94,9 @@ impl<'s> Search<'s> {
     /// Plans the search for people; also gives what it was rewritten to, and why.
     pub(super) fn plan(&self, options: &PlanOptions) -> Result<(Plan<'s>, String, Vec<String>)> {
         let Rewritten { normal, notes } = self.rewritten()?;
-        let mut plan = self.searcher.plan_of(normal, options, self.look_ups())?;
-        let started = Instant::now();
-        let text = normal.to_text(self.searcher.schema());
-        plan.for_people += started.elapsed();
-        Ok((plan, text, notes.clone()))
+        let clock = self.meaning.clock.get().map(|clock| &**clock);
+        let plan = self.searcher.plan_of(normal, options, self.look_ups(), clock)?;
+        let text = || normal.to_text(self.searcher.schema());
+        Ok((plan, self.meaning.time(Phase::Display, text), notes.clone()))
     }
 }

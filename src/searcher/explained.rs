@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, Plan};
+use crate::plan::{EstimateFrom, Phase, Plan};
 use crate::ranking::prepared::Ranked;
 use std::time::{Duration, Instant};
 
@@ -88,15 +88,14 @@ impl Search<'_> {
         measured: Option<&Measured>,
         mut tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, Found)> {
-        let started = Instant::now();
-        let _scope = self.searcher.enter(&self.budget());
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
-        self.is_to_be_explained();
+        let clock = self.is_to_be_explained();
+        let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
-        let looked_up = started.elapsed();
-        let planning = Instant::now();
+        let before_plan = clock.times();
         let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
-        let (planning, for_people) = (planning.elapsed(), plan.for_people);
+        let with_plan = clock.stop();
+        let started = Instant::now();
         let (plan_scratch, scratch) = self.searcher.scratch();
         self.searcher.keep((plan_scratch, ExecutionScratch::default()));
         let mut execution = Execution::new(plan, true, scratch);
@@ -107,13 +106,7 @@ impl Search<'_> {
             tell(hit);
             Ok(())
         })?;
-        // What is only for people is none of the search's time: of a plan that it does not carry out, all of it.
-        let only_shown = if found.is_planned { for_people } else { planning };
-        let total = started.elapsed().saturating_sub(only_shown);
-        let planning = match found.is_planned {
-            true => looked_up + planning.saturating_sub(for_people),
-            false => looked_up,
-        };
+        let took = started.elapsed();
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // Where making the page has found all that was wanted, nothing below it was carried out.
@@ -127,8 +120,9 @@ impl Search<'_> {
                 is_stopped: found.stopped.is_some(),
             },
             facets: &found.facet_runs,
-            planning_ns: u64::try_from(planning.as_nanos()).unwrap_or(u64::MAX),
-            total_ns: u64::try_from(total.as_nanos()).unwrap_or(u64::MAX),
+            // A plan that is not carried out is only for people, and its time none of the search.
+            planning: if found.is_planned { with_plan } else { before_plan },
+            took,
             measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
@@ -149,13 +143,15 @@ impl Search<'_> {
         &self,
         ranked: Option<&Ranked<'_>>,
     ) -> Result<(Plan<'_>, String, Vec<String>)> {
-        let page = self.page_plan(ranked);
-        let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
-        let started = Instant::now();
-        plan.page = Some((page, self.page_details(&page, ranked)?));
-        self.add_facet_details(&mut plan)?;
-        plan.for_people += started.elapsed();
-        Ok((plan, rewritten, notes))
+        self.meaning.time(Phase::Choose, || {
+            let page = self.page_plan(ranked);
+            let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
+            self.meaning.time(Phase::Display, || {
+                plan.page = Some((page, self.page_details(&page, ranked)?));
+                self.add_facet_details(&mut plan)
+            })?;
+            Ok((plan, rewritten, notes))
+        })
     }
 
     fn worded(

@@ -1,19 +1,34 @@
 //! Meaning of a search in the schema of its index, as far as that is known.
 
 use super::bound_facet::BoundFacet;
-use crate::plan::LookUps;
+use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BoundQuery, Rewritten};
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
 /// Findings so far: made once, for all that the search does.
 #[derive(Debug, Default)]
 pub(super) struct Meaning {
-    /// Whether people will be told: then there are notes, and terms are kept to say what was found.
-    pub(super) is_explained: Cell<bool>,
+    /// Clock of a search that is explained to people: then there are notes, and terms are kept to say what was found.
+    pub(super) clock: OnceCell<Box<PhaseClock>>,
     pub(super) bound: OnceCell<BoundQuery>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,
     pub(super) facets: OnceCell<Vec<BoundFacet>>,
+}
+
+impl Meaning {
+    /// Whether people will be told.
+    pub(super) fn is_explained(&self) -> bool {
+        self.clock.get().is_some()
+    }
+
+    /// Does something as a part of a phase, of which only a search that is explained has the time.
+    pub(super) fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        match self.clock.get() {
+            Some(clock) => clock.time(phase, work),
+            None => work(),
+        }
+    }
 }
 
 /// A copy of a search is a search of its own.

@@ -76,7 +76,7 @@ use crate::ids::{DocId, FieldId};
 use crate::limits::{self, Limits};
 use crate::phrase::PhraseReader;
 use crate::plan::{
-    self, CostModel, Costs, Goal, LookUps, Plan, PlanOptions, PlanScratch, TermPool,
+    self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query};
 use crate::ranking::bm25::FieldScorings;
@@ -513,7 +513,7 @@ impl Searcher {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let (scratch, execution) = self.scratch();
-        let plan = plan::plan(normal, segments, &options, self.costs(), look_ups, scratch)?;
+        let plan = plan::plan(normal, segments, &options, self.costs(), look_ups, scratch, None)?;
         Ok(Execution::new(plan, false, execution))
     }
 
@@ -562,7 +562,8 @@ impl Searcher {
         }
         let (plan, execution) = self.scratch();
         let options = PlanOptions::default();
-        let plan = plan::plan(normal, self.segments(), &options, self.costs(), look_ups, plan)?;
+        let plan =
+            plan::plan(normal, self.segments(), &options, self.costs(), look_ups, plan, None)?;
         let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
         *total += execution.counted();
@@ -717,20 +718,22 @@ impl Searcher {
         look_ups: &LookUps,
     ) -> Result<Execution<'_>> {
         let (plan, execution) = self.scratch();
-        let plan = plan::plan(normal, self.segments(), options, self.costs(), look_ups, plan)?;
+        let plan =
+            plan::plan(normal, self.segments(), options, self.costs(), look_ups, plan, None)?;
         Ok(Execution::new(plan, false, execution))
     }
 
-    /// Plans to find what a query means.
+    /// Plans to find what a query means; `clock` is that of a search that is explained.
     fn plan_of(
         &self,
         normal: &Normal,
         options: &PlanOptions,
         look_ups: &LookUps,
+        clock: Option<&PhaseClock>,
     ) -> Result<Plan<'_>> {
         let (scratch, execution) = self.scratch();
         self.keep((PlanScratch::default(), execution));
-        plan::plan(normal, self.segments(), options, self.costs(), look_ups, scratch)
+        plan::plan(normal, self.segments(), options, self.costs(), look_ups, scratch, clock)
     }
 
     /// What planning reckons with.

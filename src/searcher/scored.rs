@@ -11,7 +11,7 @@ use crate::explain::LookedAt;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::plan::{CountStrategy, PagePlan, TopKStrategy};
+use crate::plan::{CountStrategy, PagePlan, Phase, TopKStrategy};
 use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked};
@@ -97,7 +97,9 @@ impl<'a> Search<'a> {
         parts: Parts,
     ) -> Result<Ranked<'a>> {
         let (searcher, statistics) = (self.searcher, &self.request.statistics);
-        let ranked = searcher.ranked(logical, parameters, statistics, parts, self.look_ups())?;
+        let ranked = self.meaning.time(Phase::LookUp, || {
+            searcher.ranked(logical, parameters, statistics, parts, self.look_ups())
+        })?;
         Ok(ranked.with_functions(self.functions()?))
     }
 

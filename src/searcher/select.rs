@@ -29,7 +29,8 @@ impl Search<'_> {
     pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
         let query = selected(&self.request.query, self.selections_but(left_out));
         let normal = self.searcher.matching(&query)?;
-        let plan = self.searcher.plan_of(&normal, &PlanOptions::default(), self.look_ups())?;
+        let plan =
+            self.searcher.plan_of(&normal, &PlanOptions::default(), self.look_ups(), None)?;
         Ok(plan.node(plan.root()).estimate.documents as f64)
     }
 

@@ -238,6 +238,13 @@ pub(super) fn of_trees(
     if let (Some(l), Some(r)) = (left.term_lookups, right.term_lookups) {
         changes.number("term_lookups", l, r);
     }
+    if let (Some(l), Some(r)) = (left.planning, right.planning) {
+        for (what, ns) in l.by_name() {
+            if let Some((_, other)) = r.by_name().find(|(name, _)| *name == what) {
+                changes.time(what, ns, other);
+            }
+        }
+    }
     for (what, l, r) in [
         ("planning_ns", left.planning_ns, right.planning_ns),
         ("rest_ns", left.rest_ns(), right.rest_ns()),

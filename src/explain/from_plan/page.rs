@@ -1,6 +1,7 @@
 //! Nodes of the operators that make a page of what matches.
 
 use super::Explaining;
+use crate::explain::tree::nanoseconds;
 use crate::explain::{
     Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
     RankingCounts, StreamCounts, Threshold,
@@ -120,7 +121,7 @@ impl Explaining<'_, '_> {
         node.actual = self.run.map(|run| Actual {
             documents: run.page.hits,
             documents_in: matching.or(run.page.matching),
-            time_ns: u64::try_from(run.page.time.as_nanos()).unwrap_or(u64::MAX),
+            time_ns: nanoseconds(run.page.time),
             complete: !run.page.is_stopped,
             stopped: run.page.is_stopped,
             ..Actual::default()

@@ -165,6 +165,11 @@ fn shares_are_of_the_whole_time_and_what_is_in_no_node_has_a_line() {
     assert!(text.contains(", 1.00 µs (20 %),"), "{text}");
     let times = "\n\nPlanning 3.00 µs (60 %)\nOther 1.00 µs (20 %)\nTotal 5.00 µs\n";
     assert!(text.ends_with(times), "{text}");
+    // Phases that took no time are left out.
+    let phases = PlanningTimes { bind_ns: 900, look_up_ns: 2_100, ..PlanningTimes::default() };
+    let by_phase = ExplainTree { planning: Some(phases), ..tree.clone() }.to_string();
+    let times = "\nPlanning 3.00 µs (60 %): bind 900 ns, look up 2.10 µs\nOther ";
+    assert!(by_phase.contains(times), "{by_phase}");
     // Where nothing is left, or more was measured than the whole is said to have taken.
     for total in [4_000, 3_999, 0] {
         tree.total_ns = Some(total);

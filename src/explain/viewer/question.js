@@ -50,6 +50,13 @@ function showPages(app, host) {
   if (!old) list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
+/** ` (bind 3.00 µs, look up 9.00 µs)`: phases of planning that took any time. */
+function phasesOf(tree) {
+  const phases = Object.entries(tree.planning ?? {}).filter(([, ns]) => ns > 0);
+  const shown = phases.map(([name, ns]) => `${name.replace(/_ns$/, "").replaceAll("_", " ")} ${time(ns)}`);
+  return shown.length > 0 ? ` (${shown.join(", ")})` : "";
+}
+
 function showTotals(app, host) {
   const { tree, entries } = app.plan;
   const segments = tree.segments ?? [];
@@ -60,7 +67,7 @@ function showTotals(app, host) {
     tree.total_ns === undefined
       ? el("span", { class: "badge" }, "plan only, not run")
       : el("b", {}, time(tree.total_ns)),
-    tree.planning_ns > 0 && el("span", {}, `planning ${time(tree.planning_ns)}`),
+    tree.planning_ns > 0 && el("span", {}, `planning ${time(tree.planning_ns)}${phasesOf(tree)}`),
     tree.rest_ns > 0 && el("span", {}, `other ${time(tree.rest_ns)}`),
     el("span", {}, count(entries.length, "node")),
     segments.length > 0 &&

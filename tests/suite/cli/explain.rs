@@ -23,6 +23,13 @@ fn explain_prints_the_json_that_is_promised() {
     assert!(node["decisions"].is_array() && node["children"].is_array());
     assert!(node.get("actual").is_none(), "nothing has happened yet");
     let analyzed = dir.run(&["explain", "t.tp", query, "--analyze", "--format", "json"]).json();
+    let phases = analyzed["planning"].as_object().unwrap();
+    assert_eq!(phases.len(), 5, "{phases:?}");
+    assert!(phases["parse_ns"].as_u64() > Some(0), "{phases:?}");
+    let sum: u64 = phases.values().map(|ns| ns.as_u64().unwrap()).sum();
+    assert_eq!(analyzed["planning_ns"], sum);
+    let text = dir.ok(&["explain", "t.tp", query, "--analyze"]);
+    assert!(text.contains("\nPlanning ") && text.contains(" %): parse "), "{text}");
     let actual = &analyzed["plan"]["actual"];
     for name in ["documents", "time_ns", "bytes_read"] {
         assert!(actual[name].is_u64(), "{name}: {actual}");

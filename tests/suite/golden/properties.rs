@@ -2,8 +2,10 @@
 
 use super::{INDEXES, questions};
 use crate::random::Random;
-use treepie::explain::{Actual, Estimate, ExplainFacet, ExplainNode, ExplainTree};
-use treepie::{Order, SearchBuilder, Searcher, SortKey, TotalMode};
+use treepie::explain::{Actual, Estimate, ExplainFacet, ExplainNode, ExplainTree, TextOptions};
+use treepie::{
+    Collapse, Facet, FieldValue, Order, ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
+};
 
 const N_QUERIES: usize = 400;
 
@@ -154,6 +156,14 @@ fn check_segments(node: &ExplainNode, of: &str) {
     }
 }
 
+/// Sum of the shares that are printed, of which those of segments are parts of those of their nodes.
+fn printed_percents(tree: &ExplainTree) -> u64 {
+    let text = tree.to_text(&TextOptions::default().width(100_000));
+    let of_line =
+        |line: &str| Some(line.split_once(" %)")?.0.rsplit_once('(')?.1.parse::<u64>().unwrap());
+    text.lines().filter(|line| !line.contains("segment ")).filter_map(of_line).sum()
+}
+
 fn check(tree: &ExplainTree, of: &str) {
     let of = format!("{of}\n{tree}");
     let n_docs: u64 = tree.segments.iter().map(|segment| segment.documents).sum();
@@ -176,6 +186,9 @@ fn check(tree: &ExplainTree, of: &str) {
             tree.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns)).sum();
         let facets: u64 = tree.facets.iter().flat_map(ExplainFacet::iter).map(time).sum();
         let planning = tree.planning_ns.expect("it was run");
+        let phases = tree.planning.expect("it was run");
+        let of_phases = phases.bind_ns + phases.look_up_ns + phases.estimate_ns + phases.choose_ns;
+        assert_eq!((phases.parse_ns, of_phases), (None, planning), "{of}");
         assert!(
             planning + nodes + facets <= total,
             "{planning} + {nodes} + {facets} of {total}: {of}"
@@ -184,6 +197,9 @@ fn check(tree: &ExplainTree, of: &str) {
         assert_eq!(planning + nodes + facets + rest, total, "{of}");
         let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
         assert_eq!(json["rest_ns"], rest, "{of}");
+        let json_phases = json["planning"].as_object().unwrap().values();
+        assert_eq!(json_phases.map(|ns| ns.as_u64().unwrap()).sum::<u64>(), planning, "{of}");
+        assert_eq!(printed_percents(tree), if total > 0 { 100 } else { 0 }, "{of}");
     }
 }
 
@@ -214,6 +230,38 @@ fn estimates_bounds_counters_and_times_hold_of_random_queries() {
             let tree = search.analyze().unwrap();
             check(&tree, &text);
             check_answer(searcher, &text, nth, &tree);
+        }
+    }
+}
+
+/// Kinds of pages and facets beyond those of random queries.
+#[test]
+fn they_hold_of_every_kind_of_page() {
+    let indexes = &*INDEXES;
+    type Shaped = for<'a> fn(SearchBuilder<'a>) -> SearchBuilder<'a>;
+    let shapes: [(&str, Shaped); 10] = [
+        ("none", |search| search.limit(0)),
+        ("no total", |search| search.total(TotalMode::Unknown)),
+        ("up to", |search| search.total(TotalMode::UpTo(20))),
+        ("later page", |search| search.offset(7).limit(3)),
+        ("functions", |search| search.score_function(ScoreFunction::sum(FieldValue::new("n")))),
+        ("collapse", |search| search.collapse(Collapse::by("k"))),
+        ("sort by score", |search| search.sort([SortKey::descending("n"), SortKey::score()])),
+        ("statistics", |search| search.statistics(treepie::Statistics::Segment)),
+        ("facet within", |search| {
+            search.with_facet(Facet::values("tag").with_facet(Facet::values("k")))
+        }),
+        ("select", |search| search.select("tag", ["red"]).facet("tag", 3)),
+    ];
+    let texts =
+        ["by2 OR by5", "by2 AND by3", "\"san marino\"", "w7* by2", "tag:red", "absent", "*"];
+    for (searcher, text) in
+        [&indexes.quiet, &indexes.living].into_iter().flat_map(|it| texts.map(|text| (it, text)))
+    {
+        let query = searcher.parse(text).unwrap();
+        for (kind, shaped) in shapes {
+            let tree = shaped(searcher.search(&query)).analyze().unwrap();
+            check(&tree, &format!("{kind}: {text}"));
         }
     }
 }

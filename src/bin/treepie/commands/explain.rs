@@ -1,6 +1,6 @@
 //! `treepie explain INDEX QUERY`: the plan, with `--analyze` also what happened.
 
-use std::{io, io::Write, path::PathBuf};
+use std::{io, io::Write, path::PathBuf, time::Instant};
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -139,7 +139,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = asked.text();
     let options = args.shape.costs.apply(Index::options(), &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
+    let started = Instant::now();
     let mut search = args.shape.search(&asked, &searcher, global)?;
+    let parsing = started.elapsed();
     if args.count {
         search = search.count_only();
     }
@@ -158,6 +160,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         false => search.explain(),
     };
     let mut tree = explained.map_err(in_query(&text))?;
+    tree.add_parsing(parsing);
     if tree.total_ns.is_none() {
         // Somebody looks at it, so there is time to ask the index for what can be done.
         tree.findings = searcher.findings(&tree);
