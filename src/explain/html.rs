@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-Pg2lfD+bNur4JsVInFmO2bgxOUuWn0iPP2mjXhsqfbQ='; \
+    script-src 'sha256-48FxbvIYrR9SkF91M6OSodBbhfAHBgodLoPiiLLuPs4='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
