@@ -3,6 +3,7 @@
 
 use super::lens::mark;
 use super::text::{estimate, misjudged};
+use super::tree::Branch;
 use super::units::{Count, Time, shortened};
 use super::{
     Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
@@ -32,23 +33,6 @@ pub(super) struct Caption {
 pub(super) struct Placed<'t, N> {
     pub(super) node: &'t N,
     pub(super) parent: Option<usize>,
-}
-
-/// Something that has others of its kind below it.
-pub(super) trait Branch: Sized {
-    fn below(&self) -> &[Self];
-}
-
-impl Branch for ExplainNode {
-    fn below(&self) -> &[Self] {
-        &self.children
-    }
-}
-
-impl Branch for ExplainFacet {
-    fn below(&self) -> &[Self] {
-        &self.within
-    }
 }
 
 /// Everything below and including `roots`, level by level.
@@ -97,16 +81,12 @@ impl ExplainNode {
 
     pub(super) fn caption(&self, all_ns: u64) -> Caption {
         let mut lines = vec![line(&self.operator)];
-        let label = self.label.strip_prefix(&*self.operator).unwrap_or(&self.label).trim_start();
-        lines.extend([label, &self.algorithm].into_iter().filter(|it| !it.is_empty()).map(line));
+        let texts = [self.short_label(), &self.algorithm];
+        lines.extend(texts.into_iter().filter(|it| !it.is_empty()).map(line));
         lines.push(line(&estimate(&self.estimate)));
         let mut share = 0.0;
         if let Some(actual) = &self.actual {
-            let ended = match (actual.stopped, actual.complete) {
-                (true, _) => Some("stopped here, out of time".to_owned()),
-                (false, false) => Some("stopped early".to_owned()),
-                (false, true) => misjudged(self),
-            };
+            let ended = actual.ended().map(str::to_owned).or_else(|| misjudged(self));
             let found = Count(actual.documents, "document").to_string();
             lines.push([Some(found), ended].into_iter().flatten().collect::<Vec<_>>().join(", "));
             share = part(actual.time_ns, all_ns);

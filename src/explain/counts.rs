@@ -1,5 +1,7 @@
 //! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
 
+use std::ops::AddAssign;
+
 /// What one node did while the plan ran.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -221,6 +223,35 @@ impl Default for Actual {
     }
 }
 
+/// Adds numbers of another node or segment to these, name by name; what stands behind a bar is true where it is true of either.
+macro_rules! sums {
+    ($($type:ident: $($number:ident),+ $(| $flag:ident)?;)+) => {
+        $(impl AddAssign for $type {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$number += other.$number;)+
+                $(self.$flag |= other.$flag;)?
+            }
+        })+
+    };
+}
+
+sums! {
+    TermCounts: visited, expanded | cut;
+    PositionCounts: candidates, positions;
+    StreamCounts: segments, given_up, terms, documents, candidates;
+    ColumnCounts: documents, blocks, blocks_skipped, ends_looked_up, deleted_taken_away;
+    CandidateCounts: looked_up, found, skipped_by_blocks, skipped_by_frequencies;
+    ContainerCounts: array, bitmap, run, skipped;
+}
+
+/// Adds what is known of another to what is known of one.
+fn add_known<T: AddAssign + Copy>(one: &mut Option<T>, other: Option<T>) {
+    match (one, other) {
+        (Some(one), Some(other)) => *one += other,
+        (one, other) => *one = one.or(other),
+    }
+}
+
 impl Actual {
     /// Of a node that ran to its end and found so many documents.
     pub fn of(documents: u64) -> Self {
@@ -232,49 +263,29 @@ impl Actual {
         self.documents = self.documents.saturating_add(other.documents);
         self.documents_in = match (self.documents_in, other.documents_in) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
-            (one, None) | (None, one) => one,
+            (one, other) => one.or(other),
         };
         self.time_ns = self.time_ns.saturating_add(other.time_ns);
         self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
-        self.containers.add(&other.containers);
-        self.terms = match (self.terms, other.terms) {
-            (Some(a), Some(b)) => Some(TermCounts {
-                visited: a.visited + b.visited,
-                expanded: a.expanded + b.expanded,
-                cut: a.cut || b.cut,
-            }),
-            (one, None) | (None, one) => one,
-        };
-        self.positions = match (self.positions, other.positions) {
-            (Some(a), Some(b)) => Some(PositionCounts {
-                candidates: a.candidates + b.candidates,
-                positions: a.positions + b.positions,
-            }),
-            (one, None) | (None, one) => one,
-        };
+        self.containers += other.containers;
+        add_known(&mut self.terms, other.terms);
+        add_known(&mut self.positions, other.positions);
         if let Some(other) = &other.ranking {
             self.ranking.get_or_insert_default().add(other);
         }
-        self.sort = match (self.sort, other.sort) {
-            (Some(a), Some(b)) => Some(ColumnCounts {
-                documents: a.documents + b.documents,
-                blocks: a.blocks + b.blocks,
-                blocks_skipped: a.blocks_skipped + b.blocks_skipped,
-                ends_looked_up: a.ends_looked_up + b.ends_looked_up,
-                deleted_taken_away: a.deleted_taken_away + b.deleted_taken_away,
-            }),
-            (one, None) | (None, one) => one,
-        };
-        if let Some(other) = other.streamed {
-            let streamed = self.streamed.get_or_insert_default();
-            streamed.segments += other.segments;
-            streamed.given_up += other.given_up;
-            streamed.terms += other.terms;
-            streamed.documents += other.documents;
-            streamed.candidates += other.candidates;
-        }
+        add_known(&mut self.sort, other.sort);
+        add_known(&mut self.streamed, other.streamed);
         self.complete &= other.complete;
         self.stopped |= other.stopped;
+    }
+
+    /// How it ended, where that was not at its end.
+    pub(super) fn ended(&self) -> Option<&'static str> {
+        match (self.stopped, self.complete) {
+            (true, _) => Some("stopped here, out of time"),
+            (false, false) => Some("stopped early"),
+            (false, true) => None,
+        }
     }
 }
 
@@ -282,41 +293,23 @@ impl RankingCounts {
     /// Adds what was looked at in another segment, after what was looked at so far.
     pub fn add(&mut self, other: &RankingCounts) {
         let before = self.documents_scored;
-        self.thresholds.extend(
-            other
-                .thresholds
-                .iter()
-                .map(|rise| Threshold { documents: before + rise.documents, ..*rise }),
-        );
+        let after = |rise: &Threshold| Threshold { documents: before + rise.documents, ..*rise };
+        self.thresholds.extend(other.thresholds.iter().map(after));
         self.documents_scored += other.documents_scored;
-        self.postings = match (self.postings, other.postings) {
-            (Some(a), Some(b)) => Some(a + b),
-            (one, None) | (None, one) => one,
-        };
+        add_known(&mut self.postings, other.postings);
         self.blocks += other.blocks;
         self.blocks_skipped += other.blocks_skipped;
         self.windows += other.windows;
         self.windows_skipped += other.windows_skipped;
         self.searched_twice |= other.searched_twice;
-        self.candidates = match (self.candidates, other.candidates) {
-            (Some(a), Some(b)) => Some(CandidateCounts {
-                looked_up: a.looked_up + b.looked_up,
-                found: a.found + b.found,
-                skipped_by_blocks: a.skipped_by_blocks + b.skipped_by_blocks,
-                skipped_by_frequencies: a.skipped_by_frequencies + b.skipped_by_frequencies,
-            }),
-            (one, None) | (None, one) => one,
-        };
+        add_known(&mut self.candidates, other.candidates);
     }
 }
 
 impl ContainerCounts {
     /// Adds what another node or segment touched.
     pub fn add(&mut self, other: &ContainerCounts) {
-        self.array += other.array;
-        self.bitmap += other.bitmap;
-        self.run += other.run;
-        self.skipped += other.skipped;
+        *self += *other;
     }
 }
 

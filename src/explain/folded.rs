@@ -1,8 +1,9 @@
 //! [`ExplainTree`] → folded stacks: a line for every node with the names above it and its own time.
 
-use super::caption::{Branch, Placed, by_level};
+use super::caption::{Placed, by_level};
+use super::tree::Branch;
 use super::units::shortened;
-use super::{ExplainFacet, ExplainNode, ExplainTree, PlanningTimes};
+use super::{ExplainTree, PlanningTimes};
 use crate::terminal;
 
 /// Characters of a label. Every name stands in the line of each node below it.
@@ -40,27 +41,10 @@ impl ExplainTree {
             push(&mut out, &format!("{planning};{phase}"), ns);
         }
         let nodes = by_level(std::slice::from_ref(&self.plan));
-        stacks(&mut out, &top, &nodes, ExplainNode::frame, |node| {
-            node.actual.as_ref().map(|actual| actual.time_ns)
-        });
+        stacks(&mut out, &top, &nodes, |node| (&*node.operator, node.short_label()));
         let facets = by_level(&self.facets);
-        stacks(&mut out, &top, &facets, ExplainFacet::frame, |facet| {
-            facet.actual.map(|actual| actual.time_ns)
-        });
+        stacks(&mut out, &top, &facets, |facet| ("Facet", &*facet.field));
         out
-    }
-}
-
-impl ExplainNode {
-    fn frame(&self) -> String {
-        let label = self.label.strip_prefix(&*self.operator).unwrap_or(&self.label);
-        frame(&self.operator, label.trim_start())
-    }
-}
-
-impl ExplainFacet {
-    fn frame(&self) -> String {
-        frame("Facet", &self.field)
     }
 }
 
@@ -68,14 +52,14 @@ fn stacks<N: Branch>(
     out: &mut String,
     top: &str,
     nodes: &[Placed<'_, N>],
-    frame: fn(&N) -> String,
-    time_ns: fn(&N) -> Option<u64>,
+    names: fn(&N) -> (&str, &str),
 ) {
     let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
     for Placed { node, parent } in nodes {
         let above = parent.map_or(top, |parent| &paths[parent]);
-        let path = format!("{above};{}", frame(node));
-        push(out, &path, time_ns(node).unwrap_or(0));
+        let (operator, label) = names(node);
+        let path = format!("{above};{}", frame(operator, label));
+        push(out, &path, node.time_ns().unwrap_or(0));
         paths.push(path);
     }
 }

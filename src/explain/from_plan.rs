@@ -185,18 +185,11 @@ impl Explaining<'_, '_> {
             _ => shortened(&text, LABEL_CHARS_MAX).into_owned(),
         };
         let mut explained = ExplainNode::new(self.operator(id), label);
-        explained.field = match node.operator {
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf) => {
-                plan.leaf(leaf).0.map(|field| self.schema.get(field).name.clone())
-            }
-            Operator::Phrase { nth, .. } => {
-                Some(self.schema.get(plan.phrases[nth as usize].field).name.clone())
-            }
-            _ => None,
+        let field = match &node.operator {
+            Operator::Phrase { nth, .. } => Some(plan.phrases[*nth as usize].field),
+            operator => operator.leaf().and_then(|leaf| plan.leaf(leaf).0),
         };
+        explained.field = field.map(|field| self.schema.get(field).name.clone());
         explained.predicate = short.then_some(text);
         explained.estimate = estimate(plan.told(id));
         if let Operator::Expand(leaf) = node.operator {

@@ -115,6 +115,7 @@ mod hostile;
 #[cfg(feature = "viewer")]
 mod html;
 mod json;
+mod json_values;
 mod lens;
 mod measured;
 mod mermaid;

@@ -3,7 +3,6 @@
 //! Names, order and units are those of Postgres 17 (`src/backend/commands/explain.c`), and each operator is called by
 //! the node of Postgres that comes nearest; what it really is stands beside that under `Treepie …`.
 
-use super::caption::by_level;
 use super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
 use crate::json::Json;
 
@@ -35,7 +34,7 @@ impl ExplainTree {
     /// | when a node begins | `Actual Startup Time`: the time of its inputs, which come first |
     /// | costs of decisions | `Total Cost` in microseconds; 0 where nothing was decided by cost |
     /// | bytes read | `Shared Hit Blocks` of 8 KiB, with those of the inputs |
-    /// | the time of the search | `Planning Time` and `Execution Time`, together all of it |
+    /// | the time of the search | `Planning Time` and `Execution Time`, together all of it; phases of planning as `Treepie Planning` |
     /// | a facet | an `Aggregate` that is a `SubPlan` of the root |
     ///
     /// Nodes are called by what Postgres has: a term is a `Bitmap Index Scan`, an intersection a `BitmapAnd`, a phrase
@@ -54,6 +53,13 @@ impl ExplainTree {
                 json.field("Plan").pg_node(&tree.plan, None, &tree.facets);
                 if let Some(planning) = tree.planning_ns {
                     json.field("Planning Time").milliseconds(planning);
+                }
+                if let Some(planning) = tree.planning {
+                    json.field("Treepie Planning").object(|json| {
+                        for (phase, ns) in planning.in_words() {
+                            json.field(&phase).milliseconds(ns);
+                        }
+                    });
                 }
                 if let Some(total) = tree.total_ns {
                     let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
@@ -76,24 +82,21 @@ struct Sums {
 impl Sums {
     fn of(node: &ExplainNode) -> Sums {
         let actuals = node.iter().filter_map(|node| node.actual.as_ref());
-        Sums::add_up(actuals.map(|actual| (actual.time_ns, actual.bytes_read)))
+        let own = actuals.map(|it| Sums { time_ns: it.time_ns, bytes_read: it.bytes_read });
+        own.fold(Sums::default(), Sums::and)
     }
 
     fn of_facets(facets: &[ExplainFacet]) -> Sums {
-        let facets = by_level(facets);
-        let actuals = facets.iter().filter_map(|facet| facet.node.actual);
-        Sums::add_up(actuals.map(|actual| (actual.time_ns, actual.bytes_read)))
-    }
-
-    fn add_up(parts: impl Iterator<Item = (u64, u64)>) -> Sums {
-        parts.fold(Sums::default(), |sums, (time_ns, bytes_read)| Sums {
-            time_ns: sums.time_ns.saturating_add(time_ns),
-            bytes_read: sums.bytes_read.saturating_add(bytes_read),
-        })
+        let actuals = facets.iter().flat_map(ExplainFacet::iter).filter_map(|facet| facet.actual);
+        let own = actuals.map(|it| Sums { time_ns: it.time_ns, bytes_read: it.bytes_read });
+        own.fold(Sums::default(), Sums::and)
     }
 
     fn and(self, other: Sums) -> Sums {
-        Sums::add_up([self, other].iter().map(|sums| (sums.time_ns, sums.bytes_read)))
+        Sums {
+            time_ns: self.time_ns.saturating_add(other.time_ns),
+            bytes_read: self.bytes_read.saturating_add(other.bytes_read),
+        }
     }
 }
 
@@ -105,8 +108,8 @@ fn cost_ns(node: &ExplainNode) -> u64 {
 
 /// The same of facets, and of those within them.
 fn facets_cost_ns(facets: &[ExplainFacet]) -> u64 {
-    let costs = by_level(facets).into_iter().map(|facet| decided_cost_ns(&facet.node.decisions));
-    costs.fold(0, u64::saturating_add)
+    let facets = facets.iter().flat_map(ExplainFacet::iter);
+    facets.map(|facet| decided_cost_ns(&facet.decisions)).fold(0, u64::saturating_add)
 }
 
 fn decided_cost_ns(decisions: &[Decision]) -> u64 {
@@ -359,6 +362,7 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
+    use crate::explain::caption::by_level;
     use crate::explain::{hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.pgjson");

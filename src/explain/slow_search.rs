@@ -15,7 +15,7 @@ const REQUIRED: [&str; 8] =
     ["schema_version", "at", "took_ns", "index", "command", "query", "error", "plan"];
 
 /// One line of a log of slow searches; see [`SlowLog`](crate::SlowLog) for what writes them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SlowSearch {
     /// When the search ended, as `2026-11-24T04:00:00.123456Z`.
@@ -52,16 +52,7 @@ impl SlowSearch {
 
 /// The line without its plan, and where that lies.
 fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
-    let mut search = SlowSearch {
-        at: String::new(),
-        took_ns: 0,
-        index: String::new(),
-        request: None,
-        command: String::new(),
-        query: String::new(),
-        error: None,
-        plan: None,
-    };
+    let mut search = SlowSearch::default();
     let mut plan = 0..0;
     let mut reader = Reader::new(line, A_LINE)?;
     reader.object(&REQUIRED, |reader, name| {
@@ -174,16 +165,9 @@ impl SlowestSearches {
     pub fn add_plan(&mut self, plan: ExplainTree) {
         let took_ns = plan.total_ns.unwrap_or(0);
         if self.is_slow(took_ns) {
-            self.keep(SlowSearch {
-                at: String::new(),
-                took_ns,
-                index: String::new(),
-                request: None,
-                command: "search".to_owned(),
-                query: plan.query.clone(),
-                error: None,
-                plan: Some(plan),
-            });
+            let (command, query) = ("search".to_owned(), plan.query.clone());
+            let plan = Some(plan);
+            self.keep(SlowSearch { took_ns, command, query, plan, ..SlowSearch::default() });
         }
         self.n_added += 1;
     }

@@ -181,9 +181,8 @@ impl Page<'_> {
     /// A node, its details and what is below it; `first` stands before its line, `rest` before all
     /// others.
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
-        let label = node.label.strip_prefix(&*node.operator).unwrap_or(&node.label);
         let mut pieces = lens::marks(self.documents, node);
-        pieces.extend([strong(&*node.operator), plain(label.trim_start())]);
+        pieces.extend([strong(&*node.operator), plain(node.short_label())]);
         self.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");
@@ -233,11 +232,7 @@ impl Page<'_> {
             None => String::new(),
         };
         let mut parts = vec![plain(format!("{}{from}", Count(actual.documents, "document")))];
-        match (actual.stopped, actual.complete) {
-            (true, _) => parts.push(piece(Style::Bad, "stopped here, out of time")),
-            (false, false) => parts.push(piece(Style::Bad, "stopped early")),
-            (false, true) => {}
-        }
+        parts.extend(actual.ended().map(|ended| piece(Style::Bad, ended)));
         parts.push(plain(time));
         // What finding the best reads is told in documents and blocks.
         if actual.ranking.is_none() && actual.sort.is_none() {

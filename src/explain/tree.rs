@@ -3,6 +3,7 @@
 use super::counts::{Actual, FacetActual, InBuckets};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
+use super::units::spaced;
 use std::time::Duration;
 
 /// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
@@ -73,7 +74,7 @@ impl PlanningTimes {
     /// Phases that took any time, for people: `look up`.
     pub(super) fn in_words(self) -> impl Iterator<Item = (String, u64)> {
         let named = self.by_name().filter(|(_, ns)| *ns > 0);
-        named.map(|(name, ns)| (name.trim_end_matches("_ns").replace('_', " "), ns))
+        named.map(|(name, ns)| (spaced(name), ns))
     }
 }
 
@@ -254,13 +255,46 @@ impl ExplainFacet {
 
     /// This facet and all within it, outer ones first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainFacet> {
-        let mut todo = vec![self];
-        std::iter::from_fn(move || {
-            let facet = todo.pop()?;
-            todo.extend(facet.within.iter().rev());
-            Some(facet)
-        })
+        parents_first(self)
     }
+}
+
+/// Node or facet, which has others of its kind below it.
+pub(super) trait Branch: Sized {
+    fn below(&self) -> &[Self];
+
+    /// Time without what is below it; `None` where it was not run.
+    fn time_ns(&self) -> Option<u64>;
+}
+
+impl Branch for ExplainNode {
+    fn below(&self) -> &[Self] {
+        &self.children
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        Some(self.actual.as_ref()?.time_ns)
+    }
+}
+
+impl Branch for ExplainFacet {
+    fn below(&self) -> &[Self] {
+        &self.within
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        Some(self.actual?.time_ns)
+    }
+}
+
+/// A node or facet and all below it, parents first.
+fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
+    let mut todo = vec![root];
+    std::iter::from_fn(move || {
+        let node = todo.pop()?;
+        todo.extend(node.below().iter().rev());
+        Some(node)
+    })
 }
 
 impl ExplainTree {
@@ -339,9 +373,8 @@ impl ExplainTree {
 
     /// Times of the nodes and facets that were run, parents first.
     fn own_times(&self) -> impl Iterator<Item = u64> {
-        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
         let facets = self.facets.iter().flat_map(ExplainFacet::iter);
-        of_nodes.chain(facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns)))
+        self.plan.iter().filter_map(Branch::time_ns).chain(facets.filter_map(Branch::time_ns))
     }
 
     /// Time of the run that is nobody's: neither planning nor any node or facet took it, as fetching hits and waiting for the processor.
@@ -444,12 +477,12 @@ impl ExplainNode {
 
     /// This node and all below it, parents first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainNode> {
-        let mut todo = vec![self];
-        std::iter::from_fn(move || {
-            let node = todo.pop()?;
-            todo.extend(node.children.iter().rev());
-            Some(node)
-        })
+        parents_first(self)
+    }
+
+    /// The label without the operator, which stands before it.
+    pub(super) fn short_label(&self) -> &str {
+        self.label.strip_prefix(&*self.operator).unwrap_or(&self.label).trim_start()
     }
 
     /// Whether the node makes a page of what its only input finds, and so stands above the query: it finds nothing itself.

@@ -11,6 +11,11 @@ pub(super) fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
     }
 }
 
+/// A name of JSON in words, without its unit.
+pub(super) fn spaced(name: &str) -> String {
+    name.strip_suffix("_ns").unwrap_or(name).replace('_', " ")
+}
+
 /// A number with its thousands grouped.
 pub(super) struct Grouped(pub(super) u64);
 

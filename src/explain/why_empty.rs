@@ -186,6 +186,17 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// Why no document has a phrase.
+fn apart(phrase: &str, with_all_words: u64) -> String {
+    match with_all_words {
+        0 => format!("no document has all words of {phrase}"),
+        1 => format!("1 document has all words of {phrase}, but they do not stand so"),
+        n => {
+            format!("{} documents have all words of {phrase}, but they never stand so", Grouped(n))
+        }
+    }
+}
+
 impl EmptyClause {
     /// Why no document meets it, and what is like it, in one line.
     fn advice(&self) -> String {
@@ -213,15 +224,7 @@ impl EmptyClause {
             return line;
         }
         if let Some(EmptyPhrase { phrase, with_all_words }) = self.phrases.first() {
-            let phrase = shortened(phrase);
-            return match with_all_words {
-                0 => format!("no document has all words of {phrase}"),
-                1 => format!("1 document has all words of {phrase}, but they do not stand so"),
-                n => format!(
-                    "{} documents have all words of {phrase}, but they never stand so",
-                    Grouped(*n)
-                ),
-            };
+            return apart(&shortened(phrase), *with_all_words);
         }
         format!("no document meets {}", shortened(&self.clause))
     }
@@ -314,18 +317,7 @@ impl fmt::Display for EmptyClause {
             }
         }
         for EmptyPhrase { phrase, with_all_words } in &self.phrases {
-            match with_all_words {
-                0 => write!(f, "\n    no document has all words of {phrase}")?,
-                1 => write!(
-                    f,
-                    "\n    1 document has all words of {phrase}, but they do not stand so"
-                )?,
-                n => write!(
-                    f,
-                    "\n    {} documents have all words of {phrase}, but they never stand so",
-                    Grouped(*n)
-                )?,
-            }
+            write!(f, "\n    {}", apart(phrase, *with_all_words))?;
         }
         Ok(())
     }

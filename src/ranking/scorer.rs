@@ -282,7 +282,7 @@ fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
 
 /// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the
 /// value exactly, in `f32` and in this order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// The number.
     pub value: f32,

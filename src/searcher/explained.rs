@@ -76,13 +76,13 @@ impl Search<'_> {
         Ok((hits, tree))
     }
 
-    /// The same with what was measured of it before, and whether or not its answer is kept.
+    /// Explains a run, also one that is stopped, with times of other ways that were measured before.
     pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
         self.request.limits.partial = true;
         self.analyzed_with(measured, |_| ()).map(|(tree, _)| tree)
     }
 
-    /// The same, with what was found: each hit of the page is told, without its fields.
+    /// Explains a run, and returns what it found: each hit of the page is told, without its fields.
     fn analyzed_with(
         mut self,
         measured: Option<&Measured>,

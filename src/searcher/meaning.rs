@@ -37,3 +37,26 @@ impl Clone for Meaning {
         Meaning::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::document::Document;
+    use crate::ids::DocId;
+    use crate::schema::Schema;
+    use crate::searcher::stopping_tests::filled;
+    use std::time::Instant;
+
+    #[test]
+    fn only_a_search_that_is_explained_has_a_clock() {
+        let searcher = filled(Schema::builder().text("title").build().unwrap(), |writer| {
+            writer.add(Document::new().with("title", "Paris")).unwrap();
+            writer.commit().unwrap();
+        });
+        let query = searcher.parse("paris").unwrap();
+        let search = searcher.search(&query).limit(3);
+        assert_eq!(search.answer(Instant::now()).unwrap().total.value, 1);
+        assert!(!search.meaning.is_explained());
+        search.explain_score(DocId(0)).unwrap();
+        assert!(search.meaning.is_explained());
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{browser::browser, compared, log, plans};
 use serde_json::json;
-use treepie::explain::{ExplainNode, ExplainTree, HtmlPages};
+use treepie::explain::{ExplainNode, ExplainTree, HtmlPages, PlanningTimes};
 
 #[test]
 fn every_kind_of_page_opens_in_every_view_and_asks_for_nothing() {
@@ -26,6 +26,20 @@ fn every_kind_of_page_opens_in_every_view_and_asks_for_nothing() {
             browser.expect_silence(&format!("{name} {view}"));
         }
     }
+}
+
+#[test]
+fn planning_is_shown_with_the_phases_that_took_time() {
+    let Some(browser) = browser("phases") else { return };
+    let mut tree = plans::everything();
+    let mut phases = PlanningTimes::default();
+    (phases.bind_ns, phases.look_up_ns) = (900, 2_100);
+    (tree.planning_ns, tree.planning) = (Some(3_000), Some(phases));
+    browser.open(&tree.to_html(), "");
+    let shown = browser.get("document.body.innerText");
+    let planning = "planning 3.00 µs (bind 900 ns, look up 2.10 µs)";
+    assert!(shown.as_str().unwrap().contains(planning), "{shown}");
+    browser.expect_silence("phases");
 }
 
 /// Without this a page that says nothing of its scripts would pass as well.

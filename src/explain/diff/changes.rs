@@ -1,6 +1,6 @@
 //! What differs between two nodes, and between two plans as a whole.
 
-use super::super::{Decision, ExplainFacet, ExplainNode, ExplainTree};
+use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
 use super::matching::{Matching, Nodes};
 use super::{Change, DiffValue};
 use std::collections::{HashMap, VecDeque};
@@ -137,21 +137,16 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
             (_, true) => "out of time",
         };
         changes.text("ended", ended(l.complete, l.stopped), ended(r.complete, r.stopped));
-        let terms = |visited: bool| {
-            let of = move |it: super::super::TermCounts| {
-                if visited { it.visited } else { it.expanded }
-            };
-            (l.terms.map(of), r.terms.map(of))
-        };
-        let ((l_visited, r_visited), (l_expanded, r_expanded)) = (terms(true), terms(false));
-        changes.known("terms_visited", l_visited, r_visited);
-        changes.known("terms_expanded", l_expanded, r_expanded);
-        let positions = |actual: &super::super::Actual| actual.positions.map(|it| it.positions);
-        changes.known("positions", positions(l), positions(r));
-        let scored = |actual: &super::super::Actual| {
-            actual.ranking.as_ref().map(|ranking| ranking.documents_scored)
-        };
-        changes.known("documents_scored", scored(l), scored(r));
+        type Known = fn(&Actual) -> Option<u64>;
+        let counts: [(_, Known); 4] = [
+            ("terms_visited", |it| Some(it.terms?.visited)),
+            ("terms_expanded", |it| Some(it.terms?.expanded)),
+            ("positions", |it| Some(it.positions?.positions)),
+            ("documents_scored", |it| Some(it.ranking.as_ref()?.documents_scored)),
+        ];
+        for (what, of) in counts {
+            changes.known(what, of(l), of(r));
+        }
     }
     changes.decisions(&left.decisions, &right.decisions);
     changes.found
@@ -235,9 +230,7 @@ pub(super) fn of_trees(
         (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
     });
     findings(&mut changes, left, right, &ids.collect());
-    if let (Some(l), Some(r)) = (left.term_lookups, right.term_lookups) {
-        changes.number("term_lookups", l, r);
-    }
+    changes.known("term_lookups", left.term_lookups, right.term_lookups);
     if let (Some(l), Some(r)) = (left.planning, right.planning) {
         for (what, ns) in l.by_name() {
             if let Some((_, other)) = r.by_name().find(|(name, _)| *name == what) {

@@ -220,7 +220,8 @@ impl super::HtmlPages {
                 value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
             };
             let (left, right) = (side(&change.left), side(&change.right));
-            json.change_of(change, &text::spaced(change.what), left.as_ref(), right.as_ref());
+            let what = super::units::spaced(change.what);
+            json.change_of(change, &what, left.as_ref(), right.as_ref());
         };
         let diff = PlanDiff::new(before, after).json(in_words);
         self.add_pair(title, before, after, &diff);

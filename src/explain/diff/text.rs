@@ -2,7 +2,7 @@
 
 use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::super::text::{Page, TextOptions};
-use super::super::units::{Bytes, Digits, Grouped, Time, shortened};
+use super::super::units::{Bytes, Digits, Grouped, Time, shortened, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 
 /// Characters of one side of a change.
@@ -104,11 +104,6 @@ fn subject(change: &Change) -> String {
         subject += &format!(" {name}");
     }
     subject
-}
-
-/// A name of JSON in words, without its unit.
-pub(super) fn spaced(what: &str) -> String {
-    what.strip_suffix("_ns").unwrap_or(what).replace('_', " ")
 }
 
 pub(super) fn shown(what: &str, value: &DiffValue) -> String {

@@ -1,6 +1,6 @@
 //! Facets that take most of the time.
 
-use super::look::{Look, facet_ns};
+use super::look::{Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
 use crate::explain::caption::{Placed, by_level};
@@ -21,7 +21,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 }
 
 fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
-    let ns = facet_ns(facet);
+    let ns = own_ns(facet);
     let Some(actual) = &facet.actual else { return };
     let values = actual.column.map_or(0, |column| column.documents);
     let is_wide = actual.terms_intersected >= TERMS_MANY || values >= DOCUMENTS_MANY;

@@ -35,8 +35,8 @@ fn stopped(look: &mut Look<'_>) {
         "the search was stopped at {} {}, so the answer is what was found until then",
         node.operator, node.label
     );
-    let remedy = Some("a longer timeout".to_owned());
-    look.add(0, Finding::new("stopped", Severity::Warning, message).of_node(node).remedy(remedy));
+    let finding = Finding::new("stopped", Severity::Warning, message).of_node(node);
+    look.add(0, finding.remedy("a longer timeout"));
 }
 
 fn segments(look: &mut Look<'_>) {
@@ -46,8 +46,8 @@ fn segments(look: &mut Look<'_>) {
     }
     let each = Count(look.documents / n as u64, "document");
     let message = format!("every word is looked up in {n} segments of about {each}");
-    let remedy = Some("merge the index".to_owned());
-    look.add(0, Finding::new("many segments", Severity::Hint, message).remedy(remedy));
+    let finding = Finding::new("many segments", Severity::Hint, message);
+    look.add(0, finding.remedy("merge the index"));
 }
 
 fn deleted(look: &mut Look<'_>) {
@@ -58,8 +58,8 @@ fn deleted(look: &mut Look<'_>) {
     }
     let message =
         format!("{} ({percent} %) are deleted and still read", Count(deleted, "document"));
-    let remedy = Some("merge the index".to_owned());
-    look.add(0, Finding::new("many deleted", Severity::Hint, message).remedy(remedy));
+    let finding = Finding::new("many deleted", Severity::Hint, message);
+    look.add(0, finding.remedy("merge the index"));
 }
 
 fn one_list(look: &mut Look<'_>) {

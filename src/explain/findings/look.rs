@@ -1,6 +1,7 @@
 //! One tree that is looked at: what rules ask of it, and what they have found.
 
 use super::{Facts, Finding, Severity};
+use crate::explain::tree::Branch;
 use crate::explain::{ExplainFacet, ExplainNode, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
@@ -137,8 +138,9 @@ impl<'t> Look<'t> {
 
 impl Finding {
     /// About a whole search.
-    pub(super) fn new(rule: &str, severity: Severity, message: String) -> Self {
-        Finding { rule: rule.to_owned(), severity, message, ..Finding::default() }
+    pub(super) fn new(rule: &str, severity: Severity, message: impl Into<String>) -> Self {
+        let (rule, message) = (rule.to_owned(), message.into());
+        Finding { rule, severity, message, ..Finding::default() }
     }
 
     pub(super) fn of_node(mut self, node: &ExplainNode) -> Self {
@@ -151,8 +153,12 @@ impl Finding {
         self
     }
 
-    pub(super) fn remedy(mut self, remedy: impl Into<Option<String>>) -> Self {
-        self.remedy = remedy.into();
+    pub(super) fn remedy(self, remedy: impl Into<String>) -> Self {
+        self.remedy_if(Some(remedy.into()))
+    }
+
+    pub(super) fn remedy_if(mut self, remedy: Option<String>) -> Self {
+        self.remedy = remedy;
         self
     }
 }
@@ -180,12 +186,8 @@ pub(super) fn text_of(node: &ExplainNode) -> Option<String> {
     }
 }
 
-pub(super) fn own_ns(node: &ExplainNode) -> u64 {
-    node.actual.as_ref().map_or(0, |actual| actual.time_ns)
-}
-
-pub(super) fn facet_ns(facet: &ExplainFacet) -> u64 {
-    facet.actual.as_ref().map_or(0, |actual| actual.time_ns)
+pub(super) fn own_ns<N: Branch>(node: &N) -> u64 {
+    node.time_ns().unwrap_or(0)
 }
 
 /// What a node answers, as a query; `None` where it is not known or too long to be told.

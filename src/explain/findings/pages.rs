@@ -3,7 +3,7 @@
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
 use crate::explain::units::{Count, Grouped};
-use crate::explain::{ExplainNode, ExplainPage};
+use crate::explain::{Decision, ExplainNode, ExplainPage};
 
 /// Fewer matches are counted within some ten microseconds.
 const COUNTED_MANY: u64 = 10_000;
@@ -45,10 +45,8 @@ fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let message =
         format!("the first {} are found to show {} of them", Grouped(all), Grouped(page.limit));
     let remedy = format!("go on after the last hit of the page before, {how} (--after)");
-    look.add(
-        own_ns(root),
-        Finding::new("deep page", Severity::Hint, message).of_node(root).remedy(remedy),
-    );
+    let finding = Finding::new("deep page", Severity::Hint, message).of_node(root);
+    look.add(own_ns(root), finding.remedy(remedy));
 }
 
 /// Matches that are counted although only some are wanted.
@@ -79,18 +77,13 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     );
     // What a pattern stands for is found as a whole, however far it is then counted.
     let of_patterns = sum(matching.iter().filter(|node| node.operator == "Expand").map(own_ns));
-    let remedy = Some(match of_patterns > ns / 2 {
-        true => "no total (--total none)".to_owned(),
-        false => "no total, or one that is counted up to a number (--total none, --total 1000)"
-            .to_owned(),
-    });
+    let remedy = match of_patterns > ns / 2 {
+        true => "no total (--total none)",
+        false => "no total, or one that is counted up to a number (--total none, --total 1000)",
+    };
     let message = look.went_into(ns, &what);
-    look.add(
-        ns,
-        Finding::new("counting all matches", look.severity(ns), message)
-            .of_node(matching)
-            .remedy(remedy),
-    );
+    let finding = Finding::new("counting all matches", look.severity(ns), message);
+    look.add(ns, finding.of_node(matching).remedy(remedy));
 }
 
 /// Matches that were scored one by one, as no bounds could be used.
@@ -98,36 +91,30 @@ fn everything_scored(look: &mut Look<'_>, root: &ExplainNode) {
     let Some(ranking) = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref()) else {
         return;
     };
-    let decision = root
-        .decisions
-        .iter()
-        .find(|decision| decision.rule == "top-k by bounds" && !decision.accepted);
-    let Some(decision) = decision else { return };
+    let Some(decision) = without_bounds(root) else { return };
     if ranking.documents_scored < SCORED_MANY || !look.matters(own_ns(root)) {
         return;
     }
     let scored = Count(ranking.documents_scored, "document");
     let message = format!("{scored} were scored, one by one: {}", decision.reason);
-    let remedy = decision
-        .alternative
-        .as_ref()
-        .map(|other| format!("if it can be had otherwise, {}", other.name));
+    let other = decision.alternative.as_ref();
+    let remedy = other.map(|other| format!("if it can be had otherwise, {}", other.name));
     let ns = own_ns(root);
-    look.add(
-        ns,
-        Finding::new("everything is scored", look.severity(ns), message)
-            .of_node(root)
-            .remedy(remedy),
-    );
+    let finding = Finding::new("everything is scored", look.severity(ns), message);
+    look.add(ns, finding.of_node(root).remedy_if(remedy));
+}
+
+/// Decision against bounds of scores.
+fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
+    node.decisions.iter().find(|it| it.rule == "top-k by bounds" && !it.accepted)
 }
 
 fn searched_twice(look: &mut Look<'_>, root: &ExplainNode) {
     let ranking = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref());
     if ranking.is_some_and(|ranking| ranking.searched_twice) {
         let message = "the best were searched for twice, as too many of the first documents looked at are deleted";
-        let finding =
-            Finding::new("searched twice", Severity::Hint, message.to_owned()).of_node(root);
-        look.add(own_ns(root), finding.remedy(Some("merge the index".to_owned())));
+        let finding = Finding::new("searched twice", Severity::Hint, message).of_node(root);
+        look.add(own_ns(root), finding.remedy("merge the index"));
     }
 }
 
@@ -146,12 +133,8 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
             "a field that holds the value of the function: blocks of its column have bounds"
                 .to_owned()
         });
-        look.add(
-            ns,
-            Finding::new("everything is sorted", look.severity(ns), message)
-                .of_node(root)
-                .remedy(remedy),
-        );
+        let finding = Finding::new("everything is sorted", look.severity(ns), message);
+        look.add(ns, finding.of_node(root).remedy_if(remedy));
     }
     if let Some(counts) =
         actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
@@ -186,20 +169,11 @@ fn phrase(look: &mut Look<'_>, node: &ExplainNode) {
         Count(counts.candidates, "document"),
         Grouped(found)
     );
-    let rejected = node
-        .decisions
-        .iter()
-        .find(|decision| decision.rule == "top-k by bounds" && !decision.accepted);
-    let remedy = match rejected.and_then(|decision| decision.alternative.as_ref()) {
-        Some(other) => other.name.clone(),
-        None => "a condition that leaves fewer documents: it is looked at before positions are"
-            .to_owned(),
+    let remedy = match without_bounds(node).and_then(|decision| decision.alternative.as_ref()) {
+        Some(other) => &*other.name,
+        None => "a condition that leaves fewer documents: it is looked at before positions are",
     };
     let message = look.went_into(ns, &what);
-    look.add(
-        ns,
-        Finding::new("frequent words in a phrase", look.severity(ns), message)
-            .of_node(node)
-            .remedy(remedy),
-    );
+    let finding = Finding::new("frequent words in a phrase", look.severity(ns), message);
+    look.add(ns, finding.of_node(node).remedy(remedy));
 }

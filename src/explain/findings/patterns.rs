@@ -29,8 +29,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
             let remedy = format!(
                 "pattern_terms may be {PATTERN_TERMS_MAX} at most; 0 scores all matches of a pattern alike"
             );
-            let message = decision.reason.clone();
-            let finding = Finding::new("scores of some terms", Severity::Note, message);
+            let finding = Finding::new("scores of some terms", Severity::Note, &*decision.reason);
             look.add(0, finding.of_node(node).remedy(remedy));
         }
     }

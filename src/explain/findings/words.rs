@@ -82,16 +82,7 @@ fn is_known_in_another_field(look: &mut Look<'_>, at: usize) -> bool {
 
 /// Whether it is known that nothing matches the whole query.
 fn is_all_empty(look: &Look<'_>) -> bool {
-    look.nodes
-        .iter()
-        .map(|(node, _)| node)
-        .find(|node| !is_page(node))
-        .is_some_and(|root| root.estimate.upper == 0)
-}
-
-/// Whether a node only chooses among what matches.
-fn is_page(node: &ExplainNode) -> bool {
-    matches!(&*node.operator, "Limit" | "TopK" | "Sort" | "Collapse")
+    look.tree.matches().estimate.upper == 0
 }
 
 /// A condition that every document meets.
@@ -100,11 +91,8 @@ fn of_every(look: &mut Look<'_>, at: usize) {
     let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == "Intersect");
     if is_condition && !look.is_excluded(at) {
         let message = format!("every document has {}, so it is no condition", node.label);
-        let remedy = Some("leave it out".to_owned());
-        look.add(
-            0,
-            Finding::new("no condition", Severity::Note, message).of_node(node).remedy(remedy),
-        );
+        let finding = Finding::new("no condition", Severity::Note, message).of_node(node);
+        look.add(0, finding.remedy("leave it out"));
     }
 }
 
@@ -115,16 +103,14 @@ fn dropped(look: &mut Look<'_>) {
     let is_dropped = |note: &&String| NOTES_OF_NOTHING.iter().any(|end| note.ends_with(end));
     for note in tree.notes.iter().filter(is_dropped) {
         let severity = if is_all { Severity::Warning } else { Severity::Hint };
-        let remedy = Some("leave it out, or look for it in a field that keeps it".to_owned());
-        look.add(0, Finding::new("no term", severity, note.clone()).remedy(remedy));
+        let remedy = "leave it out, or look for it in a field that keeps it";
+        look.add(0, Finding::new("no term", severity, &**note).remedy(remedy));
     }
 }
 
 /// A query that only says what is not wanted, and so means nearly everything.
 fn only_excluded(look: &mut Look<'_>) {
-    let Some(root) = look.nodes.iter().map(|(node, _)| *node).find(|node| !is_page(node)) else {
-        return;
-    };
+    let root = look.tree.matches();
     let is_excluded = |child: &ExplainNode| child.label.starts_with("NOT ");
     let is_asked = |child: &ExplainNode| child.operator != "Deleted";
     if root.operator != "Difference"
@@ -135,10 +121,7 @@ fn only_excluded(look: &mut Look<'_>) {
     {
         return;
     }
-    let message = "the query only excludes, so everything else matches".to_owned();
-    let remedy = Some("add what is wanted".to_owned());
-    look.add(
-        0,
-        Finding::new("only exclusions", Severity::Note, message).of_node(root).remedy(remedy),
-    );
+    let message = "the query only excludes, so everything else matches";
+    let finding = Finding::new("only exclusions", Severity::Note, message).of_node(root);
+    look.add(0, finding.remedy("add what is wanted"));
 }

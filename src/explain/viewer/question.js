@@ -53,7 +53,7 @@ function showPages(app, host) {
 /** ` (bind 3.00 µs, look up 9.00 µs)`: phases of planning that took any time. */
 function phasesOf(tree) {
   const phases = Object.entries(tree.planning ?? {}).filter(([, ns]) => ns > 0);
-  const shown = phases.map(([name, ns]) => `${name.replace(/_ns$/, "").replaceAll("_", " ")} ${time(ns)}`);
+  const shown = phases.map(([name, ns]) => `${spaced(name.replace(/_ns$/, ""))} ${time(ns)}`);
   return shown.length > 0 ? ` (${shown.join(", ")})` : "";
 }
 

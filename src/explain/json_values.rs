@@ -1,0 +1,260 @@
+//! Values of the JSON of plans: one table of names for each object, by which it is written and read back.
+
+use super::counts::{
+    Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
+    RankingCounts, StreamCounts, TermCounts, Threshold,
+};
+use super::tree::{
+    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainPage, ExplainSegment,
+    NodeSegment, PlanningTimes,
+};
+use super::{ExplainDocument, Finding, Severity, Verdict};
+use crate::error::Result;
+use crate::json::{Json, Reader};
+use crate::ranking::scorer::Explanation;
+use std::collections::BTreeMap;
+
+/// Value that JSON has at a name.
+pub(super) trait JsonValue: Sized {
+    fn write(&self, json: &mut Json);
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self>;
+}
+
+impl Json {
+    /// Writes a name with its value.
+    pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
+        value.write(self.field(name));
+    }
+
+    /// Writes a name with its value, if there is one.
+    pub(super) fn put_some(&mut self, name: &str, value: Option<&impl JsonValue>) {
+        if let Some(value) = value {
+            self.put(name, value);
+        }
+    }
+
+    /// Writes a name with its value, unless that is nothing: 0, false or empty.
+    pub(super) fn put_full<T: JsonValue + Default + PartialEq>(&mut self, name: &str, value: &T) {
+        self.put_some(name, (*value != T::default()).then_some(value));
+    }
+
+    /// Writes a name with a text that is null where it is empty: the name of an algorithm, where there is more than one way.
+    pub(super) fn put_word(&mut self, name: &str, word: &str) {
+        self.field(name).string_or_null((!word.is_empty()).then_some(word));
+    }
+}
+
+/// A text that is empty where JSON has null.
+pub(super) fn word(reader: &mut Reader<'_>) -> Result<String> {
+    Ok(reader.or_null(Reader::string)?.unwrap_or_default())
+}
+
+macro_rules! json_scalars {
+    ($($type:ty: $write:ident, $read:ident;)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.$write(*self);
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                reader.$read()
+            }
+        })+
+    };
+}
+
+json_scalars! {
+    u32: number, whole;
+    u64: number, whole;
+    f32: number, float;
+    bool: boolean, boolean;
+}
+
+impl JsonValue for String {
+    fn write(&self, json: &mut Json) {
+        json.string(self);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.string()
+    }
+}
+
+/// Null where there is none.
+impl<T: JsonValue> JsonValue for Option<T> {
+    fn write(&self, json: &mut Json) {
+        match self {
+            Some(value) => value.write(json),
+            None => json.null(),
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.or_null(T::read)
+    }
+}
+
+impl<T: JsonValue> JsonValue for Vec<T> {
+    fn write(&self, json: &mut Json) {
+        json.array(self, |json, value| value.write(json));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.array(T::read)
+    }
+}
+
+macro_rules! json_names {
+    ($($type:ty: $($value:expr),+;)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.string(self.name());
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                reader.one_of(&[$(($value.name(), $value)),+])
+            }
+        })+
+    };
+}
+
+json_names! {
+    Severity: Severity::Note, Severity::Hint, Severity::Warning;
+    Verdict: Verdict::Matched, Verdict::Failed, Verdict::NotReached;
+}
+
+impl JsonValue for BTreeMap<String, Verdict> {
+    fn write(&self, json: &mut Json) {
+        json.object(|json| self.iter().for_each(|(node, verdict)| json.put(node, verdict)));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut verdicts = BTreeMap::new();
+        reader.object(&[], |reader, node| {
+            verdicts.insert(node.to_owned(), Verdict::read(reader)?);
+            Ok(true)
+        })?;
+        Ok(verdicts)
+    }
+}
+
+/// Objects by their names, in the order in which they are written:
+///
+/// | before a name | written | read |
+/// |---|---|---|
+/// | `must` | always | has to be there |
+/// | `may` | always | nothing where an older version has not written it |
+/// | `some` | where there is one | `None` where it is not there |
+/// | `full` | where it is not 0, false or empty | that where it is not there |
+/// | `word` | always, null where it is empty | as `may` |
+/// | `terms` | in a facet of which anything was counted by terms | as `may` |
+/// | `told` | where the function of that name has one | never, as it follows from the others |
+macro_rules! json_objects {
+    ($($type:ident { $($how:ident $name:ident,)+ } $(=> $check:ident)?)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.object(|json| {
+                    $(json_objects!(write $how self, json, $name);)+
+                });
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                let mut it = Self::default();
+                let required = [$(json_objects!(required $how $name)),+].concat();
+                reader.object(&required, |reader, name| {
+                    match name {
+                        $(stringify!($name) => json_objects!(read $how it, reader, $name),)+
+                        _ => return Ok(false),
+                    }
+                    Ok(true)
+                })?;
+                $($check(reader, &it)?;)?
+                Ok(it)
+            }
+        })+
+    };
+    (write must $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
+    (write may $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
+    (write some $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.$name.as_ref())
+    };
+    (write full $it:expr, $json:ident, $name:ident) => {
+        $json.put_full(stringify!($name), &$it.$name)
+    };
+    (write word $it:expr, $json:ident, $name:ident) => {
+        $json.put_word(stringify!($name), &$it.$name)
+    };
+    (write terms $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.is_by_terms().then_some(&$it.$name))
+    };
+    (write told $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.$name().as_ref())
+    };
+    (required must $name:ident) => { &[stringify!($name)][..] };
+    (required $how:ident $name:ident) => { &[][..] };
+    (read some $it:ident, $reader:ident, $name:ident) => {
+        $it.$name = Some(JsonValue::read($reader)?)
+    };
+    (read word $it:ident, $reader:ident, $name:ident) => { $it.$name = word($reader)? };
+    (read told $it:ident, $reader:ident, $name:ident) => { return Ok(false) };
+    (read $how:ident $it:ident, $reader:ident, $name:ident) => {
+        $it.$name = JsonValue::read($reader)?
+    };
+}
+
+json_objects! {
+    ExplainPage { must offset, must limit, must total, }
+    PlanningTimes { some parse_ns, must bind_ns, must look_up_ns, must estimate_ns, must choose_ns, }
+    Estimate { must documents, must lower, must upper, must source, }
+    Actual {
+        must documents, some documents_in, must time_ns, must bytes_read, must containers, some terms, some positions,
+        some ranking, some sort, some streamed, must complete, full stopped,
+    }
+    ContainerCounts { must array, must bitmap, must run, must skipped, }
+    TermCounts { must visited, must expanded, must cut, }
+    PositionCounts { must candidates, must positions, }
+    RankingCounts {
+        must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,
+        full searched_twice, some candidates, may thresholds,
+    }
+    CandidateCounts { must looked_up, must found, must skipped_by_blocks, must skipped_by_frequencies, }
+    Threshold { must documents, must score, }
+    ColumnCounts {
+        must documents, must blocks, must blocks_skipped, full ends_looked_up, full deleted_taken_away,
+    }
+    StreamCounts { must segments, must given_up, must terms, must documents, must candidates, }
+    NodeSegment { must id, word algorithm, must estimate, some actual, }
+    ContainerMap { must segment, must kinds, must documents, } => windows_are_counted
+    Decision {
+        must rule, must accepted, must reason, may estimated_cost_ns, some measured_ns, told confirmed, may alternative,
+        full others,
+    }
+    Alternative { must name, may estimated_cost_ns, some measured_ns, }
+    ExplainSegment { must id, must documents, full deleted, must bytes, }
+    ExplainFacet {
+        must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual,
+        may decisions, full within,
+    }
+    FacetActual {
+        some within, terms terms_intersected, terms terms_skipped, terms terms_from_document_frequency,
+        full deleted_taken_away, must time_ns, terms bytes_read, some column,
+    }
+    InBuckets { must buckets, must documents, }
+    Finding { must rule, must severity, may node, may facet, must message, may remedy, }
+    ExplainDocument {
+        must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
+    }
+    Explanation { must value, must what, must parts, }
+}
+
+fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {
+    let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
+    match n_kinds == n_numbers {
+        true => Ok(()),
+        false => Err(reader.error(
+            &format!("a number of documents for each of {n_kinds} windows"),
+            &format!("{n_numbers} before this"),
+        )),
+    }
+}
