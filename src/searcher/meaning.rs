@@ -53,7 +53,7 @@ mod tests {
             writer.commit().unwrap();
         });
         let query = searcher.parse("paris").unwrap();
-        let search = searcher.search(&query).limit(3);
+        let search = searcher.search(&query).limit(3).search();
         assert_eq!(search.answer(Instant::now()).unwrap().total.value, 1);
         assert!(!search.meaning.is_explained());
         search.explain_score(DocId(0)).unwrap();
