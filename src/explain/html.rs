@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-48FxbvIYrR9SkF91M6OSodBbhfAHBgodLoPiiLLuPs4='; \
+    script-src 'sha256-smdhyHr0IwJJyYc6g9QaAdHlZlVdOEpUoSHDPkQZy/U='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
