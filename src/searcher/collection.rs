@@ -25,7 +25,7 @@ const ENTRY_BYTES: usize = 96;
 /// Costs about 100 bytes for each term. Deleted documents count until they are merged away, as they do in one index.
 ///
 /// ```
-/// use treepie::{CollectionStatistics, Document, Index, Schema, Statistics};
+/// use treepie::{CollectionStatistics, Document, Index, Schema, SearchRequest, Statistics};
 ///
 /// let shard = |titles: &[&str]| -> treepie::Result<_> {
 ///     let index = Index::in_memory(Schema::builder().text("title").build()?);
