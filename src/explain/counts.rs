@@ -279,7 +279,7 @@ impl Actual {
         self.stopped |= other.stopped;
     }
 
-    /// How it ended, where that was not at its end.
+    /// End of the run, where that was not the end of the work.
     pub(super) fn ended(&self) -> Option<&'static str> {
         match (self.stopped, self.complete) {
             (true, _) => Some("stopped here, out of time"),

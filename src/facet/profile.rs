@@ -49,6 +49,21 @@ pub(crate) struct ColumnProfile {
     pub(crate) time: Duration,
 }
 
+impl FacetProfile {
+    /// Adds the work of another, whatever its method was.
+    pub(crate) fn add(&mut self, other: &FacetProfile) {
+        self.terms_intersected += other.terms_intersected;
+        self.terms_skipped += other.terms_skipped;
+        self.terms_from_document_frequency += other.terms_from_document_frequency;
+        self.deleted_taken_away += other.deleted_taken_away;
+        self.bytes_read += other.bytes_read;
+        self.time += other.time;
+        if let Some(column) = &other.column {
+            self.column.get_or_insert_default().add(column);
+        }
+    }
+}
+
 impl ColumnProfile {
     pub(crate) fn add(&mut self, other: &ColumnProfile) {
         self.documents += other.documents;

@@ -1,4 +1,4 @@
-//! How facets are counted over what matches: operators beside the matching ones, each with those that look into its buckets.
+//! Operators that count facets over what matches: beside the matching ones, each with those that look into its buckets.
 //!
 //! | operator | finds | strategies |
 //! |---|---|---|
@@ -17,7 +17,7 @@ use crate::ids::FieldId;
 pub(crate) struct FacetWanted {
     pub(crate) field: FieldId,
     pub(crate) of: FacetOf,
-    /// How values are counted, where that is not left to the plan.
+    /// Method that counts values, where that is not left to the plan.
     pub(crate) method: Option<FacetMethod>,
     /// Whether it counts more than what matches: also what one of the conditions, of its own field, leaves out.
     pub(crate) is_selected: bool,
@@ -26,12 +26,12 @@ pub(crate) struct FacetWanted {
     pub(crate) hits: usize,
 }
 
-/// What of a field a facet is about.
+/// Part of a field that a facet is about.
 #[derive(Clone, Debug)]
 pub(crate) enum FacetOf {
     Values(ValuesWanted),
     Ranges,
-    /// Of a field with a column, or without.
+    /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
     },
@@ -56,15 +56,15 @@ pub(crate) enum FacetOperator {
     TopHits(usize),
 }
 
-/// How the documents of buckets are counted.
+/// Ways to count the documents of buckets.
 #[derive(Debug)]
 pub(crate) enum FacetStrategy {
     Values(Box<FacetPlan>),
-    /// By ranges of the codes of a column.
+    /// Ranges of the codes of a column.
     Column,
 }
 
-/// How the values of a field are looked at.
+/// Ways to look at the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
@@ -168,7 +168,7 @@ impl FacetNode {
         })
     }
 
-    /// How many buckets it is expected to have in all that it is counted in itself, and how many documents each of these: as if
+    /// Buckets that it is expected to have in all that it is counted in itself, and the documents of each of these: as if
     /// the value of rank r had 1/r of the most frequent one's documents, and ranges had the same.
     fn buckets(&self, sizes: &FacetSizes, around: Expected) -> Expected {
         let (n, share) = match self.values() {
@@ -189,7 +189,7 @@ impl FacetNode {
 }
 
 impl Plan<'_> {
-    /// How many documents of the snapshot are deleted, where it is certain that all others match.
+    /// Number of deleted documents of the snapshot, where it is certain that all others match.
     fn matches_all_but(&self) -> Option<u64> {
         let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
         let everything = self.node(self.root()).estimate.lower == n_live;

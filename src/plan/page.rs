@@ -7,7 +7,7 @@
 //! | `Sort` | the first in the order of fields | by columns, by lists in their order |
 //! | `Collapse` | the first of each value of a field | |
 //!
-//! How matches are counted beside a page is a strategy of its own, [`CountStrategy`].
+//! Counting the matches beside a page has a strategy of its own, [`CountStrategy`].
 
 use super::forced::Forced;
 use super::{Goal, Total, cost};
@@ -27,14 +27,14 @@ pub(crate) struct PagePlan {
     pub(crate) count: CountStrategy,
 }
 
-/// How matches are counted beside a page.
+/// Ways to count matches beside a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountStrategy {
     /// Not at all: their number is known only where making the page finds it.
     Unasked,
-    /// By making the page, which finds everything that matches.
+    /// Making the page counts them, as it finds everything that matches.
     WithPage,
-    /// By the matching operators after the page was made, unless making it has found the number.
+    /// The matching operators count them after the page was made, unless making it has found the number.
     AfterPage,
 }
 

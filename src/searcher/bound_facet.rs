@@ -25,7 +25,7 @@ pub(super) struct BoundFacet {
     pub(super) hits: usize,
 }
 
-/// What is counted of its field.
+/// Values, ranges or numbers that are counted of a field.
 #[derive(Debug)]
 pub(super) enum BoundWhat {
     Values(ValuesWanted, Option<FacetMethod>),
@@ -39,7 +39,7 @@ pub(super) enum BoundWhat {
 }
 
 impl BoundFacet {
-    /// What a plan needs to know.
+    /// The part of it that a plan needs to know.
     pub(super) fn wanted(&self) -> FacetWanted {
         let (of, method) = match &self.what {
             BoundWhat::Values(values, method) => (FacetOf::Values(values.clone()), *method),
@@ -74,7 +74,7 @@ impl BoundFacet {
         std::iter::once(&self.left_out).chain(within).collect()
     }
 
-    /// How many ranges the values of all documents lie in, where that follows from these and is of use.
+    /// Number of ranges that the values of all documents lie in, where that follows from these and is of use.
     pub(super) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
         let mut codes = None;
         for part in segments.iter().filter(|_| !self.within.is_empty()) {

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub struct SearchBuilder<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) request: SearchRequest<'a>,
-    /// When to stop beside what the request says.
+    /// Limits beside those of the request.
     pub(super) budget: Budget,
 }
 
@@ -27,25 +27,25 @@ impl<'a> SearchBuilder<'a> {
         SearchBuilder { searcher, request, budget: Budget::new() }
     }
 
-    /// How many hits are wanted (default 10).
+    /// Hits that are wanted at the most (default 10).
     pub fn limit(mut self, limit: u64) -> Self {
         self.request.limit = limit;
         self
     }
 
-    /// How many hits to leave out before the first (default 0).
+    /// Hits to leave out before the first (default 0).
     pub fn offset(mut self, offset: u64) -> Self {
         self.request.offset = offset;
         self
     }
 
-    /// How far matches are counted (default [`TotalMode::Exact`]).
+    /// The number up to which matches are counted (default [`TotalMode::Exact`]).
     pub fn total(mut self, total: TotalMode) -> Self {
         self.request.total = total;
         self
     }
 
-    /// In what order hits come (default [`Order::Score`]).
+    /// The order of hits (default [`Order::Score`]).
     pub fn order(mut self, order: Order) -> Self {
         self.request.order = order;
         self
@@ -87,7 +87,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// When it runs: a usage error for a place in another order than that of the search.
+    /// Running gives a usage error for a place in another order than that of the search.
     pub fn after(mut self, after: After) -> Self {
         self.request.after = Some(after);
         self
@@ -132,7 +132,7 @@ impl<'a> SearchBuilder<'a> {
     /// Scores prefixes, wildcards, regular expressions and fuzzy words by so many of their terms, at most
     /// [`PATTERN_TERMS_MAX`](crate::query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
     ///
-    /// What matches stays the same. A document scores what BM25 gives it for those of the best terms that it has, and
+    /// The matches stay the same. A document scores what BM25 gives it for those of the best terms that it has, and
     /// nothing for the others. The best terms are the most frequent ones of the snapshot. Of a fuzzy word they are
     /// the nearest, then the most frequent; each is weighted by 1 less its distance divided by the characters of
     /// the shorter word, and all count as rare as the most frequent of them, so that a misspelling is not worth
@@ -214,7 +214,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Which stored fields come back with a hit (default: all).
+    /// Stored fields that come back with a hit (default: all).
     pub fn fields<S: Into<String>>(mut self, fields: impl IntoIterator<Item = S>) -> Self {
         self.request.fields = Some(fields.into_iter().map(Into::into).collect());
         self
@@ -230,7 +230,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// When it runs: a usage error for a field or an option that does not go with it, a query error for what is no regular
+    /// Running gives a usage error for a field or an option that does not go with it, a query error for what is no regular
     /// expression.
     pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
         self.request.facets.push(facet.into());
@@ -266,7 +266,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// When it runs: a query error for a field that does not exist, or a value that it cannot have.
+    /// Running gives a query error for a field that does not exist, or a value that it cannot have.
     pub fn select<V: Into<Value>>(
         mut self,
         field: impl Into<String>,
@@ -276,7 +276,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Of the hits only the best of each value of a field, or the best few; [`Hit::group`](crate::Hit::group) has the value,
+    /// Keeps only the best hit of each value of a field, or the best few; [`Hit::group`](crate::Hit::group) has the value,
     /// [`Hits::groups`](super::Hits::groups) says how many there are. The total and the facets stay those of all documents
     /// that match. Pages follow each other as without: none has what another one has.
     ///
@@ -304,13 +304,13 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// When it runs: a usage error for a field without a column, or of which documents may have many values.
+    /// Running gives a usage error for a field without a column, or of which documents may have many values.
     pub fn collapse(mut self, collapse: Collapse) -> Self {
         self.request.collapse = Some(Box::new(collapse));
         self
     }
 
-    /// What scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
+    /// The statistics that scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
     /// more for each segment.
     ///
     /// ```
@@ -336,7 +336,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// What is asked for so far, as data.
+    /// The request so far, as data.
     pub fn request(&self) -> &SearchRequest<'a> {
         &self.request
     }
@@ -380,7 +380,7 @@ impl<'a> SearchBuilder<'a> {
         self.search().prepare()
     }
 
-    /// How the search would be answered. It reads the dictionary and the headers of posting lists, and no postings but
+    /// Plans the search and tells how it would be answered. It reads the dictionary and the headers of posting lists, and no postings but
     /// those of [documents](Explainer::documents) that are asked for, and a sample where that is
     /// [wanted](Explainer::estimate_from). The remedies of findings are those that need no more, see
     /// [`Searcher::findings`](super::Searcher::findings).
@@ -402,7 +402,7 @@ impl<'a> SearchBuilder<'a> {
         self.search().analyze()
     }
 
-    /// What the hits of the search will have.
+    /// Kinds of the values that hits will have.
     #[cfg(feature = "arrow")]
     pub(crate) fn kinds_of_hits(&self) -> Result<super::search::HitKinds> {
         self.clone().search().kinds_of_hits()

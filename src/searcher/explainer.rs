@@ -17,7 +17,7 @@ impl<'a> Explainer<'a> {
         Explainer(search)
     }
 
-    /// What the estimates of a plan may read: unless it is said, [`explain`](Self::explain) reads no postings, and
+    /// Sources that the estimates of a plan may read: unless they are given, [`explain`](Self::explain) reads no postings, and
     /// [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected, not what is done.
     ///
     /// ```
@@ -74,7 +74,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// When it is explained: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a number that no document has.
+    /// Explaining gives [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a number that no document has.
     pub fn documents(mut self, docs: impl IntoIterator<Item = DocId>) -> Self {
         self.0.explained = docs.into_iter().collect();
         self
@@ -124,7 +124,7 @@ impl<'a> Explainer<'a> {
         self.0.run_and_explain()
     }
 
-    /// As [`analyze`](Self::analyze), after each decision that can be taken otherwise was: the search runs as it is planned and
+    /// Analyzes the search as [`analyze`](Self::analyze) does, after each decision that can be taken otherwise was: the search runs as it is planned and
     /// in each other way, in turn, and the least time of each is the `measured_ns` of the
     /// [decision](crate::explain::Decision) and of its alternatives. Times are those of the whole search on this thread,
     /// without fetching hits; decisions about what does not run, as the plan of a count that finding the best makes needless, have
@@ -164,7 +164,7 @@ impl<'a> Explainer<'a> {
     /// leave out. Conditions are the parts of AND, clauses with `+` and with `-`, each phrase, range and the like among
     /// them, and selections; alternatives are one condition together.
     ///
-    /// Of a search that does find something it says how much. Hits, order and facets are not looked at.
+    /// A search that does find something is told how much. Hits, order and facets are not looked at.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -191,7 +191,7 @@ impl<'a> Explainer<'a> {
         self.0.why_empty()
     }
 
-    /// How this search scores a document, as a tree of numbers; `None` where it does not match.
+    /// The score of a document in this search, as a tree of numbers; `None` where it does not match.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// What reading dictionaries says, and that the search is stopped.
+    /// Errors of reading dictionaries, and of a search that is stopped.
     pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
         let matches = plan.node(plan.root()).estimate.documents as f64;
         let facets = (&self.request.facets[..], self.bound_facets()?);
@@ -74,7 +74,7 @@ impl Search<'_> {
     ) -> Result<()> {
         for ((request, facet), node) in requests.iter().zip(facets).zip(nodes) {
             let (left_out, within) = (&facet.left_out[..], &request.within.facets[..]);
-            // Of values that nothing is within, no estimate is shown.
+            // Values that nothing is within show no estimate.
             let is_estimated = is_within || node.values().is_none() || !within.is_empty();
             let matches = match left_out != around.0 && is_estimated {
                 true => self.expected_without(left_out)?,

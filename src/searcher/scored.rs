@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How the search scores a document.
+    /// Explains the score of a document.
     pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;

@@ -13,7 +13,7 @@ use crate::plan::forced::Forced;
 pub(super) struct Search<'a> {
     pub(super) searcher: &'a Searcher,
     pub(super) request: SearchRequest<'a>,
-    /// When to stop beside what the request says.
+    /// Limits beside those of the request.
     pub(super) budget: Budget,
     /// What is done otherwise than it would be.
     pub(super) forced: Option<Forced>,
@@ -55,7 +55,7 @@ impl<'a> Search<'a> {
         schema.field_id(name).ok_or_else(|| schema.no_field(wrong, name))
     }
 
-    /// What the hits of the search will have.
+    /// Kinds of the values that hits will have.
     #[cfg(feature = "arrow")]
     pub(super) fn kinds_of_hits(&self) -> Result<HitKinds> {
         let schema = self.searcher.schema();

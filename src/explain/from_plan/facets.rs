@@ -17,7 +17,7 @@ pub(crate) struct FacetRun {
     n_buckets: u64,
     n_documents: u64,
     pub(crate) profile: FacetProfile,
-    /// In how many buckets values were counted by each method.
+    /// Methods that counted values, and in how many buckets.
     methods: Vec<(FacetMethod, u64)>,
     pub(crate) within: Vec<FacetRun>,
 }
@@ -36,16 +36,7 @@ impl FacetRun {
     pub(crate) fn add(&mut self, of_bucket: &FacetProfile, n_documents: u64) {
         self.n_buckets += 1;
         self.n_documents += n_documents;
-        let profile = &mut self.profile;
-        profile.terms_intersected += of_bucket.terms_intersected;
-        profile.terms_skipped += of_bucket.terms_skipped;
-        profile.terms_from_document_frequency += of_bucket.terms_from_document_frequency;
-        profile.deleted_taken_away += of_bucket.deleted_taken_away;
-        profile.bytes_read += of_bucket.bytes_read;
-        profile.time += of_bucket.time;
-        if let Some(column) = &of_bucket.column {
-            profile.column.get_or_insert_default().add(column);
-        }
+        self.profile.add(of_bucket);
         let Some(method) = of_bucket.method else { return };
         match self.methods.iter_mut().find(|(other, _)| *other == method) {
             Some((_, n)) => *n += 1,
@@ -175,7 +166,7 @@ fn put_all(
     }
 }
 
-/// How values are to be counted, and how they were in the end: within another facet each bucket in a way of its own.
+/// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.
 fn put_values(facet: &mut ExplainFacet, plan: &FacetPlan, run: Option<&FacetRun>, is_within: bool) {
     facet.decisions.push(decision_of_values(plan));
     let (chosen, methods) = (plan.choice.method, run.map_or(&[][..], |run| &run.methods));
@@ -199,7 +190,7 @@ fn put_values(facet: &mut ExplainFacet, plan: &FacetPlan, run: Option<&FacetRun>
     }));
 }
 
-/// How values are to be counted and why, and what else was weighed.
+/// The way to count values that was chosen, why, and what else was weighed.
 fn decision_of_values(plan: &FacetPlan) -> Decision {
     let choice = &plan.choice;
     let (rule, reason) = match choice.method {

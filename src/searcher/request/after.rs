@@ -59,7 +59,7 @@ impl After {
     }
 }
 
-/// By the bits of scores, as requests are compared.
+/// Requests are compared by the bits of their scores.
 impl PartialEq for After {
     fn eq(&self, other: &Self) -> bool {
         (self.bits(), self.sort_values(), self.doc())
