@@ -438,9 +438,15 @@ impl Treepie {
         let search = self.searcher.search(&self.queries[mark]);
         let search = match task {
             Task::Brands => search.facet("brand", TOP).count_only(),
-            Task::BrandsBy(way) => search.with_facet(Facet::values("brand").limit(TOP).method(WAYS[way].1)).count_only(),
-            Task::Prices => search.with_facet(Facet::ranges("price", self.prices.iter().cloned())).count_only(),
-            Task::Months => search.with_facet(Facet::intervals("since", Interval::Month)).count_only(),
+            Task::BrandsBy(way) => search
+                .with_facet(Facet::values("brand").limit(TOP).method(WAYS[way].1))
+                .count_only(),
+            Task::Prices => {
+                search.with_facet(Facet::ranges("price", self.prices.iter().cloned())).count_only()
+            }
+            Task::Months => {
+                search.with_facet(Facet::intervals("since", Interval::Month)).count_only()
+            }
             Task::ByPrice => search.sort([SortKey::ascending("price")]).limit(TOP as u64),
             Task::ByPriceAndDate => search
                 .sort([SortKey::ascending("price"), SortKey::descending("since")])
@@ -488,7 +494,9 @@ impl Treepie {
                     // A field without a column has no such way.
                     let time = match field {
                         "mark" if way == FacetMethod::Column => f64::INFINITY,
-                        _ => grid_median(|| search().with_facet(Facet::values(field).limit(TOP).method(way)))?,
+                        _ => grid_median(|| {
+                            search().with_facet(Facet::values(field).limit(TOP).method(way))
+                        })?,
                     };
                     best = best.min(time);
                     shown += &format!("{time:>16.1}");
