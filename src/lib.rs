@@ -72,6 +72,7 @@ mod page;
 pub mod events;
 mod bytes;
 mod recycle;
+mod term;
 mod sync;
 mod limits;
 mod budget;

@@ -9,9 +9,63 @@ pub(crate) fn recycled<A, B>(mut from: Vec<A>) -> Vec<B> {
     from.into_iter().map(|_| -> B { unreachable!("the vector is empty") }).collect()
 }
 
+/// Lists that were used before, for those to come: a search asks the allocator for none, once others like it have run.
+#[derive(Debug)]
+pub(crate) struct FreeLists<T>(Vec<Vec<T>>);
+
+/// Lists that are kept at the most, and the bytes of each.
+const LISTS_KEPT: usize = 8;
+const LIST_BYTES_KEPT: usize = 4_096;
+
+impl<T> Default for FreeLists<T> {
+    fn default() -> Self {
+        FreeLists(vec![])
+    }
+}
+
+impl<T> FreeLists<T> {
+    /// An empty list, with memory where there is any.
+    pub(crate) fn take(&mut self) -> Vec<T> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    /// Keeps the memory of a list.
+    pub(crate) fn give(&mut self, mut list: Vec<T>) {
+        let bytes = list.capacity() * size_of::<T>();
+        if bytes > 0 && bytes <= LIST_BYTES_KEPT && self.0.len() < LISTS_KEPT {
+            list.clear();
+            self.0.push(list);
+        }
+    }
+
+    /// The last element of a list, whose memory is kept.
+    pub(crate) fn last_of(&mut self, mut list: Vec<T>) -> Option<T> {
+        let last = list.pop();
+        self.give(list);
+        last
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_are_used_again_unless_they_are_large_or_many() {
+        let mut free = FreeLists::default();
+        let mut list: Vec<u64> = free.take();
+        list.extend([1, 2, 3]);
+        let at = list.as_ptr();
+        assert_eq!(free.last_of(list), Some(3));
+        let again = free.take();
+        assert!(again.is_empty());
+        assert_eq!(again.as_ptr(), at);
+        free.give(vec![]);
+        free.give(Vec::with_capacity(LIST_BYTES_KEPT));
+        assert_eq!(free.take().capacity(), 0);
+        (0..2 * LISTS_KEPT).for_each(|_| free.give(vec![1]));
+        assert_eq!(free.0.len(), LISTS_KEPT);
+    }
 
     #[test]
     fn the_memory_stays_and_what_was_in_it_goes() {

@@ -6,6 +6,7 @@ use crate::analysis::synonyms::{PlacedTerm, Slot, Synonyms, WordRule, placed, sl
 use crate::analysis::{ANALYSIS_VERSION, Analyzer, VERSION_OF_CHARACTERS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
+use crate::term::Term;
 use std::sync::Arc;
 
 /// Longer words are left to the tokenizer, which knows what is too long.
@@ -207,13 +208,13 @@ impl Analyzers {
 
     /// The only term of a word of ASCII letters and digits in a field with the default analyzer, as
     /// most words of queries are. `None` says nothing: the [analyzer](Self::query_time) knows.
-    pub(crate) fn plain_word(&self, field: &Field, word: &str) -> Option<String> {
+    pub(crate) fn plain_word(&self, field: &Field, word: &str) -> Option<Term> {
         // All versions agree on ASCII.
         let is_plain = field.query_analyzer_spec() == DEFAULT_ANALYZER
             && self.synonyms_of(field).is_none()
             && (1..=PLAIN_WORD_MAX).contains(&word.len())
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_plain.then(|| word.to_ascii_lowercase())
+        is_plain.then(|| word.bytes().map(|byte| byte.to_ascii_lowercase()).collect())
     }
 
     fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
@@ -264,7 +265,8 @@ mod tests {
         let (analyzers, field) = (Analyzers::default(), Field::new("text", FieldKind::Text));
         for word in ["a", "Zoo", "x9Y", &"Q".repeat(PLAIN_WORD_MAX)] {
             let tokens = analyzers.query_time(&field).unwrap().tokens(word);
-            assert_eq!(tokens, [analyzers.plain_word(&field, word).unwrap()]);
+            let plain = analyzers.plain_word(&field, word).unwrap();
+            assert_eq!(tokens, [String::from_utf8(plain.into_vec()).unwrap()]);
         }
         for word in ["", "a b", "é", "a-b", &"q".repeat(PLAIN_WORD_MAX + 1)] {
             assert_eq!(analyzers.plain_word(&field, word), None, "{word}");

@@ -247,7 +247,7 @@ impl Compiler<'_> {
             match normal {
                 Normal::Term { field, term } => {
                     let terms = self.terms(field)?;
-                    let item = terms.term(term);
+                    let item = terms.term(term.into_vec());
                     terms.mark_anywhere(Some(item));
                 }
                 Normal::Expand { field, terms: pattern } => {
@@ -260,7 +260,7 @@ impl Compiler<'_> {
                     let items = spec.words.iter().map(|word| {
                         let item = match spec.pattern(word) {
                             Some(pattern) => terms.pattern(pattern.clone()),
-                            None => Some(terms.term(spec.terms[word.term as usize].clone())),
+                            None => Some(terms.term(spec.terms[word.term as usize].to_vec())),
                         };
                         item.map(|item| PhraseItem { offset: word.offset, item })
                     });

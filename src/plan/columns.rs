@@ -15,9 +15,13 @@ impl<'s> Plan<'s> {
     /// Compares the values of documents where that costs less than uniting lists: where other conditions leave few
     /// documents, or the terms of a range are about as many as documents.
     pub(super) fn choose_columns(&mut self, for_people: bool) -> Result<()> {
+        if !(0..self.nodes.len() as u32).any(|at| self.is_of_values(NodeId(at))) {
+            return Ok(());
+        }
         let n_docs = self.n_docs() as f64;
         // By operator, the documents for which its parents want to know, and whether it has been asked.
-        let mut wanted = vec![(n_docs, false); self.nodes.len()];
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.resize(self.nodes.len(), (n_docs, false));
         let mut conditions: Vec<(f64, NodeId)> = vec![];
         for at in (0..self.nodes.len()).rev() {
             let (mut left, is_asked) = wanted[at];
@@ -53,6 +57,7 @@ impl<'s> Plan<'s> {
                 _ => {}
             }
         }
+        self.wanted = wanted;
         Ok(())
     }
 
@@ -130,17 +135,7 @@ impl<'s> Plan<'s> {
         any: &Range<u32>,
         documents: f64,
     ) -> Result<Option<Choice>> {
-        let mut terms: Vec<(LeafId, Vec<u8>)> = vec![];
-        let mut of_field = None;
-        for input in self.inputs(any) {
-            let Operator::TermScan(leaf) = self.node(*input).operator else { return Ok(None) };
-            let (Some(field), Some(term)) = self.leaf(leaf) else { return Ok(None) };
-            if *of_field.get_or_insert(field) != field {
-                return Ok(None);
-            }
-            terms.push((leaf, term.to_owned()));
-        }
-        let Some(field) = of_field else { return Ok(None) };
+        let Some(field) = self.field_of_terms(any) else { return Ok(None) };
         let Some(cost_ns) = self.column_cost(field, documents, false, |_| true)? else {
             return Ok(None);
         };
@@ -148,6 +143,12 @@ impl<'s> Plan<'s> {
         if !self.is_better(id, cost_ns, united_ns) {
             return Ok(Some(Choice { leaf: None, cost_ns, united_ns }));
         }
+        let term_of = |id: &NodeId| {
+            let leaf = self.node(*id).operator.leaf()?;
+            Some((leaf, self.leaf(leaf).1?.to_owned()))
+        };
+        let mut terms: Vec<(LeafId, Vec<u8>)> =
+            self.inputs(any).iter().filter_map(term_of).collect();
         terms.sort_by(|a, b| a.1.cmp(&b.1));
         terms.dedup_by(|a, b| a.1 == b.1);
         for part in &mut self.segments {
@@ -179,6 +180,17 @@ impl<'s> Plan<'s> {
         self.expansions.push(Expansion::new(TermPattern::Set(values))?);
         let leaf = Some(self.add_leaf(LeafKey::Expansion { field, nth }));
         Ok(Some(Choice { leaf, cost_ns, united_ns }))
+    }
+
+    /// The field of inputs that are terms of one field.
+    fn field_of_terms(&self, any: &Range<u32>) -> Option<FieldId> {
+        let of_input = |id: &NodeId| match self.node(*id).operator {
+            Operator::TermScan(leaf) => self.leaf(leaf).0,
+            _ => None,
+        };
+        let mut fields = self.inputs(any).iter().map(of_input);
+        let first = fields.next()??;
+        fields.all(|field| field == Some(first)).then_some(first)
     }
 
     /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.

@@ -145,6 +145,8 @@ pub(crate) struct Plan<'s> {
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
     pending: Vec<NodeId>,
+    /// By operator, the documents for which others want to know, and whether it has been asked.
+    wanted: Vec<(f64, bool)>,
     /// Memory for the first segment.
     of_segment: OfSegment,
 }
@@ -159,6 +161,7 @@ pub(crate) struct PlanScratch {
     terms: Vec<u8>,
     spans: Vec<Span>,
     pending: Vec<NodeId>,
+    wanted: Vec<(f64, bool)>,
     segments: Vec<SegmentPlan<'static>>,
     /// Of the first segment: most snapshots have few, and most documents are in the first.
     of_segment: OfSegment,
@@ -384,8 +387,17 @@ impl<'s> Plan<'s> {
 
     /// An empty plan in memory that was used before.
     fn in_scratch(scratch: PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
-        let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =
-            scratch;
+        let PlanScratch {
+            nodes,
+            inputs,
+            leaves,
+            terms,
+            spans,
+            pending,
+            wanted,
+            segments,
+            of_segment,
+        } = scratch;
         Plan {
             goal: options.goal,
             page: None,
@@ -405,15 +417,15 @@ impl<'s> Plan<'s> {
             sample_work_left: sample::WORK_OF_ALL,
             spans,
             pending,
+            wanted,
             of_segment,
         }
     }
 
     /// Ends the plan and keeps its memory.
     pub(crate) fn into_scratch(self) -> PlanScratch {
-        let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, mut pending, .. } =
-            self;
-        let mut segments = self.segments;
+        let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, .. } = self;
+        let (mut pending, mut wanted, mut segments) = (self.pending, self.wanted, self.segments);
         let of_segment = segments.first_mut().map(|first| OfSegment {
             leaves: recycled(std::mem::take(&mut first.leaves)),
             estimates: recycled(std::mem::take(&mut first.estimates)),
@@ -424,9 +436,10 @@ impl<'s> Plan<'s> {
         terms.clear();
         spans.clear();
         pending.clear();
+        wanted.clear();
         let of_segment = of_segment.unwrap_or_default();
         let segments = recycled(segments);
-        PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment }
+        PlanScratch { nodes, inputs, leaves, terms, spans, pending, wanted, segments, of_segment }
     }
 
     /// Documents in the snapshot, deleted ones included.

@@ -496,17 +496,20 @@ impl<'s> Plan<'s> {
     fn order_inputs(&mut self) {
         let of_node = |id: NodeId| self.node(id).order as u64;
         // Where words are placed, that counts for more than reading the documents of others.
-        let orders: Vec<u64> = (0..self.nodes.len() as u32)
-            .map(|at| match self.placed(NodeId(at), &of_node) {
-                Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
-                None => of_node(NodeId(at)),
-            })
-            .collect();
+        let of_placed = |at| match self.placed(NodeId(at), &of_node) {
+            Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
+            None => of_node(NodeId(at)),
+        };
+        let orders: Vec<u64> = match self.phrases.is_empty() {
+            true => vec![],
+            false => (0..self.nodes.len() as u32).map(of_placed).collect(),
+        };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
         // What a column is asked comes last: about the documents that all else has left.
         let documents = |id: &NodeId| {
-            let operator = &nodes[id.index()].operator;
-            (matches!(operator, Operator::ColumnScan(_)), orders[id.index()])
+            let Node { operator, order, .. } = &nodes[id.index()];
+            let order = orders.get(id.index()).copied().unwrap_or(*order as u64);
+            (matches!(operator, Operator::ColumnScan(_)), order)
         };
         // Words of what is excluded are placed last, where they leave out few.
         let excluded = |id: &NodeId| {

@@ -17,7 +17,7 @@ impl Binder<'_> {
         let AddressSpan { first, last } =
             span(field, text).map_err(|error| located(&place.text, error))?;
         match first == last {
-            true => Ok(Normal::Term { field: id, term: value::term_of_address(first).to_vec() }),
+            true => Ok(Normal::Term { field: id, term: value::term_of_address(first)[..].into() }),
             false => self.between_addresses(id, Bound::Included(first), Bound::Included(last)),
         }
     }

@@ -200,9 +200,9 @@ impl Binder<'_> {
             if let Some(word) = word {
                 let terms = self.analyzers.query_terms(self.schema.get(id), &word)?;
                 let terms = terms.into_iter();
-                placed
-                    .terms
-                    .extend(terms.map(|it| (at.saturating_add(it.position), it.term.into_bytes())));
+                placed.terms.extend(
+                    terms.map(|it| (at.saturating_add(it.position), it.term.into_bytes().into())),
+                );
             } else if part.iter().any(|piece| *piece != WildcardPiece::Any) {
                 let pattern = self.normal_pattern(id, part)?;
                 placed.open.push((at, Expansion::new(pattern)?));

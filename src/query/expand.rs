@@ -125,7 +125,7 @@ impl Binder<'_> {
                 shortened(&terms.join(", ")),
             ));
         }
-        let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
+        let term = |term: String| Normal::Term { field: id, term: term.into_bytes().into() };
         let mut all: Vec<Normal> = terms.into_iter().map(term).collect();
         all.push(self.expanded(id, pattern(last))?);
         Ok(self.and(all, vec![]).into())
@@ -171,7 +171,7 @@ impl Binder<'_> {
         set.dedup();
         match set.len() {
             0 => {}
-            1 => any.extend(set.pop().map(|term| Normal::Term { field: id, term })),
+            1 => any.extend(set.pop().map(|term| Normal::Term { field: id, term: term.into() })),
             _ => any.push(self.expanded(id, TermPattern::Set(set))?),
         }
         if any.is_empty() {
@@ -249,7 +249,7 @@ impl Binder<'_> {
     pub(super) fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
         let field = self.schema.get(id);
         match (field.kind, self.analyzers.plain_word(field, text)) {
-            (FieldKind::Text, Some(word)) => Ok(vec![word]),
+            (FieldKind::Text, Some(_)) => Ok(vec![text.to_ascii_lowercase()]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
             _ => Ok(vec![self.as_in_terms(id, text, false)?]),
         }

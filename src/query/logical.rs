@@ -12,6 +12,8 @@ use super::normal::Normal;
 use super::phrase_spec::PhraseSpec;
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
+use crate::recycle::FreeLists;
+use crate::term::Term;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Logical {
     /// A term, by how often and in how long a document it is, and how rare it is.
-    Term { field: FieldId, term: Vec<u8>, boost: f32 },
+    Term { field: FieldId, term: Term, boost: f32 },
     /// A word in fields that are taken for one, by the frequencies and lengths of all of them.
     Combined { fields: Vec<CombinedField>, boost: f32 },
     /// A phrase, by how often it is there; its rarity is the sum of its words'.
@@ -40,10 +42,14 @@ pub(crate) struct CombinedField {
     pub(crate) field: FieldId,
     pub(crate) weight: f32,
     /// Term that the word is there; none where the field's analyzer leaves it out.
-    pub(crate) term: Option<Vec<u8>>,
+    pub(crate) term: Option<Term>,
 }
 
 impl Logical {
+    /// No document.
+    const NOTHING: Logical =
+        Logical::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+
     /// Whether no term is in two places, as far as it shows at the first look.
     pub(crate) fn has_each_term_once(&self) -> bool {
         let are_terms =
@@ -70,42 +76,58 @@ impl Logical {
         should: Vec<Logical>,
         must_not: Vec<Normal>,
         minimum: u32,
+        free: &mut FreeLists<Logical>,
     ) -> Self {
-        let mut all = vec![];
-        for part in must {
-            match part {
-                Logical::Sum { must, should, must_not, minimum: 0 }
-                    if should.is_empty() && must_not.is_empty() =>
-                {
-                    all.extend(must);
-                }
-                other => all.push(other),
+        let all = flat(must, free, |part| match part {
+            Logical::Sum { must, should, must_not, minimum: 0 }
+                if should.is_empty() && must_not.is_empty() =>
+            {
+                Some(must)
             }
-        }
-        let mut any = vec![];
-        for part in should {
-            match part {
-                // One of one of these is one of these.
-                Logical::Sum { must, should, must_not, minimum: 1 }
-                    if minimum <= 1 && must.is_empty() && must_not.is_empty() =>
-                {
-                    any.extend(should);
-                }
-                other => any.push(other),
+            _ => None,
+        });
+        let any = flat(should, free, |part| match part {
+            // One of one of these is one of these.
+            Logical::Sum { must, should, must_not, minimum: 1 }
+                if minimum <= 1 && must.is_empty() && must_not.is_empty() =>
+            {
+                Some(should)
             }
-        }
-        let mut all = once_each(all);
+            _ => None,
+        });
+        let all = once_each(all);
         // Where a number of alternatives must match, each occurrence counts.
-        let mut any = if minimum <= 1 { once_each(any) } else { any };
-        if must_not.is_empty() {
-            match (all.len(), any.len(), minimum) {
-                (1, 0, 0) => return all.remove(0),
-                (0, 1, 1) => return any.remove(0),
-                _ => {}
-            }
-        }
-        Logical::Sum { must: all, should: any, must_not, minimum }
+        let any = if minimum <= 1 { once_each(any) } else { any };
+        let one = match (all.len(), any.len(), minimum) {
+            (1, 0, 0) if must_not.is_empty() => all,
+            (0, 1, 1) if must_not.is_empty() => any,
+            _ => return Logical::Sum { must: all, should: any, must_not, minimum },
+        };
+        free.last_of(one).unwrap_or(Logical::NOTHING)
     }
+}
+
+/// Opens up the parts whose own parts could as well stand beside the others.
+fn flat(
+    mut parts: Vec<Logical>,
+    free: &mut FreeLists<Logical>,
+    mut own: impl FnMut(&mut Logical) -> Option<&mut Vec<Logical>>,
+) -> Vec<Logical> {
+    if !parts.iter_mut().any(|part| own(part).is_some()) {
+        return parts;
+    }
+    let mut all = free.take();
+    for mut part in parts.drain(..) {
+        match own(&mut part) {
+            Some(inner) => {
+                all.append(inner);
+                free.give(std::mem::take(inner));
+            }
+            None => all.push(part),
+        }
+    }
+    free.give(parts);
+    all
 }
 
 /// Merges equal terms, each where it stands first, with the sum of its weights.
@@ -172,7 +194,7 @@ const WEIGHT_MAX: f32 = 1e30;
 mod tests {
     use super::*;
     use crate::analysis::Analyzers;
-    use crate::query::{BindOptions, ParseOptions, bind, parse};
+    use crate::query::{BindMemory, BindOptions, ParseOptions, bind, parse};
     use crate::schema::{Field, FieldKind, Schema};
 
     fn scored(text: &str) -> String {
@@ -182,7 +204,8 @@ mod tests {
     fn scored_with(text: &str, options: BindOptions) -> String {
         let schema = Schema::builder().text("title").text("body").build().unwrap();
         let query = parse(text, &ParseOptions::default()).unwrap();
-        show(&bind(&query, &schema, &Analyzers::default(), options).unwrap().logical)
+        let memory = &mut BindMemory::default();
+        show(&bind(&query, &schema, &Analyzers::default(), options, memory).unwrap().logical)
     }
 
     /// Terms with their fields' initials and boosts.
@@ -196,7 +219,7 @@ mod tests {
                 format!("{name}:{}^{boost}", String::from_utf8_lossy(term))
             }
             Logical::Combined { fields, boost } => {
-                let text = |term: &Vec<u8>| String::from_utf8_lossy(term).into_owned();
+                let text = |term: &Term| String::from_utf8_lossy(term).into_owned();
                 let parts = fields.iter().map(|field| {
                     let term = field.term.as_ref().map_or("-".into(), text);
                     format!("{term}*{}", field.weight)
@@ -275,7 +298,8 @@ mod tests {
         ] {
             let query = parse(query, &ParseOptions::default()).unwrap();
             let options = BindOptions::default();
-            let bound = bind(&query, &schema, &Analyzers::default(), options).unwrap();
+            let memory = &mut BindMemory::default();
+            let bound = bind(&query, &schema, &Analyzers::default(), options, memory).unwrap();
             assert_eq!(show(&bound.logical), expected);
         }
     }

@@ -5,6 +5,7 @@ use crate::ids::FieldId;
 use crate::query::Query;
 use crate::query::phrase_spec::PhraseSpec;
 use crate::schema::Schema;
+use crate::term::Term;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(crate) enum Normal {
     /// No document, and why.
     Nothing { reason: String },
     /// Documents with this term in this field.
-    Term { field: FieldId, term: Vec<u8> },
+    Term { field: FieldId, term: Term },
     /// Documents with one of the terms that a pattern stands for.
     Expand { field: FieldId, terms: Expansion },
     /// Documents with these words of this field, standing as they should.

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
 use crate::limits::Limits;
+use crate::term::Term;
 
 /// Words of a phrase that need not stand next to each other.
 pub const NEAR_WORDS_MAX: usize = 256;
@@ -50,26 +51,26 @@ impl Binder<'_> {
         if !field.kind.is_text() {
             self.count_terms(1, place)?;
             if shape.prefix {
-                return Ok(self.word(id, self.as_in_terms(id, text, true)?, true)?.into());
+                return Ok(word(id, self.as_in_terms(id, text, true)?, true)?.into());
             }
             let path = self.path(id, text).map_err(|error| located(&place.text, error))?;
             return Ok(match path {
                 Some(path) if path.is_empty() => Normal::Exists(id).into(),
-                Some(path) => self.word(id, path, false)?.into(),
-                None => self.word(id, self.as_in_terms(id, text, false)?, false)?.into(),
+                Some(path) => word(id, path, false)?.into(),
+                None => word(id, self.as_in_terms(id, text, false)?, false)?.into(),
             });
         }
         if self.has_room_for_terms()
             && let Some(term) = self.analyzers.plain_word(field, text)
         {
             self.count_terms(1, place)?;
-            return Ok(self.word(id, term, shape.prefix)?.into());
+            return Ok(word(id, term, shape.prefix)?.into());
         }
         let readings = self.readings(id, text, shape, place)?;
         self.count_terms(readings.iter().map(Vec::len).sum(), place)?;
         if readings.iter().all(Vec::is_empty) {
             if shape.prefix && text.is_empty() {
-                return Ok(self.word(id, String::new(), true)?.into());
+                return Ok(word(id, "", true)?.into());
             }
             return Ok(Clause::Dropped(self.no_words(id, text)));
         }
@@ -149,7 +150,7 @@ impl Binder<'_> {
     ) -> Result<Normal> {
         let Some(last) = terms.pop() else { return Ok(nothing("a synonym of no words")) };
         if terms.is_empty() {
-            return self.word(id, last.term, shape.prefix);
+            return word(id, last.term, shape.prefix);
         }
         let mut placed = Placed::default();
         match shape.prefix {
@@ -159,7 +160,8 @@ impl Binder<'_> {
             }
             false => terms.push(last),
         }
-        placed.terms = terms.into_iter().map(|at| (at.position, at.term.into_bytes())).collect();
+        placed.terms =
+            terms.iter().map(|at| (at.position, Term::from_slice(at.term.as_bytes()))).collect();
         self.phrase(id, placed, shape.proximity, place)
     }
 
@@ -188,15 +190,6 @@ impl Binder<'_> {
         Ok(Normal::Phrase { field: id, phrase })
     }
 
-    /// One term, or those that begin so.
-    fn word(&mut self, field: FieldId, term: String, prefix: bool) -> Result<Normal> {
-        let term = term.into_bytes();
-        Ok(match prefix {
-            true => Normal::Expand { field, terms: Expansion::new(TermPattern::Prefix(term))? },
-            false => Normal::Term { field, term },
-        })
-    }
-
     /// Why nothing of a text can be found in a field.
     pub(super) fn no_words(&self, id: FieldId, text: &str) -> String {
         format!(
@@ -209,6 +202,17 @@ impl Binder<'_> {
             self.schema.get(id).name
         )
     }
+}
+
+/// One term, or those that begin so.
+fn word(field: FieldId, term: impl AsRef<[u8]>, prefix: bool) -> Result<Normal> {
+    let term = term.as_ref();
+    Ok(match prefix {
+        true => {
+            Normal::Expand { field, terms: Expansion::new(TermPattern::Prefix(term.to_vec()))? }
+        }
+        false => Normal::Term { field, term: Term::from_slice(term) },
+    })
 }
 
 pub(super) fn spelled(terms: &[PlacedTerm]) -> String {

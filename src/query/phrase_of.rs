@@ -12,6 +12,7 @@ use crate::expansion::{Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
 use crate::limits;
 use crate::schema::Field;
+use crate::term::Term;
 
 /// A word of a [`Query::PhraseOf`], or what stands for one.
 ///
@@ -113,7 +114,7 @@ impl Query {
 /// The words of a phrase as far as they have been placed.
 #[derive(Default)]
 pub(super) struct Placed {
-    pub(super) terms: Vec<(u32, Vec<u8>)>,
+    pub(super) terms: Vec<(u32, Term)>,
     /// Those that stand for many terms.
     pub(super) open: Vec<(u32, Expansion)>,
     /// Where the next word stands.
@@ -261,9 +262,9 @@ impl Binder<'_> {
             placed.open.push((last, Expansion::new(pattern(term))?));
         }
         let terms = terms.into_iter();
-        placed
-            .terms
-            .extend(terms.map(|at| (start.saturating_add(at.position), at.term.into_bytes())));
+        placed.terms.extend(
+            terms.map(|at| (start.saturating_add(at.position), at.term.into_bytes().into())),
+        );
         placed.end = start.saturating_add(span);
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use super::{Place, Proximity, Query};
 use crate::expansion::{Expansion, TermPattern};
+use crate::term::Term;
 
 /// Empty places next to each other that are printed one by one.
 const EMPTY_SHOWN: u32 = 8;
@@ -14,7 +15,7 @@ const EMPTY_SHOWN: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PhraseSpec {
     /// Each different term once, in the order in which they first stand.
-    pub(crate) terms: Vec<Vec<u8>>,
+    pub(crate) terms: Vec<Term>,
     /// Each different pattern once, numbered on behind the terms.
     pub(crate) open: Vec<Expansion>,
     /// Two or more, by offset, of which the first is 0.
@@ -51,7 +52,7 @@ impl Shape {
 impl PhraseSpec {
     /// A phrase of terms by position, and of words that each stand for many.
     pub(crate) fn new(
-        placed: Vec<(u32, Vec<u8>)>,
+        placed: Vec<(u32, Term)>,
         open: impl IntoIterator<Item = (u32, Expansion)>,
         proximity: Proximity,
     ) -> Self {

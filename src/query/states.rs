@@ -56,7 +56,7 @@ impl Binder<'_> {
                 let said = [NULL_FIELD, EMPTY_FIELD].map(|name| self.schema.field_id(name));
                 let term = |field| Normal::Term {
                     field,
-                    term: self.schema.get(id).name.as_bytes().to_vec(),
+                    term: self.schema.get(id).name.as_bytes().into(),
                 };
                 none.extend(said.into_iter().flatten().map(term));
             }
@@ -67,7 +67,7 @@ impl Binder<'_> {
             // Documents say it of the field by the name that the schema has.
             let known = &self.schema.get(id).name;
             if known != text {
-                let term = |field| Normal::Term { field, term: known.as_bytes().to_vec() };
+                let term = |field| Normal::Term { field, term: known.as_bytes().into() };
                 return Ok(own.map(term));
             }
         } else if own.is_none() {

@@ -54,7 +54,7 @@ impl Binder<'_> {
         if first == last
             && let Ok(code) = u64::try_from(first)
         {
-            return Ok(Normal::Term { field: id, term: value::term_of_code(code).to_vec() });
+            return Ok(Normal::Term { field: id, term: value::term_of_code(code)[..].into() });
         }
         if first > last || first > CODES.last || last < CODES.first {
             let reason = format!("no value of '{}' is {}", field.name, shortened(text));
@@ -126,7 +126,7 @@ impl Binder<'_> {
         let (mut set, mut any) = (vec![], vec![]);
         for value in values {
             match value {
-                Normal::Term { term, .. } => set.push(term),
+                Normal::Term { term, .. } => set.push(term.into_vec()),
                 other => any.push(other),
             }
         }

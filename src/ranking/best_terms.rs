@@ -52,8 +52,9 @@ impl Ranked<'_> {
         for (term, own) in best.terms.into_iter().zip(dfs) {
             let boost = boost * expansion.nearness(&term.term, term.distance);
             let df = if are_spellings { most } else { own };
+            let infos = self.add_infos(term.infos);
             let node =
-                self.term_as_rare_as(df, field, &term.term, boost, term.infos, sources, matches)?;
+                self.term_as_rare_as(df, field, &term.term, boost, infos, sources, matches)?;
             if let Node::Term(nth) = node
                 && let Some(term) = self.terms.get_mut(nth)
             {

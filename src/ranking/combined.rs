@@ -26,6 +26,7 @@ use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
+use crate::term::Term;
 use std::sync::Arc;
 
 /// A word, looked up in all its fields.
@@ -45,7 +46,7 @@ pub(super) struct RankedField {
     pub(super) weight: f32,
     /// The field alone, with the parameters that all have together.
     pub(super) scoring: Arc<FieldScoring>,
-    pub(super) term: Option<Vec<u8>>,
+    pub(super) term: Option<Term>,
     /// By segment; none where it has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
 }

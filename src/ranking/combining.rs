@@ -34,7 +34,7 @@ impl Ranked<'_> {
             n_docs = n_docs.max(own.n_docs);
             n_tokens += f64::from(*weight) * own.n_tokens as f64;
             let infos = match term {
-                Some(term) => self.look_up(*field, term, sources)?,
+                Some(term) => self.look_up_each(*field, term, sources)?,
                 None => vec![None; self.segments.len()],
             };
             let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();

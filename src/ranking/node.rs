@@ -1,6 +1,7 @@
 //! How the parts of a query make the score of a document.
 
 use crate::error::Result;
+use crate::recycle::FreeLists;
 
 /// [`Logical`](crate::query::Logical), resolved: terms, phrases and sets are numbers among those of the query.
 #[derive(Debug)]
@@ -45,6 +46,19 @@ impl Node {
     /// Stands where nothing was looked up yet.
     pub(super) const NOTHING: Node =
         Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+
+    /// Keeps the memory of its lists.
+    pub(super) fn give(self, free: &mut FreeLists<Node>) {
+        let lists = match self {
+            Node::Sum { must, should, must_not, .. } => [must, should, must_not],
+            Node::Max { any, .. } => [any, vec![], vec![]],
+            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => return,
+        };
+        for mut list in lists {
+            list.drain(..).for_each(|node| node.give(free));
+            free.give(list);
+        }
+    }
 
     /// The score of a document; `None` where it does not match. The only place where scores are added up for
     /// anything but plain sums of terms, so that they are the same to the last bit however a document is found.

@@ -16,7 +16,9 @@ use crate::ids::{FieldId, SegmentId};
 use crate::phrase::{PhraseReader, RarePhrase};
 use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
+use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
+use crate::term::Term;
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
@@ -25,6 +27,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
     pub(super) fields: Vec<Arc<FieldScoring>>,
     pub(super) terms: Vec<RankedTerm>,
+    /// By term and segment what the dictionary says; none where a segment has no document.
+    infos: Vec<Option<TermInfo>>,
     pub(super) phrases: Vec<RankedPhrase>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
@@ -37,18 +41,29 @@ pub(crate) struct Ranked<'s> {
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
     pub(super) root: Node,
+    free: FreeLists<Node>,
+}
+
+/// The memory of a ranking that is over, for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct RankedScratch {
+    segments: Vec<SegmentReader<'static>>,
+    fields: Vec<Arc<FieldScoring>>,
+    terms: Vec<RankedTerm>,
+    infos: Vec<Option<TermInfo>>,
+    nodes: FreeLists<Node>,
 }
 
 #[derive(Debug)]
 pub(super) struct RankedTerm {
     /// Index into `fields`.
     pub(super) field: usize,
-    pub(super) term: Vec<u8>,
+    pub(super) term: Term,
     pub(super) df: u64,
     pub(super) boost: f32,
     pub(super) weight: f32,
-    /// By segment; none where it has no document.
-    pub(super) infos: Vec<Option<TermInfo>>,
+    /// Index into `infos` of what the first segment says of it.
+    infos: usize,
     /// Whether it counts as rare as another, of which it is a spelling.
     pub(super) is_spelling: bool,
 }
@@ -79,15 +94,20 @@ impl<'s> Ranked<'s> {
     /// Looks up what `scored` needs. `matches` finds the documents of a constant part.
     pub(crate) fn new(
         scored: &Logical,
-        segments: Vec<SegmentReader<'s>>,
+        segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
         parts: Parts,
+        scratch: RankedScratch,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
+        let RankedScratch { segments: memory, fields, terms, infos, nodes: free } = scratch;
+        let mut in_order = recycled(memory);
+        in_order.extend(segments);
         let mut ranked = Ranked {
-            segments,
-            fields: vec![],
-            terms: vec![],
+            segments: in_order,
+            fields,
+            terms,
+            infos,
             phrases: vec![],
             combined: vec![],
             sets: vec![],
@@ -95,6 +115,7 @@ impl<'s> Ranked<'s> {
             by_segment: vec![],
             functions: vec![],
             root: Node::NOTHING,
+            free,
         };
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
@@ -137,15 +158,21 @@ impl<'s> Ranked<'s> {
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let mut nodes = |this: &mut Self, parts: &[Logical]| -> Result<Vec<Node>> {
-            let mut infos = this.look_up_all(parts, sources)?;
-            let of_part = |(part, infos): (&Logical, &mut Vec<_>)| match part {
-                Logical::Term { field, term, boost } => {
-                    let infos = std::mem::take(infos);
-                    this.term(*field, term, *boost, infos, sources, matches)
-                }
-                other => this.node(other, sources, matches),
-            };
-            parts.iter().zip(&mut infos).map(of_part).collect()
+            if parts.is_empty() {
+                return Ok(vec![]);
+            }
+            let (infos, n_segments) = (this.look_up_all(parts, sources)?, this.segments.len());
+            let mut nodes = this.free.take();
+            for (nth, part) in parts.iter().enumerate() {
+                nodes.push(match part {
+                    Logical::Term { field, term, boost } => {
+                        let infos = infos + nth * n_segments;
+                        this.term(*field, term, *boost, infos, sources, matches)?
+                    }
+                    other => this.node(other, sources, matches)?,
+                });
+            }
+            Ok(nodes)
         };
         Ok(match scored {
             Logical::Term { field, term, boost } => {
@@ -223,7 +250,14 @@ impl<'s> Ranked<'s> {
         sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Vec<Node>> {
-        normals.iter().map(|normal| self.excluded(normal, sources, matches)).collect()
+        if normals.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut nodes = self.free.take();
+        for normal in normals {
+            nodes.push(self.excluded(normal, sources, matches)?);
+        }
+        Ok(nodes)
     }
 
     pub(super) fn set(
@@ -242,7 +276,7 @@ impl<'s> Ranked<'s> {
     }
 
     /// What the dictionaries say of a term, by segment.
-    pub(super) fn look_up(
+    pub(super) fn look_up_each(
         &self,
         field: FieldId,
         term: &[u8],
@@ -252,14 +286,25 @@ impl<'s> Ranked<'s> {
         self.segments.iter().map(of_segment).collect()
     }
 
-    /// The same for each part that is a term, all of a field together, so that they wait for memory together;
-    /// their postings are asked for early. Nothing for other parts.
-    fn look_up_all(
-        &self,
-        parts: &[Logical],
-        sources: &Sources<'_>,
-    ) -> Result<Vec<Vec<Option<TermInfo>>>> {
-        let mut infos = vec![vec![]; parts.len()];
+    /// The same, kept with those of other terms; the place of what the first segment says.
+    fn look_up(&mut self, field: FieldId, term: &[u8], sources: &Sources<'_>) -> Result<usize> {
+        let start = self.infos.len();
+        for segment in &self.segments {
+            self.infos.push(sources.look_ups.get(*segment, field, term)?);
+        }
+        Ok(start)
+    }
+
+    /// What the segments say of a term.
+    pub(super) fn infos_of(&self, term: &RankedTerm) -> &[Option<TermInfo>] {
+        &self.infos[term.infos..term.infos + self.segments.len()]
+    }
+
+    /// Looks up each part that is a term, all of a field together, so that they wait for memory together;
+    /// their postings are asked for early. The place of what is said of the first part, of which there is one for every part.
+    fn look_up_all(&mut self, parts: &[Logical], sources: &Sources<'_>) -> Result<usize> {
+        let (start, n_segments) = (self.infos.len(), self.segments.len());
+        self.infos.resize(start + parts.len() * n_segments, None);
         let term_of = |part: &Logical| match part {
             Logical::Term { field, .. } => Some(*field),
             _ => None,
@@ -277,7 +322,7 @@ impl<'s> Ranked<'s> {
                     _ => None,
                 })
             };
-            for segment in &self.segments {
+            for (nth_segment, segment) in self.segments.iter().enumerate() {
                 let reader = segment.field(field);
                 let mut places = of_field().map(|(at, _)| at);
                 let terms = of_field().map(|(_, term)| term);
@@ -286,13 +331,13 @@ impl<'s> Ranked<'s> {
                         reader.prefetch_postings(info)?;
                     }
                     if let Some(at) = places.next() {
-                        infos[at].push(info);
+                        self.infos[start + at * n_segments + nth_segment] = info;
                     }
                     Ok(())
                 })?;
             }
         }
-        Ok(infos)
+        Ok(start)
     }
 
     fn term(
@@ -300,16 +345,17 @@ impl<'s> Ranked<'s> {
         field: FieldId,
         term: &[u8],
         boost: f32,
-        infos: Vec<Option<TermInfo>>,
+        infos: usize,
         sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+        let own = &self.infos[infos..infos + self.segments.len()];
+        let here = own.iter().flatten().map(|info| u64::from(info.df)).sum();
         let df = sources.statistics.document_frequency(field, term, here)?;
         self.term_as_rare_as(df, field, term, boost, infos, sources, matches)
     }
 
-    /// A term that counts as if it were in `df` documents.
+    /// A term that counts as if it were in `df` documents; `infos` is the place of what the first segment says.
     #[expect(clippy::too_many_arguments, reason = "what a term is, and what finds out the rest")]
     pub(super) fn term_as_rare_as(
         &mut self,
@@ -317,7 +363,7 @@ impl<'s> Ranked<'s> {
         field: FieldId,
         term: &[u8],
         boost: f32,
-        infos: Vec<Option<TermInfo>>,
+        infos: usize,
         sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
@@ -329,10 +375,10 @@ impl<'s> Ranked<'s> {
         if !keeps_frequencies {
             // Once in a document of one word: nothing but rarity tells such documents apart.
             let score = boost * idf(self.fields[place].n_docs, df);
-            return self.set(&Normal::Term { field, term: term.to_vec() }, score, matches);
+            return self.set(&Normal::Term { field, term: term.into() }, score, matches);
         }
         let weight = self.fields[place].weight(df, boost);
-        let (term, is_spelling) = (term.to_vec(), false);
+        let (term, is_spelling) = (Term::from_slice(term), false);
         self.terms.push(RankedTerm { field: place, term, df, boost, weight, infos, is_spelling });
         Ok(Node::Term(self.terms.len() - 1))
     }
@@ -502,7 +548,7 @@ impl<'s> Ranked<'s> {
         clauses.clear();
         clauses.reserve(self.terms.len());
         for term in &self.terms {
-            let Some(info) = &term.infos[segment] else { continue };
+            let Some(info) = &self.infos_of(term)[segment] else { continue };
             let scoring = &self.fields[term.field];
             let reader = self.segments[segment].field(scoring.field);
             let list = reader.ranked(info)?;
@@ -528,7 +574,7 @@ impl<'s> Ranked<'s> {
         for term in &self.terms {
             let scoring = &self.fields[term.field];
             let reader = self.segments[segment].field(scoring.field);
-            let clause = match &term.infos[segment] {
+            let clause = match &self.infos_of(term)[segment] {
                 Some(info) => tree.add(reader, info, term.weight, Arc::clone(scoring))?,
                 None => None,
             };
@@ -578,10 +624,24 @@ impl<'s> Ranked<'s> {
     ) {
         for term in &self.terms {
             let field = self.fields[term.field].field;
-            for (segment, info) in self.segments.iter().zip(&term.infos) {
+            for (segment, info) in self.segments.iter().zip(self.infos_of(term)) {
                 visit(segment.id(), field, &term.term, *info);
             }
         }
+    }
+
+    /// Ends the ranking and keeps its memory.
+    pub(crate) fn into_scratch(self) -> RankedScratch {
+        let Ranked { segments, mut fields, mut terms, mut infos, root, mut free, .. } = self;
+        (fields.clear(), terms.clear(), infos.clear());
+        root.give(&mut free);
+        RankedScratch { segments: recycled(segments), fields, terms, infos, nodes: free }
+    }
+
+    /// Keeps what the segments say of a term that was looked up elsewhere; its place.
+    pub(super) fn add_infos(&mut self, infos: Vec<Option<TermInfo>>) -> usize {
+        self.infos.extend(infos);
+        self.infos.len() - self.segments.len()
     }
 
     pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {

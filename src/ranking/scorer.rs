@@ -32,7 +32,7 @@ impl<'s> Ranked<'s> {
     pub(crate) fn segment(&self, segment: usize) -> Result<SegmentScorer<'_, 's>> {
         let mut cursors = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
-            cursors.push(match &term.infos[segment] {
+            cursors.push(match &self.infos_of(term)[segment] {
                 None => None,
                 Some(info) => {
                     let scoring = &self.fields[term.field];

@@ -33,6 +33,9 @@ impl Search<'_> {
             None => self.answer(started),
         };
         self.log_if_slow(Some(started), answer.as_ref().err());
+        if let Some(memory) = self.meaning.into_memory() {
+            self.searcher.keep_search_memory(memory);
+        }
         answer
     }
 
@@ -60,7 +63,8 @@ impl Search<'_> {
             }
             Ok(ranked) => ranked,
         };
-        let mut hits = Vec::with_capacity(self.request.limit.min(HITS_ROOM) as usize);
+        let n_hits = if self.request.count_only { 0 } else { self.request.limit.min(HITS_ROOM) };
+        let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
         let mut add = |hit: Hit| {
             if let Err(error) = budget::work(FETCHED_NS) {
@@ -73,6 +77,9 @@ impl Search<'_> {
             Ok(())
         };
         let found = self.find(ranked.as_ref(), Ready::default(), &mut add)?;
+        if let Some(ranked) = ranked {
+            self.with_memory(|memory| memory.ranked = ranked.into_scratch());
+        }
         let stopped = found.stopped.or(stopped);
         Ok(Hits {
             total: found.total,
@@ -116,9 +123,11 @@ impl Search<'_> {
                 hit(Hit { sort, ..Hit::new(doc, score) })
             }),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-                let found = self.planned(&page, ready.planned)?;
+                let mut found = self.planned(&page, ready.planned)?;
                 let score = page.score();
                 found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
+                let docs = std::mem::take(&mut found.docs);
+                self.with_memory(|memory| memory.docs.give(docs));
                 Ok(found)
             }
         }
@@ -126,7 +135,8 @@ impl Search<'_> {
 
     /// What a plan finds, where nothing is scored: what is `planned` already, or one of its own.
     fn planned(&self, page: &PagePlan, planned: Option<&mut Execution<'_>>) -> Result<Found> {
-        let mut found = Found::uncounted();
+        let docs = self.with_memory(|memory| memory.docs.take());
+        let mut found = Found { docs, ..Found::uncounted() };
         let done = match planned {
             Some(execution) => self.execute(execution, &mut found),
             None => self.options(page.goal(), false).and_then(|options| {

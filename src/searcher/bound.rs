@@ -1,6 +1,7 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
 use super::Statistics;
+use super::meaning::SearchMemory;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
@@ -22,7 +23,14 @@ impl<'s> Search<'s> {
     pub(super) fn bind(&self, query: &query::Query) -> Result<BoundQuery> {
         let (pattern_terms, notes) = (self.request.pattern_terms, self.meaning.is_explained());
         let options = BindOptions { pattern_terms, notes };
-        query::bind(query, self.searcher.schema(), &self.searcher.0.setting.analyzers, options)
+        let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
+        self.with_memory(|memory| query::bind(query, schema, analyzers, options, &mut memory.bind))
+    }
+
+    /// Does something in memory that earlier searches left.
+    pub(super) fn with_memory<T>(&self, work: impl FnOnce(&mut SearchMemory) -> T) -> T {
+        let memory = &mut *self.meaning.memory.borrow_mut();
+        work(memory.get_or_insert_with(|| self.searcher.search_memory()))
     }
 
     /// The documents that the query means with all selections.
@@ -37,9 +45,15 @@ impl<'s> Search<'s> {
     fn rewrite(&self) -> Result<Rewritten> {
         let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
         match self.meaning.bound.get() {
-            Some(bound) => Ok(bound.rewritten(schema, analyzers)),
+            Some(bound) => {
+                Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))
+            }
             None if self.meaning.is_explained() => query::rewrite(&self.query(), schema, analyzers),
-            None => Ok(Rewritten { normal: self.searcher.matching(&self.query())?, notes: vec![] }),
+            None => self.with_memory(|memory| {
+                let (query, memory) = (self.query(), &mut memory.bind);
+                let normal = query::matching_in(&query, schema, analyzers, memory)?;
+                Ok(Rewritten { normal, notes: vec![] })
+            }),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Meaning of a search in the schema of its index, as far as that is known.
 
 use super::bound_facet::BoundFacet;
+use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
-use crate::query::{BoundQuery, Rewritten};
-use std::cell::OnceCell;
+use crate::query::{BindMemory, BoundQuery, Rewritten};
+use crate::ranking::prepared::RankedScratch;
+use crate::recycle::FreeLists;
+use std::cell::{OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.
 #[derive(Debug, Default)]
@@ -14,12 +17,35 @@ pub(super) struct Meaning {
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,
     pub(super) facets: OnceCell<Vec<BoundFacet>>,
+    /// Memory that an earlier search left, once it was asked for.
+    pub(super) memory: RefCell<Option<SearchMemory>>,
+}
+
+/// Memory in which a search is understood, for the next one.
+#[derive(Debug, Default)]
+pub(super) struct SearchMemory {
+    pub(super) bind: BindMemory,
+    pub(super) ranked: RankedScratch,
+    /// For the documents of a page.
+    pub(super) docs: FreeLists<DocId>,
 }
 
 impl Meaning {
     /// Whether people will be told.
     pub(super) fn is_explained(&self) -> bool {
         self.clock.get().is_some()
+    }
+
+    /// The memory that it was found in; none where it needed none.
+    pub(super) fn into_memory(self) -> Option<SearchMemory> {
+        let mut memory = self.memory.into_inner()?;
+        if let Some(bound) = self.bound.into_inner() {
+            memory.bind.give(bound.logical);
+        }
+        if let Some(rewritten) = self.rewritten.into_inner() {
+            memory.bind.give_normal(rewritten.normal);
+        }
+        Some(memory)
     }
 
     /// Does something as a part of a phase, of which only a search that is explained has the time.

@@ -54,6 +54,7 @@ pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };
+use meaning::SearchMemory;
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
@@ -80,7 +81,7 @@ use crate::plan::{
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query};
 use crate::ranking::bm25::FieldScorings;
-use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
@@ -133,6 +134,8 @@ struct Inner {
     scratch: Mutex<Vec<Scratch>>,
     /// The same for finding the best.
     pruned: Mutex<Vec<pruned::Scratch>>,
+    /// The same for understanding a search.
+    memory: Mutex<Vec<SearchMemory>>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
@@ -204,7 +207,7 @@ impl Searcher {
     ) -> Self {
         let made_by = snapshot.manifest.term_versions.analysis;
         setting.analyzers = setting.analyzers.in_version(made_by);
-        let (scratch, pruned) = Default::default();
+        let (scratch, pruned, memory) = Default::default();
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
         let terms = Arc::default();
@@ -215,6 +218,7 @@ impl Searcher {
             setting,
             scratch,
             pruned,
+            memory,
             terms,
             scorings,
         }))
@@ -455,6 +459,7 @@ impl Searcher {
         statistics: &Statistics,
         parts: Parts,
         look_ups: &LookUps,
+        memory: RankedScratch,
     ) -> Result<Ranked<'_>> {
         let is_whole = *statistics != Statistics::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
@@ -470,9 +475,8 @@ impl Searcher {
             }
         };
         let sources = Sources { statistics, look_ups };
-        let segments = self.segments().collect();
         let matches = |normal: &Normal| self.matches(normal, look_ups);
-        let ranked = Ranked::new(logical, segments, &sources, parts, matches)?;
+        let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory, matches)?;
         if is_whole {
             return Ok(ranked);
         }
@@ -480,7 +484,7 @@ impl Searcher {
             let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
             let only = std::iter::once(segment);
             let matches = |normal: &Normal| self.matches_in(normal, only.clone(), look_ups);
-            Ranked::new(logical, vec![segment], &sources, parts, matches)
+            Ranked::new(logical, only.clone(), &sources, parts, RankedScratch::default(), matches)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
@@ -533,8 +537,15 @@ impl Searcher {
         let mut total = 0;
         let counted = {
             let _scope = self.enter(&Budget::new());
-            self.matching(query)
-                .and_then(|normal| self.count_to(&normal, &LookUps::of(&normal), &mut total))
+            let mut memory = self.search_memory();
+            let (schema, analyzers) = (self.schema(), &self.0.setting.analyzers);
+            let normal = query::matching_in(query, schema, analyzers, &mut memory.bind);
+            normal.and_then(|normal| {
+                let counted = self.count_to(&normal, &LookUps::of(&normal), &mut total);
+                memory.bind.give_normal(normal);
+                self.keep_search_memory(memory);
+                counted
+            })
         };
         if started.is_some() {
             let search = self.search(query).count_only().search();
@@ -756,6 +767,18 @@ impl Searcher {
         let mut kept = lock(&self.0.pruned);
         if kept.len() < SCRATCH_KEPT {
             kept.push(scratch);
+        }
+    }
+
+    /// Memory that an earlier search was understood in, or none.
+    fn search_memory(&self) -> SearchMemory {
+        lock(&self.0.memory).pop().unwrap_or_default()
+    }
+
+    fn keep_search_memory(&self, memory: SearchMemory) {
+        let mut kept = lock(&self.0.memory);
+        if kept.len() < SCRATCH_KEPT {
+            kept.push(memory);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::limits;
 use crate::plan::{CountStrategy, PagePlan, Phase, TopKStrategy};
 use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
@@ -84,9 +84,10 @@ impl<'a> Search<'a> {
         let own = OfSnapshot { snapshot, parameters: &parameters, kept };
         let recording = Recording::new(&own, self.searcher.schema());
         let sources = Sources { statistics: &recording, look_ups: self.look_ups() };
-        let segments = self.searcher.segments().collect();
+        let (segments, memory) = (self.searcher.segments(), RankedScratch::default());
         let matches = |_: &Normal| Ok(vec![]);
-        Ranked::new(&self.bound()?.logical, segments, &sources, Parts::AsNeeded, matches)?;
+        let logical = &self.bound()?.logical;
+        Ranked::new(logical, segments, &sources, Parts::AsNeeded, memory, matches)?;
         Ok(recording.into_asked())
     }
 
@@ -97,8 +98,9 @@ impl<'a> Search<'a> {
         parts: Parts,
     ) -> Result<Ranked<'a>> {
         let (searcher, statistics) = (self.searcher, &self.request.statistics);
+        let memory = self.with_memory(|memory| std::mem::take(&mut memory.ranked));
         let ranked = self.meaning.time(Phase::LookUp, || {
-            searcher.ranked(logical, parameters, statistics, parts, self.look_ups())
+            searcher.ranked(logical, parameters, statistics, parts, self.look_ups(), memory)
         })?;
         Ok(ranked.with_functions(self.functions()?))
     }

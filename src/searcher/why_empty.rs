@@ -349,7 +349,7 @@ impl Searcher {
             && let TermPattern::Set(values) = terms.pattern()
         {
             for term in values.iter().take(UNKNOWN_MAX) {
-                self.add_unknown(&Normal::Term { field, term: term.clone() }, field, explained);
+                self.add_unknown(&Normal::Term { field, term: term[..].into() }, field, explained);
             }
             return Ok(true);
         }

@@ -2,7 +2,9 @@
 
 use crate::heap::during;
 use treepie::storage::ReadMode;
-use treepie::{BadLines, Document, Hit, Index, LineFormat, Schema, TotalMode};
+use treepie::{
+    BadLines, Document, Hit, Index, LineFormat, Order, Schema, SearchBuilder, TotalMode,
+};
 
 /// An index of two segments, with words in a half, a third, a fortieth and few of its documents.
 fn words_by_modulus() -> Index {
@@ -29,30 +31,47 @@ fn words_by_modulus() -> Index {
 }
 
 #[test]
-fn finding_the_best_again_allocates_little_and_no_more_than_before() {
+fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
     let searcher = words_by_modulus().searcher().unwrap();
-    // What is left is the query as it is scored and looked up, its short lists, and the hits.
-    for (text, most) in [
-        ("two", 8),
-        ("rare", 10),
-        ("two three", 16),
-        ("+two +three", 16),
-        ("+two +rare", 17),
-        ("two three forty rare single", 36),
+    type Wanted = for<'s> fn(SearchBuilder<'s>) -> SearchBuilder<'s>;
+    let wanted: [(&str, Wanted); 4] = [
+        ("best", |search| search.total(TotalMode::Unknown)),
+        ("best, counted", |search| search),
+        ("in order", |search| search.order(Order::Document)),
+        ("count", |search| search.count_only()),
+    ];
+    for text in [
+        "two",
+        "rare",
+        "absent",
+        "two three",
+        "two absent",
+        "rare single",
+        "+two +three",
+        "+two +rare",
+        "+rare +single",
+        "two three forty rare single",
     ] {
         let query = searcher.parse(text).unwrap();
-        let run = || {
-            let search = searcher.search(&query).limit(10).total(TotalMode::Unknown);
-            search.fields::<&str>([]).run().unwrap()
-        };
-        let (first, again) = (run().hits, run().hits);
-        let kept = searcher.scratch_bytes();
-        let (hits, heap) = during(|| run().hits);
-        assert!(heap.allocations <= most, "{text}: {heap:?}");
-        assert_eq!((&hits, &hits), (&first, &again), "{text}");
-        // Nothing stays allocated but the hits: the scratch has all that it needs.
-        assert_eq!(heap.live, (hits.capacity() * size_of::<Hit>()) as i64, "{text}");
-        assert_eq!(searcher.scratch_bytes(), kept, "{text}");
+        for (what, wanted) in wanted {
+            let run =
+                || wanted(searcher.search(&query).limit(10)).fields::<&str>([]).run().unwrap();
+            let (first, again) = (run(), run());
+            let kept = searcher.scratch_bytes();
+            let (found, heap) = during(run);
+            let most = u64::from(found.hits.capacity() > 0);
+            assert_eq!(heap.allocations as u64, most, "{text}, {what}: {heap:?}");
+            let total = first.total;
+            assert_eq!((&found.hits, found.total), (&first.hits, total), "{text}, {what}");
+            assert_eq!((&found.hits, found.total), (&again.hits, total), "{text}, {what}");
+            // Nothing stays allocated but the hits: the scratch has all that it needs.
+            let bytes = found.hits.capacity() * size_of::<Hit>();
+            assert_eq!(heap.live, bytes as i64, "{text}, {what}");
+            assert_eq!(searcher.scratch_bytes(), kept, "{text}, {what}");
+        }
+        let count = || searcher.count(&query).unwrap();
+        count();
+        assert_eq!(during(count).1.allocations, 0, "counting {text}");
     }
     assert!(searcher.scratch_bytes() < 1 << 20);
 }

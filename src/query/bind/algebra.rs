@@ -19,13 +19,14 @@ impl Binder<'_> {
     /// What matches all of `all` and none of `none`, from nodes that are normal.
     pub(in crate::query) fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
         if none.is_empty() && all.len() == 1 {
-            return all.remove(0);
+            return self.memory.normal.last_of(all).unwrap_or(Normal::All);
         }
-        if none.is_empty() && are_few_terms(&all) {
-            return match distinct(all) {
-                mut one if one.len() == 1 => one.remove(0),
-                all if all.is_empty() => Normal::All,
-                all => Normal::And { all, none },
+        if are_few_terms(&all) && are_few_terms(&none) && !all.iter().any(|it| none.contains(it)) {
+            (all, none) = (distinct(all), distinct(none));
+            return match (all.len(), none.len()) {
+                (0, 0) => Normal::All,
+                (1, 0) => self.memory.normal.last_of(all).unwrap_or(Normal::All),
+                _ => Normal::And { all, none },
             };
         }
         loop {
@@ -66,14 +67,14 @@ impl Binder<'_> {
 
     /// What matches one of `any`, from nodes that are normal.
     pub(in crate::query) fn or(&mut self, mut any: Vec<Normal>) -> Normal {
-        if any.len() == 1 {
-            return any.remove(0);
+        let are_few = !any.is_empty() && are_few_terms(&any);
+        if are_few {
+            any = distinct(any);
         }
-        if !any.is_empty() && are_few_terms(&any) {
-            return match distinct(any) {
-                mut one if one.len() == 1 => one.remove(0),
-                any => Normal::Or(any),
-            };
+        match (any.len(), are_few) {
+            (1, _) => return self.memory.normal.last_of(any).unwrap_or(Normal::All),
+            (_, true) => return Normal::Or(any),
+            _ => {}
         }
         let mut reasons = vec![];
         let mut positive = vec![];

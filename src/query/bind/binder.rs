@@ -1,5 +1,6 @@
 //! State of binding a query: where in it one is, and what was noted so far.
 
+use super::memory::BindMemory;
 use crate::analysis::Analyzers;
 use crate::error::Error;
 use crate::ids::FieldId;
@@ -26,6 +27,7 @@ pub(in crate::query) struct Binder<'a> {
     pub(super) scopes: Vec<Scope>,
     /// The fields in which words are read together at the moment.
     pub(super) together: Vec<JoinedField>,
+    pub(in crate::query) memory: BindMemory,
 }
 
 impl<'a> Binder<'a> {
@@ -38,6 +40,7 @@ impl<'a> Binder<'a> {
             n_terms: 0,
             scopes: vec![],
             together: vec![],
+            memory: BindMemory::default(),
         }
     }
 }

@@ -22,13 +22,27 @@ pub(in crate::query) enum Clause<T> {
     Dropped(String),
 }
 
+/// Clauses of one kind, of which some may have dropped out.
+#[derive(Debug)]
+pub(in crate::query) struct Clauses<T> {
+    /// What is left of them.
+    parts: Vec<T>,
+    /// The places among `parts` of those that some fields have nothing of, and why.
+    partial: Vec<(usize, String)>,
+    /// Why the others have dropped out.
+    dropped: Vec<String>,
+    /// How many of those that every field has something of only filter.
+    n_filters: usize,
+    /// Whether any was written that does not only filter.
+    has_words: bool,
+}
+
 /// Clauses side by side, before any of them drops out.
 #[derive(Debug)]
 pub(in crate::query) struct Group<T> {
-    /// Clauses that must match, and whether each only filters.
-    pub(in crate::query) must: Vec<(Clause<T>, bool)>,
-    pub(in crate::query) should: Vec<Clause<T>>,
-    pub(in crate::query) must_not: Vec<Clause<Normal>>,
+    pub(in crate::query) must: Clauses<T>,
+    pub(in crate::query) should: Clauses<T>,
+    pub(in crate::query) must_not: Clauses<Normal>,
     pub(in crate::query) minimum: Option<u32>,
 }
 
@@ -45,23 +59,82 @@ pub(in crate::query) struct Settled<T> {
 }
 
 impl<T> Clause<T> {
-    fn is_whole(&self) -> bool {
-        matches!(self, Clause::Whole(_))
-    }
-
-    fn into_whole(self) -> Option<T> {
-        match self {
-            Clause::Whole(it) => Some(it),
-            Clause::Partial(..) | Clause::Dropped(_) => None,
-        }
-    }
-
     pub(in crate::query) fn map<U>(self, change: impl FnOnce(T) -> U) -> Clause<U> {
         match self {
             Clause::Whole(it) => Clause::Whole(change(it)),
             Clause::Partial(it, why) => Clause::Partial(change(it), why),
             Clause::Dropped(why) => Clause::Dropped(why),
         }
+    }
+}
+
+impl<T> Default for Clauses<T> {
+    fn default() -> Self {
+        Clauses::in_list(vec![])
+    }
+}
+
+impl<T> FromIterator<Clause<T>> for Clauses<T> {
+    fn from_iter<I: IntoIterator<Item = Clause<T>>>(clauses: I) -> Self {
+        let mut all = Clauses::default();
+        clauses.into_iter().for_each(|clause| all.push(clause, false));
+        all
+    }
+}
+
+impl<T> Clauses<T> {
+    /// No clauses yet, with the memory of an empty list.
+    pub(in crate::query) fn in_list(parts: Vec<T>) -> Self {
+        Clauses { parts, partial: vec![], dropped: vec![], n_filters: 0, has_words: false }
+    }
+
+    /// Adds a clause that may be one which only filters.
+    pub(in crate::query) fn push(&mut self, clause: Clause<T>, is_filter: bool) {
+        self.has_words |= !is_filter;
+        match clause {
+            Clause::Whole(it) => {
+                self.n_filters += usize::from(is_filter);
+                self.parts.push(it);
+            }
+            Clause::Partial(it, why) => {
+                self.partial.push((self.parts.len(), why));
+                self.parts.push(it);
+            }
+            Clause::Dropped(why) => self.dropped.push(why),
+        }
+    }
+
+    /// Adds those of another list.
+    pub(in crate::query) fn append(&mut self, other: Self) {
+        let n = self.parts.len();
+        self.partial.extend(other.partial.into_iter().map(|(place, why)| (n + place, why)));
+        self.parts.extend(other.parts);
+        self.dropped.extend(other.dropped);
+        self.n_filters += other.n_filters;
+        self.has_words |= other.has_words;
+    }
+
+    /// How many were written.
+    fn n_asked(&self) -> usize {
+        self.parts.len() + self.dropped.len()
+    }
+
+    /// How many of them every field has something of.
+    pub(in crate::query) fn n_whole(&self) -> usize {
+        self.parts.len() - self.partial.len()
+    }
+
+    /// Whether every field has something of each, as it mostly is.
+    fn is_whole(&self) -> bool {
+        self.partial.is_empty() && self.dropped.is_empty()
+    }
+
+    /// What is left of each, and why some fields have nothing of it.
+    fn left(self) -> impl Iterator<Item = (T, Option<String>)> {
+        let mut partial = self.partial.into_iter().peekable();
+        self.parts.into_iter().enumerate().map(move |(place, it)| {
+            (it, partial.next_if(|(of, _)| *of == place).map(|(_, why)| why))
+        })
     }
 }
 
@@ -73,73 +146,44 @@ impl From<Normal> for Clause<Normal> {
 
 impl<T> Group<T> {
     /// Clauses of which all must match.
-    pub(in crate::query) fn all(must: Vec<(Clause<T>, bool)>) -> Self {
-        Group { must, should: vec![], must_not: vec![], minimum: None }
+    pub(in crate::query) fn all(must: Clauses<T>) -> Self {
+        Group { must, should: Clauses::default(), must_not: Clauses::default(), minimum: None }
     }
 
     /// Clauses of which one must match.
-    pub(in crate::query) fn any(should: Vec<Clause<T>>) -> Self {
-        Group { must: vec![], should, must_not: vec![], minimum: None }
-    }
-
-    /// Whether every field has something of each clause, as it mostly is.
-    fn is_whole(&self) -> bool {
-        self.must.iter().all(|(clause, _)| clause.is_whole())
-            && self.should.iter().all(Clause::is_whole)
-            && self.must_not.iter().all(Clause::is_whole)
-    }
-
-    /// The clauses as they are, in the memory that they have.
-    fn whole(self) -> Settled<T> {
-        let Group { must, should, must_not, minimum } = self;
-        let one = u32::from(must.is_empty() && !should.is_empty());
-        Settled {
-            must: must.into_iter().filter_map(|(clause, _)| clause.into_whole()).collect(),
-            should: should.into_iter().filter_map(Clause::into_whole).collect(),
-            minimum: minimum.unwrap_or(one),
-            scored: vec![],
-            must_not: must_not.into_iter().filter_map(Clause::into_whole).collect(),
-        }
+    pub(in crate::query) fn any(should: Clauses<T>) -> Self {
+        Group { must: Clauses::default(), should, must_not: Clauses::default(), minimum: None }
     }
 
     /// Leaves out what has no terms, and no longer requires what some fields have nothing of. `note` is told of both.
     pub(in crate::query) fn settle(self, mut note: impl FnMut(String)) -> Clause<Settled<T>> {
-        if self.is_whole() {
-            return Clause::Whole(self.whole());
+        let Group { mut must, mut should, mut must_not, minimum } = self;
+        if must.is_whole() && should.is_whole() && must_not.is_whole() {
+            let one = u32::from(must.parts.is_empty() && !should.parts.is_empty());
+            return Clause::Whole(Settled {
+                must: must.parts,
+                should: should.parts,
+                minimum: minimum.unwrap_or(one),
+                scored: vec![],
+                must_not: must_not.parts,
+            });
         }
-        let Group { must, should, must_not, minimum } = self;
-        let n_asked = should.len();
-        let has_words = must.iter().any(|(_, is_filter)| !is_filter);
-        let mut dropped = vec![];
-        let (mut left, mut n_words, mut optional) = (vec![], 0, vec![]);
-        for (clause, is_filter) in must {
-            match clause {
-                Clause::Whole(it) => {
-                    n_words += usize::from(!is_filter);
-                    left.push(it);
-                }
-                Clause::Partial(it, why) => optional.push((it, Some(why))),
-                Clause::Dropped(why) => dropped.push(why),
+        let (n_asked, has_words, n_filters) = (should.n_asked(), must.has_words, must.n_filters);
+        let are_in_vain = !must.dropped.is_empty();
+        let mut dropped = std::mem::take(&mut must.dropped);
+        dropped.append(&mut should.dropped);
+        dropped.append(&mut must_not.dropped);
+        let mut n_words = must.n_whole() - n_filters;
+        let (mut left, mut optional) = (vec![], vec![]);
+        for (it, why) in must.left() {
+            match why {
+                None => left.push(it),
+                why => optional.push((it, why)),
             }
         }
-        let are_in_vain = !dropped.is_empty();
-        let mut any = vec![];
-        for clause in should {
-            match clause {
-                Clause::Whole(it) => any.push((it, None)),
-                Clause::Partial(it, why) => any.push((it, Some(why))),
-                Clause::Dropped(why) => dropped.push(why),
-            }
-        }
-        let n_filters = left.len() - n_words;
+        let mut any: Vec<_> = should.left().collect();
+        let none = must_not.parts;
         let are_filters_asked = n_filters > 0 && !has_words;
-        let mut none = vec![];
-        for clause in must_not {
-            match clause {
-                Clause::Whole(it) | Clause::Partial(it, _) => none.push(it),
-                Clause::Dropped(why) => dropped.push(why),
-            }
-        }
         let is_empty = n_words == 0 && optional.is_empty() && any.is_empty() && none.is_empty();
         // A filter by itself is no answer to required words of which nothing is left.
         if is_empty && !dropped.is_empty() && (n_filters == 0 || are_in_vain) {
@@ -248,12 +292,15 @@ mod tests {
 
     /// `a` is whole, `?a` partial, `0a` dropped, `=a` a filter.
     fn settled(must: &str, should: &str, minimum: Option<u32>) -> String {
-        let must = must.split_whitespace().map(|text| match text.strip_prefix('=') {
-            Some(filter) => (Clause::Whole(filter), true),
-            None => (clause(text), false),
-        });
+        let mut required = Clauses::default();
+        for text in must.split_whitespace() {
+            match text.strip_prefix('=') {
+                Some(filter) => required.push(Clause::Whole(filter), true),
+                None => required.push(clause(text), false),
+            }
+        }
         let should = should.split_whitespace().map(clause).collect();
-        let group = Group { must: must.collect(), should, must_not: vec![], minimum };
+        let group = Group { must: required, should, must_not: Clauses::default(), minimum };
         let show = |settled: Settled<&str>| {
             let Settled { must, should, minimum, scored, .. } = settled;
             let [must, should, scored] = [must, should, scored].map(|parts| parts.join(" "));

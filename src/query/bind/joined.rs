@@ -169,14 +169,15 @@ impl Binder<'_> {
         if together.is_empty() {
             return self.clauses(group, boost);
         }
-        let (mut clauses, mut at) = (vec![], 0);
+        let (mut clauses, mut at) = (Clauses::default(), 0);
         for joined in together {
-            clauses.append(&mut self.clauses(&group[at..joined.words.start], boost)?);
+            clauses.append(self.clauses(&group[at..joined.words.start], boost)?);
             at = joined.words.end;
             let written = &group[joined.words.clone()];
             let names_field = written.first().is_some_and(names_field);
             self.enter_joined(&joined);
-            let words = self.clauses(self.kept(written), boost);
+            let words = self.kept(written).iter().map(|word| self.clause(word, boost));
+            let words = words.collect::<Result<Vec<_>>>();
             self.leave_joined();
             let words = words?;
             if minimum.is_some_and(|minimum| minimum > 1) {
@@ -185,24 +186,22 @@ impl Binder<'_> {
                 let others = P::of_leaf(self, joined.others, boost, names_field);
                 let mut words = words.into_iter();
                 for _ in written {
-                    let either = words.next().map(|word| word.0).into_iter();
+                    let either = words.next().into_iter();
                     let either = either.chain([Clause::Whole(others.clone())]);
-                    clauses.push((self.best_of(either.collect(), 0.0), false));
+                    clauses.push(self.best_of(either.collect(), 0.0), false);
                 }
                 continue;
             }
             let own = match (words.is_empty(), are_required) {
                 (true, _) => None,
-                (false, true) => Some(self.sum(Group::all(words))),
-                (false, false) => {
-                    let words = words.into_iter().map(|word| word.0).collect();
-                    Some(self.sum(Group::any(words)))
-                }
+                (false, true) => Some(self.sum(Group::all(words.into_iter().collect()))),
+                (false, false) => Some(self.sum(Group::any(words.into_iter().collect()))),
             };
             let others = Clause::Whole(P::of_leaf(self, joined.others, boost, names_field));
-            clauses.push((self.best_of(own.into_iter().chain([others]).collect(), 0.0), false));
+            let either = own.into_iter().chain([others]).collect();
+            clauses.push(self.best_of(either, 0.0), false);
         }
-        clauses.append(&mut self.clauses(&group[at..], boost)?);
+        clauses.append(self.clauses(&group[at..], boost)?);
         Ok(clauses)
     }
 }

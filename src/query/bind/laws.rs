@@ -190,7 +190,7 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
         Normal::Nothing { .. } => false,
         Normal::Term { field, term } => {
             let terms = doc.0[field.index()].as_ref();
-            terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == term))
+            terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == &term[..]))
         }
         Normal::Phrase { field, phrase } => {
             assert!(phrase.open.is_empty() && phrase.proximity == Proximity::Exact);
@@ -198,7 +198,7 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
             (0..terms.len()).any(|start| {
                 phrase.words.iter().all(|word| {
                     let term = terms.get(start + word.offset as usize);
-                    let wanted = &phrase.terms[word.term as usize];
+                    let wanted = &phrase.terms[word.term as usize][..];
                     term.is_some_and(|term| term.as_bytes() == wanted)
                 })
             })
@@ -344,7 +344,9 @@ proptest! {
         prop_assert!(is_normal(&normal, true), "{:?}", normal);
         let same = parse(&query.to_string(), &ParseOptions::default()).unwrap();
         let options = BindOptions::default();
-        let logical = bind(&query, &schema(), &Analyzers::default(), options).unwrap().logical;
+        let memory = &mut BindMemory::default();
+        let bound = bind(&query, &schema(), &Analyzers::default(), options, memory).unwrap();
+        let logical = bound.logical;
         let printed = normal.display(&schema()).to_string();
         let parsed = parse(&printed, &ParseOptions::default()).unwrap();
         for doc in universe() {

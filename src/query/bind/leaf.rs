@@ -4,10 +4,12 @@ use super::Normal;
 use super::binder::{Binder, Scope};
 use crate::ids::FieldId;
 use crate::query::logical::{CombinedField, Logical, finite};
+use crate::recycle::FreeLists;
+use crate::term::Term;
 
 impl Binder<'_> {
     /// Score of a leaf: as one word in fields that are combined, else each term by itself.
-    pub(super) fn leaf(&self, matching: Normal, boost: f32, names_field: bool) -> Logical {
+    pub(super) fn leaf(&mut self, matching: Normal, boost: f32, names_field: bool) -> Logical {
         let combined = self.scopes.last().filter(|scope| scope.combined && !names_field);
         match combined.and_then(|scope| scope.words(&matching, boost)) {
             Some(combined) => combined,
@@ -16,7 +18,7 @@ impl Binder<'_> {
     }
 
     /// Terms that a leaf stands for, each by itself, of the fields that it names or of the default ones.
-    fn matched(&self, matching: Normal, boost: f32, names_field: bool) -> Logical {
+    fn matched(&mut self, matching: Normal, boost: f32, names_field: bool) -> Logical {
         let weight = |field: FieldId| match self.scopes.last() {
             Some(scope) if !names_field => {
                 let own = scope.weighted().find(|(other, _)| *other == field);
@@ -37,15 +39,24 @@ impl Binder<'_> {
             }
             Normal::Expand { field, .. } => Logical::Constant { score: weight(field), matching },
             Normal::And { all, none } if none.is_empty() && !all.is_empty() => {
-                let all = all.into_iter().map(|part| self.matched(part, boost, names_field));
-                Logical::sum(all.collect(), vec![], vec![], 0)
+                let all = self.each_matched(all, boost, names_field);
+                Logical::sum(all, vec![], vec![], 0, &mut self.memory.logical)
             }
             Normal::Or(any) => {
-                let any = any.into_iter().map(|part| self.matched(part, boost, names_field));
-                Logical::sum(vec![], any.collect(), vec![], 1)
+                let any = self.each_matched(any, boost, names_field);
+                Logical::sum(vec![], any, vec![], 1, &mut self.memory.logical)
             }
             other => Logical::Constant { matching: other, score: boost },
         }
+    }
+}
+
+impl Binder<'_> {
+    fn each_matched(&mut self, mut parts: Vec<Normal>, boost: f32, named: bool) -> Vec<Logical> {
+        let mut each = self.memory.logical.take();
+        each.extend(parts.drain(..).map(|part| self.matched(part, boost, named)));
+        self.memory.normal.give(parts);
+        each
     }
 }
 
@@ -62,7 +73,7 @@ impl Scope {
             Normal::Term { field, term } => Some((*field, term)),
             _ => None,
         });
-        let terms: Vec<(FieldId, &Vec<u8>)> = terms.collect::<Option<_>>()?;
+        let terms: Vec<(FieldId, &Term)> = terms.collect::<Option<_>>()?;
         let mut words: Vec<Vec<CombinedField>> = vec![];
         let is_one_word = (0..terms.len())
             .all(|nth| terms[..nth].iter().all(|(field, _)| *field != terms[nth].0));
@@ -81,6 +92,6 @@ impl Scope {
             place.iter_mut().find(|other| other.field == field)?.term = Some(term.clone());
         }
         let words = words.into_iter().map(|fields| Logical::Combined { fields, boost });
-        Some(Logical::sum(vec![], words.collect(), vec![], 1))
+        Some(Logical::sum(vec![], words.collect(), vec![], 1, &mut FreeLists::default()))
     }
 }

@@ -16,6 +16,7 @@ mod laws;
 mod leaf;
 mod limits;
 mod matching;
+mod memory;
 mod part;
 
 use super::logical::{self, Logical};
@@ -28,11 +29,12 @@ use crate::schema::Schema;
 pub(crate) use binder::BindOptions;
 pub(in crate::query) use binder::{Binder, located, shortened};
 use clause::Group;
-pub(in crate::query) use clause::{Clause, joined};
+pub(in crate::query) use clause::{Clause, Clauses, joined};
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
+pub(crate) use memory::BindMemory;
 use part::Part;
 
 /// Query in the terms of a schema.
@@ -65,11 +67,14 @@ pub(crate) fn bind(
     schema: &Schema,
     analyzers: &Analyzers,
     options: BindOptions,
+    memory: &mut BindMemory,
 ) -> Result<BoundQuery> {
     check_size(query)?;
-    let mut binder = Binder { options, ..Binder::new(schema, analyzers) };
-    let logical = binder.query(query)?;
-    Ok(BoundQuery { logical, notes: binder.notes, has_notes: options.notes })
+    let mut binder = Binder::new(schema, analyzers);
+    (binder.options, binder.memory) = (options, std::mem::take(memory));
+    let logical = binder.query(query);
+    *memory = binder.memory;
+    Ok(BoundQuery { logical: logical?, notes: binder.notes, has_notes: options.notes })
 }
 
 /// Finds the fields and terms that a query means, and the documents of these.
@@ -91,8 +96,25 @@ pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> 
 ///
 /// As [`bind`].
 pub(crate) fn matching(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Normal> {
+    matching_in(query, schema, analyzers, &mut BindMemory::default())
+}
+
+/// As [`matching`], in memory that earlier queries left.
+///
+/// # Errors
+///
+/// As [`bind`].
+pub(crate) fn matching_in(
+    query: &Query,
+    schema: &Schema,
+    analyzers: &Analyzers,
+    memory: &mut BindMemory,
+) -> Result<Normal> {
     check_size(query)?;
-    Binder::new(schema, analyzers).query(query)
+    let mut binder = Binder { memory: std::mem::take(memory), ..Binder::new(schema, analyzers) };
+    let normal = binder.query(query);
+    *memory = binder.memory;
+    normal
 }
 
 /// Whether documents must meet a condition that stands beside others, or must not where it excludes: the analyzers of
@@ -117,17 +139,21 @@ pub(crate) fn is_required(
 
 impl BoundQuery {
     /// The documents that match.
-    pub(crate) fn rewritten(&self, schema: &Schema, analyzers: &Analyzers) -> Rewritten {
-        let options = BindOptions { notes: self.has_notes, ..BindOptions::default() };
-        let notes = self.notes.clone();
-        let mut binder = Binder { options, notes, ..Binder::new(schema, analyzers) };
-        let normal = binder.matching(self.logical.clone());
+    pub(crate) fn rewritten(
+        &self,
+        schema: &Schema,
+        analyzers: &Analyzers,
+        memory: &mut BindMemory,
+    ) -> Rewritten {
+        let mut binder = Binder::new(schema, analyzers);
+        binder.options.notes = self.has_notes;
+        binder.notes.clone_from(&self.notes);
+        binder.memory = std::mem::take(memory);
+        let normal = binder.matching(&self.logical);
+        *memory = binder.memory;
         Rewritten { normal, notes: binder.notes }
     }
 }
-
-/// Clauses, and whether each only filters.
-type Clauses<P> = Vec<(Clause<P>, bool)>;
 
 impl Binder<'_> {
     /// Binds a query by itself: it matches nothing where nothing is left of it.
@@ -161,11 +187,11 @@ impl Binder<'_> {
                 Ok(constant(self.or(vec![]), 0.0))
             }
             Query::Or(any) => {
-                let any = self.alternatives(any, boost)?;
+                let any = self.clauses(any, boost)?;
                 Ok(self.sum(Group::any(any)))
             }
             Query::DisMax { any, tie } => {
-                let any = self.alternatives(any, boost)?;
+                let any = self.clauses(any, boost)?;
                 Ok(self.best_of(any, tie.get()))
             }
             Query::Not(query) => Ok(match self.clause::<Normal>(query, 1.0)? {
@@ -226,11 +252,14 @@ impl Binder<'_> {
     }
 
     fn clauses<P: Part>(&mut self, queries: &[Query], boost: f32) -> Result<Clauses<P>> {
-        queries.iter().map(|query| Ok((self.clause(query, boost)?, query.is_filter()))).collect()
-    }
-
-    fn alternatives<P: Part>(&mut self, any: &[Query], boost: f32) -> Result<Vec<Clause<P>>> {
-        any.iter().map(|query| self.clause(query, boost)).collect()
+        if queries.is_empty() {
+            return Ok(Clauses::default());
+        }
+        let mut clauses = Clauses::in_list(P::lists(&mut self.memory).take());
+        for query in queries {
+            clauses.push(self.clause(query, boost)?, query.is_filter());
+        }
+        Ok(clauses)
     }
 
     /// The sum of what is left of clauses side by side.
@@ -240,7 +269,7 @@ impl Binder<'_> {
     }
 
     /// The best of what is left of some alternatives.
-    fn best_of<P: Part>(&mut self, any: Vec<Clause<P>>, tie: f32) -> Clause<P> {
+    fn best_of<P: Part>(&mut self, any: Clauses<P>, tie: f32) -> Clause<P> {
         let settled = Group::any(any).settle(|note| self.note(note));
         settled.map(|settled| P::best_of(self, settled.should, tie))
     }
@@ -257,8 +286,7 @@ impl Binder<'_> {
         let noted = self.notes.len();
         // Looked at even where they are dropped: a field that does not exist is an error anywhere.
         let any = self.side_by_side(should, boost, false, minimum)?;
-        let any: Vec<_> = any.into_iter().map(|(clause, _)| clause).collect();
-        let is_required = all.iter().any(|(clause, _)| matches!(clause, Clause::Whole(_)));
+        let is_required = all.n_whole() > 0;
         let are_scored = is_required && !should.is_empty() && matches!(minimum, None | Some(0));
         // To say so takes longer than to bind them.
         if are_scored && self.options.notes {
@@ -269,8 +297,7 @@ impl Binder<'_> {
                 shortened(&dropped.join(", "))
             ));
         }
-        let none = must_not.iter().map(|query| self.clause(query, 1.0));
-        let none = none.collect::<Result<_>>()?;
+        let none = self.clauses(must_not, 1.0)?;
         Ok(self.sum(Group { must: all, should: any, must_not: none, minimum }))
     }
 

@@ -3,7 +3,9 @@
 use super::Normal;
 use super::binder::Binder;
 use super::clause::Settled;
+use super::memory::BindMemory;
 use crate::query::logical::Logical;
+use crate::recycle::FreeLists;
 
 /// A part of a query that is bound. The walk over the query is the same whatever comes of it, so that both mean the same.
 pub(super) trait Part: Clone {
@@ -11,13 +13,16 @@ pub(super) trait Part: Clone {
     fn constant(matching: Normal, score: f32) -> Self;
 
     /// The terms of a word, a phrase or a pattern, that may name its field itself.
-    fn of_leaf(binder: &Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self;
+    fn of_leaf(binder: &mut Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self;
 
     /// Sum of the clauses that are left side by side.
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self;
 
     /// The best of some alternatives, and `tie` times the others.
     fn best_of(binder: &mut Binder<'_>, any: Vec<Self>, tie: f32) -> Self;
+
+    /// Lists of such parts that are free.
+    fn lists(memory: &mut BindMemory) -> &mut FreeLists<Self>;
 }
 
 impl Part for Normal {
@@ -25,7 +30,12 @@ impl Part for Normal {
         matching
     }
 
-    fn of_leaf(_binder: &Binder<'_>, matching: Normal, _boost: f32, _names_field: bool) -> Self {
+    fn of_leaf(
+        _binder: &mut Binder<'_>,
+        matching: Normal,
+        _boost: f32,
+        _names_field: bool,
+    ) -> Self {
         matching
     }
 
@@ -38,6 +48,10 @@ impl Part for Normal {
     fn best_of(binder: &mut Binder<'_>, any: Vec<Self>, _tie: f32) -> Self {
         binder.or(any)
     }
+
+    fn lists(memory: &mut BindMemory) -> &mut FreeLists<Self> {
+        &mut memory.normal
+    }
 }
 
 impl Part for Logical {
@@ -45,21 +59,22 @@ impl Part for Logical {
         Logical::Constant { matching, score }
     }
 
-    fn of_leaf(binder: &Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self {
+    fn of_leaf(binder: &mut Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self {
         binder.leaf(matching, boost, names_field)
     }
 
-    fn sum(_binder: &mut Binder<'_>, settled: Settled<Self>) -> Self {
+    fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self {
         let Settled { mut must, mut should, minimum, scored, must_not } = settled;
+        let free = &mut binder.memory.logical;
         match minimum {
             0 => should.extend(scored),
             _ if scored.is_empty() => {}
             _ => {
-                must.push(Logical::sum(vec![], should, vec![], minimum));
-                return Logical::sum(must, scored, must_not, 0);
+                must.push(Logical::sum(vec![], should, vec![], minimum, free));
+                return Logical::sum(must, scored, must_not, 0, free);
             }
         }
-        Logical::sum(must, should, must_not, minimum)
+        Logical::sum(must, should, must_not, minimum, free)
     }
 
     fn best_of(_binder: &mut Binder<'_>, mut any: Vec<Self>, tie: f32) -> Self {
@@ -67,5 +82,9 @@ impl Part for Logical {
             1 => any.remove(0),
             _ => Logical::Max { any, tie },
         }
+    }
+
+    fn lists(memory: &mut BindMemory) -> &mut FreeLists<Self> {
+        &mut memory.logical
     }
 }

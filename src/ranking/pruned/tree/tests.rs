@@ -8,7 +8,7 @@ use crate::plan::LookUps;
 use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters, idf};
-use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
 use crate::ranking::search::find_best;
@@ -144,8 +144,9 @@ impl<'c> Naive<'c> {
         let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
         let sources = Sources { statistics: &statistics, look_ups: &LookUps::passing() };
         let matches = |normal: &_| Ok(self.set(normal));
+        let memory = RankedScratch::default();
         let ranked =
-            Ranked::new(scored, segments().collect(), &sources, Parts::Each, matches).unwrap();
+            Ranked::new(scored, segments(), &sources, Parts::Each, memory, matches).unwrap();
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
@@ -196,14 +197,14 @@ impl<'c> Queries<'c> {
     fn phrase(&mut self) -> (FieldId, Arc<PhraseSpec>) {
         let (field, term) = self.word();
         let proximity = self.one_of(&[Proximity::Exact, Proximity::Ordered(0)]);
-        let words = vec![(0, term.clone()), (1, term)];
+        let words = vec![(0, term[..].into()), (1, term.into())];
         (field, Arc::new(PhraseSpec::new(words, None, proximity)))
     }
 
     fn normal(&mut self) -> Normal {
         let mut term = || {
             let (field, term) = self.word();
-            Normal::Term { field, term }
+            Normal::Term { field, term: term.into() }
         };
         let (a, b, c) = (term(), term(), term());
         match self.random.below(9) {
@@ -230,7 +231,7 @@ impl<'c> Queries<'c> {
                 let (field, phrase) = self.phrase();
                 Logical::Phrase { field, phrase, boost }
             }
-            _ => Logical::Term { field, term, boost },
+            _ => Logical::Term { field, term: term.into(), boost },
         }
     }
 
@@ -300,12 +301,12 @@ fn of_documents_with_one_word_and_equal_scores_the_first_are_enough() {
     let other = Naive::new(&corpus, unusual);
     let term = |text: &str| {
         let term = text.as_bytes().to_vec();
-        Logical::Term { field: FIELDS[0], term, boost: 1.0 }
+        Logical::Term { field: FIELDS[0], term: term.into(), boost: 1.0 }
     };
     for (should, must_not) in [
         (vec![term("t100000")], vec![]),
         (vec![term("t100000"), term("t5000")], vec![]),
-        (vec![], vec![Normal::Term { field: FIELDS[0], term: b"t100".to_vec() }]),
+        (vec![], vec![Normal::Term { field: FIELDS[0], term: b"t100"[..].into() }]),
     ] {
         let must = vec![term("clustered")];
         let query = Logical::Sum { must, should, must_not, minimum: 0 };
@@ -321,9 +322,9 @@ fn of_documents_with_one_word_and_equal_scores_the_first_are_enough() {
 fn whatever_must_not_match_does_not() {
     let corpus = Corpus::new(&[WINDOW + 9_000], &long_texts());
     let naive = Naive::new(&corpus, Parameters::default());
-    let term = |text: &str| Normal::Term { field: FIELDS[0], term: text.as_bytes().to_vec() };
+    let term = |text: &str| Normal::Term { field: FIELDS[0], term: text.as_bytes().into() };
     let twice = |text: &str| {
-        let words = vec![(0, text.as_bytes().to_vec()), (1, text.as_bytes().to_vec())];
+        let words = vec![(0, text.as_bytes().into()), (1, text.as_bytes().into())];
         let phrase = Arc::new(PhraseSpec::new(words, None, Proximity::Exact));
         Normal::Phrase { field: FIELDS[0], phrase }
     };
@@ -343,7 +344,7 @@ fn whatever_must_not_match_does_not() {
     ] {
         let scored = |text: &str| Logical::Term {
             field: FIELDS[0],
-            term: text.as_bytes().to_vec(),
+            term: text.as_bytes().into(),
             boost: 1.0,
         };
         let (must, should) = (vec![scored("s20")], vec![scored("s2"), scored("s5")]);
@@ -360,7 +361,9 @@ fn trees_of_more_parts_than_there_are_bounds_for_agree_with_scoring_everything()
     for n in [31, 32, 33, 70] {
         let terms = |queries: &mut Queries<'_>, n| -> Vec<Logical> {
             let words = (0..n).map(|_| queries.word());
-            words.map(|(field, term)| Logical::Term { field, term, boost: 1.0 }).collect()
+            words
+                .map(|(field, term)| Logical::Term { field, term: term.into(), boost: 1.0 })
+                .collect()
         };
         let should = terms(&mut queries, n - 1);
         let query =
