@@ -38,6 +38,11 @@ impl<T> FreeLists<T> {
         }
     }
 
+    /// Bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|list| list.capacity() * size_of::<T>()).sum()
+    }
+
     /// The last element of a list, whose memory is kept.
     pub(crate) fn last_of(&mut self, mut list: Vec<T>) -> Option<T> {
         let last = list.pop();

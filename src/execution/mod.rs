@@ -65,6 +65,8 @@ pub(crate) struct Execution<'s> {
     profile: Profile,
     /// How many documents the last run counted, also where it was stopped.
     counted: u64,
+    /// Memory for segments of later plans.
+    of_lists: Vec<ListsMemory>,
 }
 
 /// The memory of an execution that has ended, for the next one.
@@ -76,8 +78,8 @@ pub(crate) struct ExecutionScratch {
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     lists: Vec<Lists<'static>>,
-    /// Of the first segment.
-    of_lists: ListsMemory,
+    /// Of its segments, the first one last.
+    of_lists: Vec<ListsMemory>,
 }
 
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
@@ -85,6 +87,8 @@ const DOC_SETS_KEPT: usize = 2;
 const DOC_SET_BYTES_KEPT: usize = 2 << 20;
 /// Only the smallest documents of a pattern are looked for where no more are wanted.
 const SMALLEST_MAX: u64 = 4_096;
+/// Segments whose memory is kept from one execution to the next.
+const LISTS_KEPT: usize = 32;
 /// Containers of 8 KiB that are kept from one execution to the next.
 const SLOTS_KEPT: usize = 16;
 /// Bytes of one.
@@ -103,13 +107,14 @@ impl<'s> Execution<'s> {
     /// some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
         let ExecutionScratch { mut slots, mut steps, profile, doc_sets, smallest, .. } = scratch;
-        let (mut lists, mut memory) = (recycled(scratch.lists), scratch.of_lists);
+        let (mut lists, mut of_lists) = (recycled(scratch.lists), scratch.of_lists);
         slots.resize_with(slots.len().max(2 * plan.nodes.len()), || None);
         steps.reserve(plan.inputs.len());
-        lists.extend(plan.segments.iter().map(|part| {
-            // Some for the first segment, none for the others.
-            Lists::new(part.leaves.len(), std::mem::take(&mut memory))
-        }));
+        lists.extend(
+            plan.segments
+                .iter()
+                .map(|part| Lists::new(part.leaves.len(), of_lists.pop().unwrap_or_default())),
+        );
         let n_with_phrases = if plan.phrases.is_empty() { 0 } else { plan.segments.len() };
         Execution {
             lists,
@@ -123,19 +128,26 @@ impl<'s> Execution<'s> {
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             counted: 0,
             plan,
+            of_lists,
         }
     }
 
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
         let Execution {
-            plan, mut lists, mut slots, steps, mut doc_sets, smallest, profile, ..
+            plan,
+            mut lists,
+            mut slots,
+            steps,
+            mut doc_sets,
+            smallest,
+            profile,
+            mut of_lists,
+            ..
         } = self;
         slots.truncate(SLOTS_KEPT);
-        let mut of_lists = ListsMemory::default();
-        for each in lists.drain(..).rev() {
-            of_lists = each.into_memory(&mut doc_sets);
-        }
+        of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(&mut doc_sets)));
+        of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
         let lists = recycled(lists);
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);

@@ -147,8 +147,8 @@ pub(crate) struct Plan<'s> {
     pending: Vec<NodeId>,
     /// By operator, the documents for which others want to know, and whether it has been asked.
     wanted: Vec<(f64, bool)>,
-    /// Memory for the first segment.
-    of_segment: OfSegment,
+    /// Memory for segments that come.
+    of_segments: Vec<OfSegment>,
 }
 
 /// The memory of a plan that has been carried out, for the next one: planning a few words takes
@@ -163,9 +163,12 @@ pub(crate) struct PlanScratch {
     pending: Vec<NodeId>,
     wanted: Vec<(f64, bool)>,
     segments: Vec<SegmentPlan<'static>>,
-    /// Of the first segment: most snapshots have few, and most documents are in the first.
-    of_segment: OfSegment,
+    /// Of its segments, the first one last.
+    of_segments: Vec<OfSegment>,
 }
+
+/// Segments whose memory is kept.
+const SEGMENTS_KEPT: usize = 32;
 
 /// The lists of [`SegmentPlan`], empty.
 #[derive(Debug, Default)]
@@ -396,7 +399,7 @@ impl<'s> Plan<'s> {
             pending,
             wanted,
             segments,
-            of_segment,
+            of_segments,
         } = scratch;
         Plan {
             goal: options.goal,
@@ -418,7 +421,7 @@ impl<'s> Plan<'s> {
             spans,
             pending,
             wanted,
-            of_segment,
+            of_segments,
         }
     }
 
@@ -426,10 +429,12 @@ impl<'s> Plan<'s> {
     pub(crate) fn into_scratch(self) -> PlanScratch {
         let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, .. } = self;
         let (mut pending, mut wanted, mut segments) = (self.pending, self.wanted, self.segments);
-        let of_segment = segments.first_mut().map(|first| OfSegment {
-            leaves: recycled(std::mem::take(&mut first.leaves)),
-            estimates: recycled(std::mem::take(&mut first.estimates)),
-        });
+        let mut of_segments = self.of_segments;
+        of_segments.extend(segments.drain(..).rev().map(|part| OfSegment {
+            leaves: recycled(part.leaves),
+            estimates: recycled(part.estimates),
+        }));
+        of_segments.drain(..of_segments.len().saturating_sub(SEGMENTS_KEPT));
         nodes.clear();
         inputs.clear();
         leaves.clear();
@@ -437,9 +442,8 @@ impl<'s> Plan<'s> {
         spans.clear();
         pending.clear();
         wanted.clear();
-        let of_segment = of_segment.unwrap_or_default();
         let segments = recycled(segments);
-        PlanScratch { nodes, inputs, leaves, terms, spans, pending, wanted, segments, of_segment }
+        PlanScratch { nodes, inputs, leaves, terms, spans, pending, wanted, segments, of_segments }
     }
 
     /// Documents in the snapshot, deleted ones included.

@@ -273,7 +273,7 @@ impl<'s> Plan<'s> {
         look_ups: &LookUps,
     ) -> Result<SegmentPlan<'s>> {
         let n_docs = segment.n_docs();
-        let OfSegment { leaves, estimates } = std::mem::take(&mut self.of_segment);
+        let OfSegment { leaves, estimates } = self.of_segments.pop().unwrap_or_default();
         let mut leaves = recycled(leaves);
         leaves.extend(self.leaves.iter().map(|_| Leaf::ABSENT));
         let mut infos = match self.phrases.is_empty() {

@@ -19,6 +19,7 @@ use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
@@ -539,11 +540,12 @@ impl<'s> Ranked<'s> {
     }
 
     /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
-    /// documents there are left out. `clauses` is memory to use.
-    pub(crate) fn clauses<'r>(
-        &'r self,
+    /// documents there are left out. `clauses` is memory to use, and so are `numbers` for short lists.
+    pub(crate) fn clauses(
+        &self,
         segment: usize,
         mut clauses: Vec<Clause<'s>>,
+        numbers: &mut FreeLists<u32>,
     ) -> Result<Vec<Clause<'s>>> {
         clauses.clear();
         clauses.reserve(self.terms.len());
@@ -551,7 +553,7 @@ impl<'s> Ranked<'s> {
             let Some(info) = &self.infos_of(term)[segment] else { continue };
             let scoring = &self.fields[term.field];
             let reader = self.segments[segment].field(scoring.field);
-            let list = reader.ranked(info)?;
+            let list = reader.ranked_in(info, numbers.take())?;
             if let Some(lengths) = reader.lengths()? {
                 let scoring = Arc::clone(scoring);
                 clauses.push(Clause { list, weight: term.weight, lengths, scoring });
@@ -560,11 +562,18 @@ impl<'s> Ranked<'s> {
         Ok(clauses)
     }
 
-    /// A query of any shape in one segment, whose first document has the number `base`.
-    pub(crate) fn tree(&self, segment: usize, base: u64) -> Result<OpenTree<'s>> {
+    /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.
+    pub(crate) fn tree(
+        &self,
+        segment: usize,
+        base: u64,
+        clauses: Vec<Clause<'s>>,
+        numbers: FreeLists<u32>,
+    ) -> Result<OpenTree<'s>> {
         let mut tree = Tree {
-            clauses: Vec::with_capacity(self.terms.len()),
-            terms: Vec::with_capacity(self.terms.len()),
+            clauses,
+            numbers,
+            terms: SmallVec::with_capacity(self.terms.len()),
             phrases: Vec::with_capacity(self.phrases.len()),
             combined: Vec::with_capacity(self.combined.len()),
             sets: Vec::with_capacity(self.sets.len()),

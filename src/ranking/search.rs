@@ -12,7 +12,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::plan::Shape;
-use crate::recycle::recycled;
+use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 
 /// Documents that are scored before the clock may be asked, and what each takes about, in nanoseconds.
@@ -107,7 +107,8 @@ fn find_all(
         top.enter(*segment, base);
         let of_segment = match shape {
             Shape::AnyOf | Shape::AllOf => {
-                let clauses = ranked.clauses(at, recycled(std::mem::take(&mut scratch.clauses)))?;
+                let clauses = recycled(std::mem::take(&mut scratch.clauses));
+                let clauses = ranked.clauses(at, clauses, &mut scratch.numbers)?;
                 let pruning = match shape {
                     Shape::AnyOf => pruned::any_of(&clauses, base, top, scratch)?,
                     // A term that the segment does not have is in no document with all of them.
@@ -117,11 +118,16 @@ fn find_all(
                         pruned::all_of(&clauses, count, base, top, scratch)?
                     }
                 };
-                scratch.clauses = recycled(clauses);
+                scratch.keep_clauses(clauses);
                 pruning
             }
             Shape::Constant | Shape::Phrase | Shape::Tree => {
-                ranked.tree(at, base)?.offer(ranked.root(), top, scratch)?
+                let clauses = recycled(std::mem::take(&mut scratch.clauses));
+                let numbers = std::mem::take(&mut scratch.numbers);
+                let mut tree = ranked.tree(at, base, clauses, numbers)?;
+                let pruning = tree.offer(ranked.root(), top, scratch)?;
+                tree.recycle(scratch);
+                pruning
             }
         };
         pruning += without_deleted(of_segment, top);
@@ -193,9 +199,11 @@ impl<'s> OpenLists<'s> {
         for (at, segment) in ranked.segments().iter().enumerate() {
             let (ranked, at) = ranked.of_segment(at);
             let query = match ranked.shape() {
-                Shape::AnyOf => OpenQuery::AnyOf(ranked.clauses(at, vec![])?),
+                Shape::AnyOf => {
+                    OpenQuery::AnyOf(ranked.clauses(at, vec![], &mut FreeLists::default())?)
+                }
                 Shape::AllOf => {
-                    let clauses = ranked.clauses(at, vec![])?;
+                    let clauses = ranked.clauses(at, vec![], &mut FreeLists::default())?;
                     match clauses.len() < ranked.n_terms() {
                         true => OpenQuery::Nothing,
                         false => OpenQuery::AllOf(clauses),
@@ -205,7 +213,10 @@ impl<'s> OpenLists<'s> {
                     Some((clause, words)) => OpenQuery::Phrase(clause, Box::new(words)),
                     None => OpenQuery::Nothing,
                 },
-                Shape::Constant | Shape::Tree => OpenQuery::Tree(Box::new(ranked.tree(at, base)?)),
+                Shape::Constant | Shape::Tree => {
+                    let tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+                    OpenQuery::Tree(Box::new(tree))
+                }
             };
             lists.push(OpenSegment { segment: *segment, base, query });
             base += u64::from(segment.n_docs());

@@ -339,6 +339,15 @@ impl<'s> FieldReader<'s> {
     /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a
     /// long one the headers are read. A usage error where the field keeps no frequencies.
     pub(crate) fn ranked(self, info: &TermInfo) -> Result<RankedList<'s, Section<'s>>> {
+        self.ranked_in(info, vec![])
+    }
+
+    /// As [`ranked`](Self::ranked); `numbers` is memory for a short list.
+    pub(crate) fn ranked_in(
+        self,
+        info: &TermInfo,
+        numbers: Vec<u32>,
+    ) -> Result<RankedList<'s, Section<'s>>> {
         let detail = self.detail();
         if !detail.has_frequencies() {
             let name = &self.segment.schema.get(self.field).name;
@@ -368,13 +377,13 @@ impl<'s> FieldReader<'s> {
                 return Ok(RankedList::Long(list));
             }
         };
-        let list = RankedShort::read(docs.as_slice(), bytes, at, detail).ok_or_else(|| {
+        let list = RankedShort::read(docs.as_slice(), bytes, at, detail, numbers);
+        list.map(RankedList::Short).ok_or_else(|| {
             Error::corrupt("reading the occurrences of a term")
                 .expected(format!("those in {} documents", info.df))
                 .found("other bytes")
                 .in_file(self.segment.file.path())
-        })?;
-        Ok(RankedList::Short(list))
+        })
     }
 
     /// Appends the occurrences of a term as one stream, see [`occurrences`](crate::format::occurrences).

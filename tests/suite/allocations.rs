@@ -50,6 +50,8 @@ fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
         "+two +three",
         "+two +rare",
         "+rare +single",
+        "+two -three",
+        "+rare -two",
         "two three forty rare single",
     ] {
         let query = searcher.parse(text).unwrap();

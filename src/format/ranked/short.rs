@@ -17,9 +17,17 @@ pub(crate) struct RankedShort<'s> {
 impl<'s> RankedShort<'s> {
     /// Takes ascending documents and the stream of their occurrences, which begins at `at` of `bytes` and
     /// goes on to the end; `None` where it does not.
-    pub(crate) fn read(docs: &[u32], bytes: Bytes<'s>, at: usize, detail: Detail) -> Option<Self> {
+    /// `numbers` is memory to use.
+    pub(crate) fn read(
+        docs: &[u32],
+        bytes: Bytes<'s>,
+        at: usize,
+        detail: Detail,
+        mut numbers: Vec<u32>,
+    ) -> Option<Self> {
         let len = docs.len();
-        let mut numbers = Vec::with_capacity(3 * len);
+        numbers.clear();
+        numbers.reserve(3 * len);
         numbers.extend_from_slice(docs);
         numbers.resize(3 * len, 0);
         let (frequencies, parts) = numbers.get_mut(len..)?.split_at_mut_checked(len)?;
@@ -32,6 +40,11 @@ impl<'s> RankedShort<'s> {
         reader.skip(0)?;
         let is_whole = reader.is_at_end();
         is_whole.then_some(RankedShort { numbers, len, occurrences: bytes, detail })
+    }
+
+    /// Its memory, for another.
+    pub(crate) fn into_memory(self) -> Vec<u32> {
+        self.numbers
     }
 
     /// The documents, ascending.

@@ -590,7 +590,7 @@ fn positions_past_32_bits_are_refused() {
 fn a_short_list_is_read_whole_or_not_at_all() {
     const DOCS: [u32; 3] = [3, 70, 71];
     fn read(bytes: &[u8], detail: Detail) -> Option<RankedShort<'_>> {
-        RankedShort::read(&DOCS, Bytes::Mapped(bytes), 2, detail)
+        RankedShort::read(&DOCS, Bytes::Mapped(bytes), 2, detail, vec![])
     }
     let positions = [vec![5], vec![0, 3, 200], vec![1]];
     for detail in [Detail::Frequencies, Detail::Positions] {

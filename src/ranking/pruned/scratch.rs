@@ -9,14 +9,18 @@ use super::phrase::PhraseScratch;
 use super::shorts::Shorts;
 use super::sum::Readers;
 use super::tree::Memory;
+use crate::format::ranked::RankedList;
 use crate::ranking::Clause;
 use crate::ranking::top::Scored;
+use crate::recycle::{FreeLists, recycled};
 
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// For the terms of a query.
     pub(crate) clauses: Vec<Clause<'static>>,
+    /// For short lists.
+    pub(crate) numbers: FreeLists<u32>,
     /// For the best of a page.
     top: Vec<Scored>,
     pub(super) parts: Parts,
@@ -49,10 +53,21 @@ impl Scratch {
         }
     }
 
+    /// Keeps the memory of the terms of a query.
+    pub(crate) fn keep_clauses(&mut self, mut clauses: Vec<Clause<'_>>) {
+        for clause in clauses.drain(..) {
+            if let RankedList::Short(list) = clause.list {
+                self.numbers.give(list.into_memory());
+            }
+        }
+        self.clauses = recycled(clauses);
+    }
+
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.clauses.capacity() * size_of::<Clause<'_>>()
+            + self.numbers.bytes()
             + self.top.capacity() * size_of::<Scored>()
             + self.parts.bytes()
             + self.opened.capacity() * size_of::<Opened<'_, '_>>()

@@ -7,8 +7,10 @@ use crate::format::terms::TermInfo;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::combined::RankedCombined;
+use crate::recycle::FreeLists;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ pub(crate) struct Tree<'s> {
     /// The lists of terms, of the words of phrases, and of words in each of several fields.
     pub(crate) clauses: Vec<Clause<'s>>,
     /// The clause of each term of the query; none where no document has it.
-    pub(crate) terms: Vec<Option<usize>>,
+    pub(crate) terms: SmallVec<[Option<usize>; 8]>,
     /// The phrases of the query; none where a word is missing.
     pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
     /// The words of several fields.
@@ -29,6 +31,8 @@ pub(crate) struct Tree<'s> {
     pub(crate) n_docs: u32,
     /// The number of the first.
     pub(crate) base: u64,
+    /// Memory for short lists.
+    pub(crate) numbers: FreeLists<u32>,
 }
 
 /// A phrase in one segment.
@@ -71,7 +75,8 @@ impl<'s> Tree<'s> {
         scoring: Arc<FieldScoring>,
     ) -> Result<Option<usize>> {
         let Some(lengths) = reader.lengths()? else { return Ok(None) };
-        self.clauses.push(Clause { list: reader.ranked(info)?, weight, lengths, scoring });
+        let list = reader.ranked_in(info, self.numbers.take())?;
+        self.clauses.push(Clause { list, weight, lengths, scoring });
         Ok(Some(self.clauses.len() - 1))
     }
 }

@@ -68,6 +68,13 @@ impl<'s> OpenTree<'s> {
         OpenTree { required: Required::of(root, &tree), tree, phrases }
     }
 
+    /// Ends the query and keeps its memory.
+    pub(crate) fn recycle(self, scratch: &mut Scratch) {
+        let Tree { clauses, numbers, .. } = self.tree;
+        scratch.numbers = numbers;
+        scratch.keep_clauses(clauses);
+    }
+
     /// Offers to `top` every document that matches `root`, which it was opened for, and can be among its best.
     pub(crate) fn offer(
         &mut self,
@@ -82,8 +89,10 @@ impl<'s> OpenTree<'s> {
         let mut pruning = Pruning::default();
         required.raise(tree, top);
         let memory = &mut scratch.tree.required;
-        if required.has_others() && !required.offer_with_few(tree, top, memory, &mut pruning)? {
-            pruning += offer_matching(tree, &required.with_others, phrases, top, scratch)?;
+        if let Some(root) = &required.with_others
+            && !required.offer_with_few(tree, top, memory, &mut pruning)?
+        {
+            pruning += offer_matching(tree, root, phrases, top, scratch)?;
         }
         required.offer_alone(tree, top, scratch, &mut pruning)?;
         Ok(pruning)

@@ -17,18 +17,22 @@ use crate::ranking::pruned::scratch::Scratch;
 use crate::ranking::pruned::seen::Seen;
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::top::Top;
+use smallvec::SmallVec;
 
 /// What looking a document up takes about, in nanoseconds.
 const LOOKED_UP_NS: u64 = 100;
+
+/// Numbers of a few terms or clauses.
+type Numbers = SmallVec<[usize; 4]>;
 
 /// A sum of which one part must match. Numbers are those of clauses.
 #[derive(Debug)]
 pub(super) struct Required {
     must: usize,
-    should: Vec<usize>,
-    must_not: Vec<usize>,
-    /// The same where one of the others must match, too.
-    pub(super) with_others: Node,
+    should: Numbers,
+    must_not: Numbers,
+    /// The same where one of those that add must match, too; none where there are none.
+    pub(super) with_others: Option<Node>,
 }
 
 impl Required {
@@ -40,7 +44,7 @@ impl Required {
         if !matches!(tree.clauses[must].list, RankedList::Long(_)) {
             return None;
         }
-        let terms = |nodes: &[Node]| -> Option<Vec<usize>> {
+        let terms = |nodes: &[Node]| -> Option<Numbers> {
             let term = |node: &Node| match node {
                 Node::Term(nth) => Some(*nth),
                 _ => None,
@@ -48,24 +52,21 @@ impl Required {
             nodes.iter().map(term).collect()
         };
         let (should, must_not) = (terms(should)?, terms(must_not)?);
-        let clauses = |terms: &[usize]| terms.iter().filter_map(|nth| tree.terms[*nth]).collect();
+        let clauses = |terms: &[usize]| -> Numbers {
+            terms.iter().filter_map(|nth| tree.terms[*nth]).collect()
+        };
         let nodes = |terms: &[usize]| terms.iter().map(|nth| Node::Term(*nth)).collect();
         Some(Required {
             must,
-            with_others: Node::Sum {
+            with_others: (!clauses(&should).is_empty()).then(|| Node::Sum {
                 must: vec![Node::Term(required)],
                 should: nodes(&should),
                 must_not: nodes(&must_not),
                 minimum: 1,
-            },
+            }),
             should: clauses(&should),
             must_not: clauses(&must_not),
         })
-    }
-
-    /// Whether there are others that add to a score.
-    pub(super) fn has_others(&self) -> bool {
-        !self.should.is_empty()
     }
 
     /// Tells how good the best are at least.
