@@ -100,6 +100,7 @@ mod function;
 mod ranking;
 mod facet;
 mod sort;
+mod request;
 pub mod explain;
 mod searcher;
 mod reader;
@@ -122,14 +123,16 @@ pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
 pub use plan::{Costs, EstimateFrom, FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
+pub use request::{
+    After, Collapse, CollectionStatistics, FACET_DEPTH_MAX, Facet, FacetRange, FieldCounts, Order,
+    REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics, StatisticsFacet,
+    TotalMode, ValueFacet,
+};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Accuracy, After, Bucket, Collapse, CollectionStatistics, Etag, Explainer, Explanation,
-    FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind, FacetRange, FieldCounts, FieldStatistics,
-    Fields, Hit, Hits, Order, Page, PreparedCount, PreparedSearch, REQUEST_JSON_SCHEMA,
-    REQUEST_SCHEMA_VERSION, RankedDoc, Relation, ResultCacheStats, SearchBuilder, SearchRequest,
-    Searcher, SlowLog, Statistics, StatisticsFacet, Stopped, Sum, Total, TotalMode, ValueFacet,
-    Values,
+    Accuracy, Bucket, Etag, Explainer, Explanation, FacetCounts, FacetKind, FieldStatistics,
+    Fields, Hit, Hits, Page, PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats,
+    SearchBuilder, Searcher, SlowLog, Stopped, Sum, Total, Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use sort::SortKey;

@@ -100,7 +100,7 @@ pub(crate) enum Goal {
     Page { offset: u64, limit: u64, total: Total },
 }
 
-/// How far matches are counted; see [`crate::searcher::TotalMode`] for the public twin.
+/// How far matches are counted; see [`crate::request::TotalMode`] for the public twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Total {
     #[default]

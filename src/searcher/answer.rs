@@ -2,7 +2,7 @@
 
 use super::bound_facet::BoundFacet;
 use super::search::Search;
-use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
+use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
@@ -13,6 +13,7 @@ use crate::plan::{self, Goal, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::ranking::top::Trace;
+use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
 /// Room made for documents before any is found.

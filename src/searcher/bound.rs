@@ -1,6 +1,5 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
-use super::Statistics;
 use super::meaning::SearchMemory;
 use super::search::Search;
 use crate::error::Result;
@@ -8,6 +7,7 @@ use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, Plan, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, Rewritten};
 use crate::ranking::prepared::Ranked;
+use crate::request::Statistics;
 
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.

@@ -1,12 +1,12 @@
 //! Facets of a search with their names and options resolved: made once, for all that plans, counts and explains them.
 
-use super::facet::{Facet, FacetWhat};
-use super::ranges::{AddressRanges, RANGES_MAX, Ranges, calendar, n_intervals, steps_of};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetOf, FacetWanted, SegmentPlan, ValuesWanted};
+use crate::request::{AddressRanges, RANGES_MAX, Ranges, calendar, n_intervals, steps_of};
+use crate::request::{Facet, FacetWhat};
 use crate::schema::{Field, FieldKind};
 use crate::value::{Calendar, Zone};
 

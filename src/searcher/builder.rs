@@ -1,13 +1,14 @@
 //! One search and its options.
 
-use super::request::{After, Collapse, Order, SearchRequest, Statistics};
 use super::search::Search;
-use super::{Explainer, Facet, Hits, PreparedSearch, Searcher, TotalMode};
+use super::{Explainer, Hits, PreparedSearch, Searcher};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
 use crate::ranking::bm25::Parameters;
+use crate::request::{After, Collapse, Order, SearchRequest, Statistics};
+use crate::request::{Facet, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
 use std::time::Duration;

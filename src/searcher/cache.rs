@@ -2,8 +2,9 @@
 
 use super::hits::value_bytes;
 use super::search::Search;
-use super::{After, Etag, Facet, FacetCounts, Hit, Hits, SearchRequest, Statistics};
+use super::{Etag, FacetCounts, Hit, Hits};
 use crate::error::Result;
+use crate::request::{After, Facet, SearchRequest, Statistics};
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 use std::sync::Arc;

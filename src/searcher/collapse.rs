@@ -6,8 +6,6 @@
 
 use super::answer::Found;
 use super::hits::Hit;
-use super::request::After;
-use super::request::Collapse;
 use super::search::Search;
 use super::within::BestHits;
 use crate::budget::{self, Held};
@@ -19,6 +17,8 @@ use crate::facet::DistinctCounts;
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
+use crate::request::After;
+use crate::request::Collapse;
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! A facet that was counted.
 
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use super::ranges::FacetRange;
 use crate::facet::{AddressRange, ColumnProfile, FacetProfile};
+use crate::request::FacetRange;
 use crate::schema::Field;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
 use super::search::Search;
 use super::why::FilledPage;
-use super::{Hit, Hits, Relation, TotalMode};
+use super::{Hit, Hits, Relation};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
@@ -11,6 +11,7 @@ use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
 use crate::plan::{EstimateFrom, Phase, Plan};
 use crate::ranking::prepared::Ranked;
+use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
 impl Search<'_> {

@@ -3,9 +3,7 @@
 use super::answer::Found;
 use super::bound_facet::{BoundFacet, BoundWhat};
 use super::counted::{Buckets, Counted, by_column};
-use super::facet::{Facet, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use super::ranges::{AddressRanges, BEHIND, FacetRange, Ranges, Suitable};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
@@ -16,6 +14,8 @@ use crate::explain::FacetRun;
 use crate::facet::{self, ColumnProfile, RangeCounts, SpreadWanted, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
+use crate::request::{AddressRanges, BEHIND, FacetRange, Ranges, Suitable};
+use crate::request::{Facet, FacetWhat};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;

@@ -245,7 +245,7 @@ mod tests {
         let searcher = searcher(&[&texts]);
         let query = searcher.parse("all").unwrap();
         let search = searcher.search(&query).with_facet(
-            crate::searcher::Facet::values("kind")
+            crate::request::Facet::values("kind")
                 .limit(1_100)
                 .method(FacetMethod::MostFrequentFirst),
         );

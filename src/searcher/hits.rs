@@ -1,9 +1,8 @@
 //! What a search gives: hits, how many there are, and counts of values.
 
-use super::facet::{Facet, FacetWhat};
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
-use crate::plan;
+use crate::request::{Facet, FacetWhat};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,29 +12,6 @@ use std::time::Duration;
 const PART_BYTES: usize = 128;
 const VALUE_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;
-
-/// How far a search counts its matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TotalMode {
-    /// All of them.
-    #[default]
-    Exact,
-    /// At least this many; what is beyond may be left uncounted.
-    UpTo(u64),
-    /// No further than the page needs.
-    Unknown,
-}
-
-impl From<TotalMode> for plan::Total {
-    fn from(total: TotalMode) -> Self {
-        match total {
-            TotalMode::Exact => plan::Total::Exact,
-            TotalMode::UpTo(most) => plan::Total::UpTo(most),
-            TotalMode::Unknown => plan::Total::Unknown,
-        }
-    }
-}
 
 /// One page of a result.
 #[derive(Clone, Debug, PartialEq)]

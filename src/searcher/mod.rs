@@ -12,20 +12,20 @@ mod bound_facet;
 mod builder;
 mod cache;
 mod collapse;
-mod collection;
 mod counted;
 mod etag;
 mod explained;
 mod explainer;
-mod facet;
 mod facets;
 mod facts;
 mod hits;
 mod meaning;
 mod page;
+#[cfg(test)]
+mod pattern_tests;
 mod prepared;
-mod ranges;
-mod request;
+#[cfg(test)]
+mod request_tests;
 mod scored;
 mod search;
 mod select;
@@ -34,8 +34,6 @@ mod sorted;
 mod statistics;
 #[cfg(test)]
 mod stopping_tests;
-mod value_options;
-mod values;
 mod what_if;
 #[cfg(test)]
 mod what_if_tests;
@@ -46,26 +44,16 @@ mod within;
 pub use builder::SearchBuilder;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
-use collection::OfCollection;
-pub use collection::{CollectionStatistics, FieldCounts};
 pub use etag::Etag;
 pub use explainer::Explainer;
-pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
-    Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
+    Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
 };
 use meaning::SearchMemory;
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
-pub use ranges::FacetRange;
-#[cfg(feature = "arrow")]
-pub(crate) use ranges::first_value;
-pub use request::{
-    After, Collapse, Order, REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics,
-};
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
-pub use values::ValueFacet;
 
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget};
@@ -85,6 +73,7 @@ use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
+use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};

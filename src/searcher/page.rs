@@ -1,6 +1,5 @@
 //! Pages of searches: the operator that makes one, and its details for people.
 
-use super::request::{Order, Statistics};
 use super::search::Search;
 use crate::error::Result;
 use crate::plan::{
@@ -8,6 +7,7 @@ use crate::plan::{
     TopKDetails,
 };
 use crate::ranking::prepared::Ranked;
+use crate::request::{Order, Statistics};
 use crate::sort::SortKey;
 
 impl Search<'_> {

@@ -3,7 +3,6 @@
 use super::Searcher;
 use super::answer::{Found, Ready};
 use super::hits::{FacetCounts, Stopped, Total};
-use super::request::RequestLimits;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -12,6 +11,7 @@ use crate::ids::DocId;
 use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
+use crate::request::RequestLimits;
 
 /// A planned count with the memory to take it; from [`Searcher::prepare`](super::Searcher::prepare).
 #[derive(Debug)]

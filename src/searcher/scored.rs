@@ -1,10 +1,8 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
 use super::answer::{Found, Ready};
-use super::collection::{CollectionStatistics, Recording};
-use super::request::After;
 use super::search::Search;
-use super::{Explanation, Order, Relation, Total};
+use super::{Explanation, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::explain::LookedAt;
@@ -19,6 +17,9 @@ use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
+use crate::request::After;
+use crate::request::Order;
+use crate::request::{CollectionStatistics, Recording};
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {

@@ -1,12 +1,13 @@
 //! One search while it runs: what is asked for, and what is known of it so far.
 
+use super::Searcher;
 use super::meaning::Meaning;
-use super::{SearchRequest, Searcher};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DocId, FieldId};
 use crate::plan::EstimateFrom;
 use crate::plan::forced::Forced;
+use crate::request::SearchRequest;
 
 /// A search that was asked for, with all that it finds out on its way.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@
 //! within it: the query is matched once more with the others. That mostly costs little more than its rarest condition, where what
 //! each selection matches by itself may be most of the index.
 
-use super::request::{SearchRequest, Selection};
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::plan::PlanOptions;
 use crate::query::{self, Query};
+use crate::request::{SearchRequest, Selection};
 use crate::schema::Schema;
 use crate::value::{Dates, Value};
 use std::borrow::Cow;

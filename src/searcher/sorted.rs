@@ -1,7 +1,6 @@
 //! Pages in the order of fields.
 
 use super::answer::Found;
-use super::request::After;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
@@ -9,6 +8,7 @@ use crate::explain::LookedAt;
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::ranking::prepared::Parts;
+use crate::request::After;
 use crate::sort::{First, Place, SortOrder};
 use crate::value::Value;
 use std::time::{Duration, Instant};

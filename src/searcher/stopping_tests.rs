@@ -1,8 +1,6 @@
 //! Searches of each kind, stopped at some of the places at which they can be.
 
-use super::{
-    Collapse, Facet, Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode,
-};
+use super::{Relation, SearchBuilder, Searcher, Setting, Stopped};
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
@@ -11,6 +9,7 @@ use crate::function::{Function, ScoreFunction};
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
+use crate::request::{Collapse, Facet, Order, TotalMode};
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::snapshot::Snapshot;
 use crate::sort::SortKey;

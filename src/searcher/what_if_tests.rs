@@ -2,12 +2,13 @@
 
 use super::search::Search;
 use super::stopping_tests::filled;
-use super::{Facet, Order, SearchBuilder, Searcher, TotalMode};
+use super::{SearchBuilder, Searcher};
 use crate::document::Document;
 use crate::explain::{Actual, ExplainNode, ExplainTree};
 use crate::plan::FacetMethod;
 use crate::plan::forced::{Forced, InputOrder};
 use crate::query::{ParseOptions, Query, parse};
+use crate::request::{Facet, Order, TotalMode};
 use crate::schema::{Field, FieldKind, Schema};
 use crate::sort::SortKey;
 use crate::writer::IndexWriter;

@@ -1,12 +1,13 @@
 //! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
 
+use super::Stopped;
 use super::search::Search;
-use super::{Order, Stopped};
 use crate::error::Result;
 use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
 use crate::ids::DocId;
 use crate::plan::Plan;
 use crate::ranking::prepared::Parts;
+use crate::request::Order;
 use std::collections::HashSet;
 
 /// What is known of a page that was filled: where the documents are on it that were asked for.

@@ -4,10 +4,8 @@
 //! them all is counted as over the matches of a search: each facet in the way that is cheapest for so many documents. So any
 //! facet may lie within any other that has buckets, and what is true of facets is true there.
 
-use super::Order;
 use super::bound_facet::BoundFacet;
 use super::counted::{Buckets, Counted};
-use super::facet::{FACET_DEPTH_MAX, Facet, FacetWhat};
 use super::hits::{Bucket, Hit};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
@@ -21,6 +19,8 @@ use crate::plan::{FacetNode, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
+use crate::request::Order;
+use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
 use crate::sort::{First, SortOrder};
 
 /// Buckets that a search may look into, at all depths together.

@@ -100,13 +100,13 @@ impl CollectionStatistics {
     }
 
     /// About how many bytes of memory it takes.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let of_fields = self.fields.keys().map(|name| ENTRY_BYTES + name.len()).sum::<usize>();
         let of_term = |(field, term): &(String, Vec<u8>)| ENTRY_BYTES + field.len() + term.len();
         of_fields + self.terms.keys().map(of_term).sum::<usize>()
     }
 
-    pub(super) fn write_json(&self, json: &mut Json) {
+    pub(crate) fn write_json(&self, json: &mut Json) {
         let fields: Vec<_> = self.fields.iter().collect();
         let terms: Vec<_> = self.terms.iter().collect();
         json.object(|json| {
@@ -130,7 +130,7 @@ impl CollectionStatistics {
         });
     }
 
-    pub(super) fn read_json(reader: &mut Reader<'_>) -> Result<Self> {
+    pub(crate) fn read_json(reader: &mut Reader<'_>) -> Result<Self> {
         let mut all = CollectionStatistics::default();
         reader.object(&["fields", "terms"], |reader, name| {
             match name {
@@ -215,10 +215,10 @@ fn of_hex(text: &str) -> Option<Vec<u8>> {
 
 /// Statistics that were handed in.
 #[derive(Debug)]
-pub(super) struct OfCollection<'a> {
-    pub(super) given: &'a CollectionStatistics,
-    pub(super) schema: &'a Schema,
-    pub(super) parameters: &'a OwnParameters,
+pub(crate) struct OfCollection<'a> {
+    pub(crate) given: &'a CollectionStatistics,
+    pub(crate) schema: &'a Schema,
+    pub(crate) parameters: &'a OwnParameters,
 }
 
 impl OfCollection<'_> {
@@ -253,19 +253,19 @@ impl Statistics for OfCollection<'_> {
 
 /// Statistics of a snapshot, and which of them were asked for.
 #[derive(Debug)]
-pub(super) struct Recording<'a> {
-    pub(super) from: &'a dyn statistics::Statistics,
-    pub(super) schema: &'a Schema,
+pub(crate) struct Recording<'a> {
+    pub(crate) from: &'a dyn statistics::Statistics,
+    pub(crate) schema: &'a Schema,
     asked: Mutex<CollectionStatistics>,
 }
 
 impl<'a> Recording<'a> {
-    pub(super) fn new(from: &'a dyn statistics::Statistics, schema: &'a Schema) -> Self {
+    pub(crate) fn new(from: &'a dyn statistics::Statistics, schema: &'a Schema) -> Self {
         Recording { from, schema, asked: Mutex::default() }
     }
 
     /// Numbers that were asked for.
-    pub(super) fn into_asked(self) -> CollectionStatistics {
+    pub(crate) fn into_asked(self) -> CollectionStatistics {
         self.asked.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,11 +1,20 @@
-use super::*;
+//! Requests as JSON and back, and what they find then.
+
+use super::{Hits, SearchBuilder, Searcher};
 use crate::budget::Budget;
 use crate::document::Document;
+use crate::error::{ErrorKind, Result};
+use crate::function::ScoreFunction;
 use crate::function::{Decay, FieldValue, Function, Modifier};
+use crate::ids::DocId;
+use crate::plan::FacetMethod;
+use crate::query::Query;
+use crate::request::*;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::searcher::stopping_tests::filled;
-use crate::searcher::{Hits, SearchBuilder, Searcher};
-use crate::value::{Dates, Decimal};
+use crate::sort::SortKey;
+use crate::value::{Dates, Decimal, Interval, Value, Zone};
+use std::time::Duration;
 
 fn searcher() -> Searcher {
     let price = Field::new("price", FieldKind::Decimal { scale: 2 });

@@ -1,6 +1,12 @@
 //! Requests as JSON, and back.
 
-use super::{After, Collapse, Order, RequestLimits, SearchRequest, Selection, Statistics};
+use super::facet::{Facet, FacetWhat, StatisticsOptions};
+use super::ranges::FacetRange;
+use super::value_options::ValueOptions;
+use super::{
+    After, Collapse, CollectionStatistics, Order, RequestLimits, SearchRequest, Selection,
+    Statistics, TotalMode,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
@@ -8,10 +14,6 @@ use crate::json::{Json, Reader};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
 use crate::ranking::bm25::Parameters;
-use crate::searcher::facet::{Facet, FacetWhat, StatisticsOptions};
-use crate::searcher::ranges::FacetRange;
-use crate::searcher::value_options::ValueOptions;
-use crate::searcher::{CollectionStatistics, TotalMode};
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
 use std::borrow::Cow;
@@ -20,7 +22,7 @@ use std::time::Duration;
 /// Version of the JSON of requests.
 pub const REQUEST_SCHEMA_VERSION: u32 = 1;
 /// JSON Schema of what [`SearchRequest::to_json`] writes and [`SearchRequest::from_json`] reads.
-pub const REQUEST_JSON_SCHEMA: &str = include_str!("../../docs/request.schema.json");
+pub const REQUEST_JSON_SCHEMA: &str = include_str!("../docs/request.schema.json");
 
 /// What is read, for messages.
 const A_REQUEST: &str = "a request";
@@ -589,6 +591,3 @@ fn write_all<T>(
     json.out.push(']');
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,12 +9,12 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
 
 /// The intervals of a facet, which are those of UTC where no zone is said.
-pub(super) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
+pub(crate) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
     Calendar::new(interval, zone.cloned().unwrap_or_default())
 }
 
 /// Counts the intervals that have all codes between these, up to `most`.
-pub(super) fn n_intervals(
+pub(crate) fn n_intervals(
     calendar: &Calendar,
     (least, greatest): (u64, u64),
     most: usize,
@@ -26,9 +26,9 @@ pub(super) fn n_intervals(
 }
 
 /// Ranges that a facet may have at the most.
-pub(super) const RANGES_MAX: usize = 1_024;
+pub(crate) const RANGES_MAX: usize = 1_024;
 /// Behind all codes.
-pub(super) const BEHIND: u128 = 1 << u64::BITS;
+pub(crate) const BEHIND: u128 = 1 << u64::BITS;
 
 /// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
 /// that side. Of a text that means more than one value, as `2024-05` and the block `10.0.0.0/8` do, an end is the first.
@@ -105,7 +105,7 @@ impl From<RangeFull> for FacetRange {
 }
 
 /// An error about an end of a range.
-pub(super) fn not_an_end(field: &Field, refused: value::NotTaken) -> Error {
+pub(crate) fn not_an_end(field: &Field, refused: value::NotTaken) -> Error {
     refused.into_usage(format!("reading an end of a range of '{}'", field.name))
 }
 
@@ -128,13 +128,13 @@ pub(crate) fn first_value(field: &Field, end: &Value) -> Value {
 
 /// Ranges of codes, and the ends that they are shown with.
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
-    pub(super) codes: Vec<Range<u128>>,
-    pub(super) shown: Vec<FacetRange>,
+pub(crate) struct Ranges {
+    pub(crate) codes: Vec<Range<u128>>,
+    pub(crate) shown: Vec<FacetRange>,
 }
 
 impl Ranges {
-    pub(super) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
+    pub(crate) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
         check_number(ranges)?;
         let (mut codes, mut shown) = (vec![], vec![]);
         for range in ranges {
@@ -148,7 +148,7 @@ impl Ranges {
     }
 
     /// Those that begin with these codes, ascending, and one before them all.
-    pub(super) fn between(kind: FieldKind, starts: &[u64]) -> Self {
+    pub(crate) fn between(kind: FieldKind, starts: &[u64]) -> Self {
         let mut ranges = Ranges::default();
         let ends = starts.iter().copied().map(Some).chain([None]);
         let mut from = None;
@@ -164,14 +164,14 @@ impl Ranges {
 
 /// Ranges of addresses, and the ends that they are shown with.
 #[derive(Debug)]
-pub(super) struct AddressRanges {
-    pub(super) ranges: Vec<AddressRange>,
-    pub(super) shown: Vec<FacetRange>,
+pub(crate) struct AddressRanges {
+    pub(crate) ranges: Vec<AddressRange>,
+    pub(crate) shown: Vec<FacetRange>,
 }
 
 impl AddressRanges {
     /// Of a block, as 10.0.0.0/8, an end is the first address, as of a day it is the first moment.
-    pub(super) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
+    pub(crate) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
         check_number(ranges)?;
         let end = |end: &Option<Value>| {
             let end = end.as_ref().map(|end| value::addresses(&end.to_exact_text())).transpose();
@@ -200,7 +200,7 @@ fn check_number(ranges: &[FacetRange]) -> Result<()> {
 }
 
 /// Steps of a width that is a number of the field, and more than nothing.
-pub(super) fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
+pub(crate) fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
     let text = width.to_exact_text();
     let wrong = |expected: String| {
         Error::new(ErrorKind::Usage, format!("reading the width of steps of '{}'", field.name))
@@ -231,7 +231,7 @@ fn zero_of(kind: FieldKind) -> u64 {
 }
 
 /// Ranges that suit the values that there are.
-pub(super) enum Suitable {
+pub(crate) enum Suitable {
     Steps(Steps),
     Intervals(Calendar),
 }
@@ -239,7 +239,7 @@ pub(super) enum Suitable {
 impl Suitable {
     /// At most `n` ranges, two or more, that have all codes between these: steps of 1, 2 or 5 times a power of ten, or intervals
     /// of the calendar of a zone or so many of its years, as short as that allows.
-    pub(super) fn of(
+    pub(crate) fn of(
         field: &Field,
         (least, greatest): (u64, u64),
         n: usize,

@@ -2,17 +2,33 @@
 
 mod after;
 mod collapse;
+mod collection;
+mod facet;
 mod json;
+mod ranges;
 mod selection;
+mod value_options;
+mod values;
 
 pub use after::After;
 pub use collapse::Collapse;
+pub use collection::{CollectionStatistics, FieldCounts};
+pub(crate) use collection::{OfCollection, Recording};
+pub(crate) use facet::FacetWhat;
+pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
-pub(super) use selection::Selection;
+pub use ranges::FacetRange;
+#[cfg(feature = "arrow")]
+pub(crate) use ranges::first_value;
+pub(crate) use ranges::{
+    AddressRanges, BEHIND, RANGES_MAX, Ranges, Suitable, calendar, n_intervals, steps_of,
+};
+pub(crate) use selection::Selection;
+pub use values::ValueFacet;
 
-use super::{CollectionStatistics, Facet, TotalMode};
 use crate::budget::Budget;
 use crate::function::ScoreFunction;
+use crate::plan;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
@@ -46,24 +62,24 @@ const LIMIT_DEFAULT: u64 = 10;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SearchRequest<'q> {
-    pub(super) query: Cow<'q, Query>,
-    pub(super) limit: u64,
-    pub(super) offset: u64,
-    pub(super) total: TotalMode,
-    pub(super) count_only: bool,
-    pub(super) fields: Option<Vec<String>>,
-    pub(super) facets: Vec<Facet>,
-    pub(super) selections: Vec<Selection>,
+    pub(crate) query: Cow<'q, Query>,
+    pub(crate) limit: u64,
+    pub(crate) offset: u64,
+    pub(crate) total: TotalMode,
+    pub(crate) count_only: bool,
+    pub(crate) fields: Option<Vec<String>>,
+    pub(crate) facets: Vec<Facet>,
+    pub(crate) selections: Vec<Selection>,
     /// In a box, as it is seldom there.
-    pub(super) collapse: Option<Box<Collapse>>,
-    pub(super) order: Order,
-    pub(super) after: Option<After>,
-    pub(super) sort: Vec<SortKey>,
-    pub(super) parameters: Vec<(String, Parameters)>,
-    pub(super) score_functions: Vec<ScoreFunction>,
-    pub(super) pattern_terms: u32,
-    pub(super) statistics: Statistics,
-    pub(super) limits: RequestLimits,
+    pub(crate) collapse: Option<Box<Collapse>>,
+    pub(crate) order: Order,
+    pub(crate) after: Option<After>,
+    pub(crate) sort: Vec<SortKey>,
+    pub(crate) parameters: Vec<(String, Parameters)>,
+    pub(crate) score_functions: Vec<ScoreFunction>,
+    pub(crate) pattern_terms: u32,
+    pub(crate) statistics: Statistics,
+    pub(crate) limits: RequestLimits,
 }
 
 /// In what order hits come.
@@ -94,11 +110,11 @@ pub enum Statistics {
 
 /// What a search may take; none of it changes an answer that there is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct RequestLimits {
-    pub(super) timeout: Option<Duration>,
-    pub(super) memory_bytes: Option<u64>,
+pub(crate) struct RequestLimits {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) memory_bytes: Option<u64>,
     /// Whether what was found until then is wanted.
-    pub(super) partial: bool,
+    pub(crate) partial: bool,
 }
 
 impl<'q> SearchRequest<'q> {
@@ -107,7 +123,7 @@ impl<'q> SearchRequest<'q> {
         SearchRequest::of(Cow::Borrowed(query))
     }
 
-    pub(super) fn of(query: Cow<'q, Query>) -> Self {
+    pub(crate) fn of(query: Cow<'q, Query>) -> Self {
         SearchRequest {
             query,
             limit: LIMIT_DEFAULT,
@@ -178,7 +194,7 @@ impl<'q> SearchRequest<'q> {
 
 impl RequestLimits {
     /// A budget that also stops where these do.
-    pub(super) fn within(&self, budget: Budget) -> Budget {
+    pub(crate) fn within(&self, budget: Budget) -> Budget {
         let budget = match self.timeout {
             Some(timeout) => budget.timeout(timeout),
             None => budget,
@@ -186,6 +202,29 @@ impl RequestLimits {
         match self.memory_bytes {
             Some(bytes) => budget.memory_bytes(bytes),
             None => budget,
+        }
+    }
+}
+
+/// How far a search counts its matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TotalMode {
+    /// All of them.
+    #[default]
+    Exact,
+    /// At least this many; what is beyond may be left uncounted.
+    UpTo(u64),
+    /// No further than the page needs.
+    Unknown,
+}
+
+impl From<TotalMode> for plan::Total {
+    fn from(total: TotalMode) -> Self {
+        match total {
+            TotalMode::Exact => plan::Total::Exact,
+            TotalMode::UpTo(most) => plan::Total::UpTo(most),
+            TotalMode::Unknown => plan::Total::Unknown,
         }
     }
 }

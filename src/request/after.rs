@@ -43,7 +43,7 @@ impl After {
     }
 
     /// Values of the hit, where it is known by them.
-    pub(in crate::searcher) fn sort_values(&self) -> Option<&[Value]> {
+    pub(crate) fn sort_values(&self) -> Option<&[Value]> {
         match self {
             After::Values { values, .. } => Some(values),
             After::Score { .. } => None,

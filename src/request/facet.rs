@@ -65,26 +65,26 @@ pub const FACET_DEPTH_MAX: usize = 8;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Facet {
-    pub(super) field: String,
-    pub(super) what: FacetWhat,
-    pub(super) within: Within,
+    pub(crate) field: String,
+    pub(crate) what: FacetWhat,
+    pub(crate) within: Within,
 }
 
 /// What is wanted of each bucket that comes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Within {
-    pub(super) facets: Vec<Facet>,
+pub(crate) struct Within {
+    pub(crate) facets: Vec<Facet>,
     /// How many of its best documents.
-    pub(super) hits: usize,
+    pub(crate) hits: usize,
 }
 
 impl Within {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.facets.is_empty() && self.hits == 0
     }
 
     /// How many facets lie within each other here.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.facets.iter().map(|facet| 1 + facet.within.depth()).max().unwrap_or(0)
     }
 
@@ -94,7 +94,7 @@ impl Within {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum FacetWhat {
+pub(crate) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
@@ -111,7 +111,7 @@ pub(super) enum FacetWhat {
 
 impl FacetWhat {
     /// How many ranges or values are asked for; 0 where nobody says.
-    pub(super) fn n_ranges(&self) -> usize {
+    pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
             FacetWhat::Ranges(ranges) => ranges.len(),
@@ -121,7 +121,7 @@ impl FacetWhat {
     }
 
     /// By which ranges values are counted, for people; `None` where each counts by itself.
-    pub(super) fn ranges(&self) -> Option<String> {
+    pub(crate) fn ranges(&self) -> Option<String> {
         match self {
             FacetWhat::Values(_) => None,
             FacetWhat::Ranges(ranges) => Some(format!("{} ranges", ranges.len())),
@@ -137,7 +137,7 @@ impl FacetWhat {
 }
 
 impl Facet {
-    pub(super) fn of(field: impl Into<String>, what: FacetWhat) -> Self {
+    pub(crate) fn of(field: impl Into<String>, what: FacetWhat) -> Self {
         Facet { field: field.into(), what, within: Within::default() }
     }
 
@@ -385,7 +385,7 @@ impl Facet {
     }
 
     /// About how many bytes it takes.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let of_range = |range: &FacetRange| {
             let ends = [&range.from, &range.to].into_iter().flatten();
             size_of::<FacetRange>() + ends.map(Value::n_bytes).sum::<usize>()
@@ -437,10 +437,10 @@ impl From<StatisticsFacet> for Facet {
 
 /// What else is wanted beside what takes no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct StatisticsOptions {
-    pub(super) distinct: bool,
+pub(crate) struct StatisticsOptions {
+    pub(crate) distinct: bool,
     /// As bits, which are the same or are not.
-    pub(super) percentiles: Vec<u64>,
+    pub(crate) percentiles: Vec<u64>,
 }
 
 impl StatisticsOptions {
@@ -449,7 +449,7 @@ impl StatisticsOptions {
     /// # Errors
     ///
     /// A usage error for what is no percentage.
-    pub(super) fn percentiles(&self) -> Result<Vec<f64>> {
+    pub(crate) fn percentiles(&self) -> Result<Vec<f64>> {
         let percentiles: Vec<_> = self.percentiles.iter().copied().map(f64::from_bits).collect();
         match percentiles.iter().find(|percent| !(0.0..=100.0).contains(*percent)) {
             Some(wrong) => Err(Error::new(ErrorKind::Usage, "looking for a percentile")

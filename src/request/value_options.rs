@@ -14,16 +14,16 @@ const VALUES_DEFAULT: usize = 10;
 
 /// Which values are wanted, and how they are to be counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ValueOptions {
-    pub(super) limit: usize,
-    pub(super) order: FacetOrder,
-    pub(super) minimum: u64,
-    pub(super) between: Option<FacetRange>,
-    pub(super) prefix: String,
-    pub(super) containing: Vec<String>,
-    pub(super) matching: Vec<String>,
-    pub(super) under: Option<String>,
-    pub(super) method: Option<FacetMethod>,
+pub(crate) struct ValueOptions {
+    pub(crate) limit: usize,
+    pub(crate) order: FacetOrder,
+    pub(crate) minimum: u64,
+    pub(crate) between: Option<FacetRange>,
+    pub(crate) prefix: String,
+    pub(crate) containing: Vec<String>,
+    pub(crate) matching: Vec<String>,
+    pub(crate) under: Option<String>,
+    pub(crate) method: Option<FacetMethod>,
 }
 
 impl Default for ValueOptions {
@@ -49,7 +49,7 @@ impl ValueOptions {
     ///
     /// A query error for what is no regular expression, a limit error for one that would take too much memory, a usage error for
     /// an end of a range that is no value of the field, for a path to look below that is none, or in a field of another kind.
-    pub(super) fn wanted(&self, field: &Field, analyzers: &Analyzers) -> Result<ValuesWanted> {
+    pub(crate) fn wanted(&self, field: &Field, analyzers: &Analyzers) -> Result<ValuesWanted> {
         let ValueOptions { limit, order, minimum, .. } = *self;
         // Values of a text field are its terms, whose letters are as its analyzer leaves them, as those of a keyword field
         // are as its normalizer does.
@@ -119,7 +119,7 @@ impl ValueOptions {
     }
 
     /// Whether some values are left out, however many documents have them.
-    pub(super) fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
             || self.under.is_some()
     }
@@ -130,7 +130,7 @@ impl ValueOptions {
     }
 
     /// For people, what is not as it is by default.
-    pub(super) fn described(&self) -> Option<String> {
+    pub(crate) fn described(&self) -> Option<String> {
         let order = match self.order {
             FacetOrder::Count => None,
             FacetOrder::Value => Some("by value".to_owned()),
@@ -158,7 +158,7 @@ impl ValueOptions {
     }
 
     /// About how many bytes it takes.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let texts = self.containing.iter().chain(&self.matching);
         let texts = texts.map(|text| size_of::<String>() + text.len()).sum::<usize>();
         let ends = self.between.iter().flat_map(|range| [&range.from, &range.to]).flatten();

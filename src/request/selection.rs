@@ -5,24 +5,24 @@ use crate::value::Value;
 
 /// Values of one field, of which a document must have one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::searcher) struct Selection {
-    pub(in crate::searcher) field: String,
-    pub(in crate::searcher) values: Vec<Value>,
+pub(crate) struct Selection {
+    pub(crate) field: String,
+    pub(crate) values: Vec<Value>,
     /// The same, with dates read at some.
-    pub(in crate::searcher) read: Option<Query>,
+    pub(crate) read: Option<Query>,
 }
 
 impl Selection {
-    pub(in crate::searcher) fn query(&self) -> Query {
+    pub(crate) fn query(&self) -> Query {
         self.read.clone().unwrap_or_else(|| self.as_given())
     }
 
-    pub(in crate::searcher) fn as_given(&self) -> Query {
+    pub(crate) fn as_given(&self) -> Query {
         Query::in_set(self.values.iter().cloned()).in_field(&self.field)
     }
 
     /// About how many bytes it takes.
-    pub(in crate::searcher) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let values = self.values.iter().map(|value| size_of::<Value>() + value.n_bytes());
         // What was read has as many values.
         self.field.len() + values.sum::<usize>() * if self.read.is_some() { 2 } else { 1 }

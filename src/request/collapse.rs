@@ -3,9 +3,9 @@
 /// By which field hits are grouped, and how many of each group come; for [`collapse`](crate::SearchBuilder::collapse).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Collapse {
-    pub(in crate::searcher) field: String,
-    pub(in crate::searcher) keep: u64,
-    pub(in crate::searcher) missing_alone: bool,
+    pub(crate) field: String,
+    pub(crate) keep: u64,
+    pub(crate) missing_alone: bool,
 }
 
 impl Collapse {
@@ -30,7 +30,7 @@ impl Collapse {
     }
 
     /// For people.
-    pub(in crate::searcher) fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let Collapse { field, keep, missing_alone } = self;
         let of_each = match keep {
             1 => format!("one of each {field}"),
@@ -41,7 +41,7 @@ impl Collapse {
     }
 
     /// About how many bytes it takes.
-    pub(in crate::searcher) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         size_of::<Self>() + self.field.len()
     }
 }
