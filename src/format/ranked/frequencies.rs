@@ -4,6 +4,7 @@ use super::{BASE_LEN, CHUNK};
 use crate::bytes::{Bytes, Piece, Source, array_at};
 use crate::error::{Error, Result};
 use crate::simd::packed::bits_at;
+use crate::simd::scores::Packed;
 use std::ops::Range;
 
 /// Postings of a group.
@@ -114,6 +115,12 @@ impl FrequencyGroup<'_> {
     #[inline]
     pub(crate) fn get(&self, nth: u32) -> u32 {
         bits_at(&self.packed, (nth * self.width) as usize, self.width).saturating_add(1)
+    }
+
+    /// The numbers as they lie there, for kernels.
+    #[inline]
+    pub(crate) fn packed(&self) -> Packed<'_> {
+        (&self.packed, self.width)
     }
 
     /// Whether the term occurs once in every document of the group.

@@ -14,6 +14,7 @@ use super::pruning::Pruning;
 use super::query::Query;
 use super::seen::Seen;
 use super::sum::{Readers, Sum};
+use super::together::Together;
 use super::window::WINDOW;
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -28,6 +29,8 @@ const TOUCH: usize = 8;
 const COMPLETE: usize = 4;
 const SUM: usize = 1200;
 const SUM_LIST: usize = 300;
+/// Documents of a block that are scored together, list by list, and not one after the other.
+const TOGETHER_MIN: u32 = 6;
 /// Postings that are gone through in the time that one block is looked up.
 const WALK: usize = 16;
 
@@ -58,6 +61,8 @@ pub(super) struct OpenWindow {
     pub(super) key: u32,
     /// Its lists, in the order of the clauses.
     pub(super) opened: Range<usize>,
+    /// Their numbers there, those first that add least.
+    pub(super) order: [u8; CLAUSES_MAX],
 }
 
 /// A window and its lists.
@@ -65,13 +70,22 @@ pub(super) struct OpenWindow {
 struct OneWindow<'a, 'q, 's> {
     key: u32,
     opened: &'a [Opened<'q, 's>],
+    order: &'a [u8],
+}
+
+/// The numbers of lists, those first that add least.
+pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
+    let mut order: [u8; CLAUSES_MAX] = std::array::from_fn(|nth| nth as u8);
+    order[..opened.len()].sort_unstable_by_key(|nth| opened[usize::from(*nth)].best);
+    order
 }
 
 impl OpenWindow {
     /// The window, given what is open.
     #[inline]
-    fn among<'a, 'q, 's>(&self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
-        OneWindow { key: self.key, opened: &opened[self.opened.clone()] }
+    fn among<'a, 'q, 's>(&'a self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
+        let order = &self.order[..self.opened.len()];
+        OneWindow { key: self.key, opened: &opened[self.opened.clone()], order }
     }
 }
 
@@ -112,13 +126,12 @@ impl Blocks {
         query: &Query<'_, '_>,
         nth: usize,
         opened: &[Opened<'_, '_>],
+        order: &[u8],
         top: &Top,
         pruning: &mut Pruning,
     ) -> bool {
         // Lists that add too little together need not be gone through: what is good has another word, too.
-        let mut order: [u8; CLAUSES_MAX] = std::array::from_fn(|nth| nth as u8);
-        let order = &mut order[..opened.len()];
-        order.sort_unstable_by_key(|nth| opened[usize::from(*nth)].best);
+        let order = &order[..opened.len()];
         let limit = query.scale.limit(top.threshold()).max(1);
         let (mut left_out, mut n_left_out) = (0, 0);
         for part in order.iter().map(|nth| &opened[usize::from(*nth)]) {
@@ -293,13 +306,16 @@ impl Block {
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        let OneWindow { key, opened } = window;
+        let OneWindow { key, opened, order } = window;
         pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
-            false => self.essential(opened, place, limit),
+            false => self.essential(opened, order, place, limit),
         };
+        if docs == 0 {
+            return Ok(());
+        }
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
             && let Postings::Long(postings, list) = &opened[nth].postings
@@ -321,15 +337,20 @@ impl Block {
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_word(first, docs, self.ranks[nth]);
         }
+        if docs.count_ones() >= TOGETHER_MIN {
+            docs = self.good_enough(opened.len(), docs, limit);
+        }
+        if docs.count_ones() >= TOGETHER_MIN {
+            return self.score_together(query, window, place.block, docs, top, pruning);
+        }
         while docs != 0 {
             let bit = docs.trailing_zeros();
             docs &= docs - 1;
-            let has = |word: &u64| word >> bit & 1 == 1;
             let words = &self.words[..opened.len()];
-            let present = words.iter().zip(&self.units).filter(|(word, _)| has(word));
-            if present.map(|(_, units)| u32::from(*units)).sum::<u32>() < limit {
+            if self.units_of(opened.len(), bit) < limit {
                 continue;
             }
+            let has = |word: &u64| word >> bit & 1 == 1;
             let low = (place.block * 64) as u32 + bit;
             let mut sum = Sum::of(key * WINDOW + low, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
@@ -354,6 +375,54 @@ impl Block {
         Ok(())
     }
 
+    /// What the lists add to a document at most.
+    #[inline]
+    fn units_of(&self, n_lists: usize, bit: u32) -> u32 {
+        // Without a branch: which lists have a document cannot be foreseen.
+        let lists = self.words[..n_lists].iter().zip(&self.units[..n_lists]);
+        lists
+            .map(|(word, units)| u32::from(*units) & ((word >> bit & 1) as u32).wrapping_neg())
+            .sum()
+    }
+
+    /// Those of some documents that the lists they are in can lift to the limit.
+    fn good_enough(&self, n_lists: usize, docs: u64, limit: u32) -> u64 {
+        let (mut left, mut good) = (docs, 0);
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            good |= u64::from(self.units_of(n_lists, bit) >= limit) << bit;
+        }
+        good
+    }
+
+    /// Scores many documents of a block list by list.
+    fn score_together<'s>(
+        &mut self,
+        query: &Query<'_, 's>,
+        window: OneWindow<'_, '_, 's>,
+        block: usize,
+        docs: u64,
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        let first = window.key * WINDOW + (block * 64) as u32;
+        let mut together = Together::new(first, docs);
+        let lists = window.opened.iter().zip(&self.words).zip(&self.ranks);
+        for ((part, word), rank) in lists.filter(|((_, word), _)| *word & docs != 0) {
+            match &part.postings {
+                Postings::Short { scores, .. } => together.add_known(*word, *rank, scores),
+                Postings::Long(_, list) => {
+                    together.add(&query.clauses[part.clause], list, *word, *rank)?;
+                }
+            }
+            pruning.postings += u64::from((word & docs).count_ones());
+        }
+        pruning.documents_scored += u64::from(docs.count_ones());
+        together.each(|doc, score| query.push(score, doc, top));
+        Ok(())
+    }
+
     /// The documents that all lists have.
     fn common(&mut self, opened: &[Opened<'_, '_>], block: usize) -> u64 {
         let mut docs = u64::MAX;
@@ -368,15 +437,19 @@ impl Block {
     }
 
     /// The documents of those lists without which no document can reach the limit.
-    fn essential(&mut self, opened: &[Opened<'_, '_>], place: Place, limit: u32) -> u64 {
+    fn essential(
+        &mut self,
+        opened: &[Opened<'_, '_>],
+        order: &[u8],
+        place: Place,
+        limit: u32,
+    ) -> u64 {
         // The sum says when all lists that have something here were found.
         let mut rest = place.sum;
         for (nth, part) in opened.iter().enumerate() {
-            (self.words[nth], self.units[nth]) = (0, 0);
-            if part.codes_by_block().is_some_and(|codes| codes[place.block] > 0) {
-                self.look_up(nth, part, place.block);
-                rest = rest.wrapping_sub(self.units[nth]);
-            }
+            let code = part.codes_by_block().map_or(0, |codes| codes[place.block]);
+            (self.words[nth], self.units[nth]) = (0, units(code, part.weight));
+            rest = rest.wrapping_sub(self.units[nth]);
         }
         for (nth, part) in opened.iter().enumerate() {
             if rest == 0 {
@@ -388,15 +461,31 @@ impl Block {
             }
         }
         // Lists that add little are left out as long as they add too little together.
-        let (mut docs, mut left_out, mut done) = (0, 0, 0u32);
-        for _ in opened {
-            let open = (0..opened.len()).filter(|nth| done >> nth & 1 == 0);
-            let Some(least) = open.min_by_key(|nth| self.units[*nth]) else { break };
-            done |= 1 << least;
-            left_out += u32::from(self.units[least]);
+        let (mut left_out, mut n_left_out) = (0, 0);
+        for nth in order {
+            left_out += u32::from(self.units[usize::from(*nth)]);
             if left_out >= limit {
-                docs |= self.words[least];
+                break;
             }
+            n_left_out += 1;
+        }
+        let (others, essential) = order.split_at(n_left_out);
+        let docs = self.look_up_dense(opened, essential, place.block);
+        if docs != 0 {
+            self.look_up_dense(opened, others, place.block);
+        }
+        docs
+    }
+
+    /// Looks a block up in those of some lists that have a code for each block; the documents that any of the lists has.
+    fn look_up_dense(&mut self, opened: &[Opened<'_, '_>], some: &[u8], block: usize) -> u64 {
+        let mut docs = 0;
+        for nth in some.iter().map(|nth| usize::from(*nth)) {
+            let part = &opened[nth];
+            if self.units[nth] > 0 && part.codes_by_block().is_some() {
+                self.look_up(nth, part, block);
+            }
+            docs |= self.words[nth];
         }
         docs
     }

@@ -21,6 +21,7 @@ mod query;
 mod scratch;
 mod seen;
 mod sum;
+mod together;
 mod shorts;
 mod phrase;
 #[cfg(test)]
@@ -35,7 +36,7 @@ use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
-use blocks::{Blocks, OpenWindow};
+use blocks::{Blocks, OpenWindow, by_best};
 use bounds::CLAUSES_MAX;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
@@ -189,7 +190,14 @@ impl Search<'_, '_> {
             let opened = self.open(window)?;
             let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
             let opened = &self.opened[opened];
-            let is_done = self.blocks.touch_window(query, nth, opened, top, pruning);
+            let is_done = self.blocks.touch_window(
+                query,
+                nth,
+                opened,
+                &self.windows[nth].order,
+                top,
+                pruning,
+            );
             if !is_done {
                 self.summed.push(self.windows[nth].clone());
             }
@@ -273,7 +281,8 @@ impl Search<'_, '_> {
         let start = self.opened.len();
         self.parts.open(self.query.clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();
-        self.windows.push(OpenWindow { key: window.key, opened: opened.clone() });
+        let order = by_best(&self.opened[opened.clone()]);
+        self.windows.push(OpenWindow { key: window.key, opened: opened.clone(), order });
         Ok(opened)
     }
 }

@@ -4,10 +4,10 @@ use super::block::ScorerMemory;
 use super::bound::WeighedMemory;
 use super::lead::Led;
 use super::sums::Spare;
-use crate::ranking::pruned::blocks::OpenWindow;
 use crate::ranking::pruned::one::Finder;
 use crate::ranking::pruned::sum::Readers;
 use crate::simd::sums::BLOCKS;
+use std::ops::Range;
 
 /// The memory of a search, for the next time.
 #[derive(Debug, Default)]
@@ -25,7 +25,8 @@ pub(in crate::ranking::pruned) struct Memory {
 /// Windows whose lists are open.
 #[derive(Debug, Default)]
 pub(super) struct OpenWindows {
-    pub(super) windows: Vec<OpenWindow>,
+    /// The number of each, and its lists in the order of the clauses.
+    pub(super) windows: Vec<(u32, Range<usize>)>,
     /// For each window and clause the place among the window's lists.
     pub(super) places: Vec<u32>,
     /// Codes by block of lists without; how many of them are those of open lists.
@@ -37,7 +38,7 @@ pub(super) struct OpenWindows {
 
 impl Memory {
     pub(in crate::ranking::pruned) fn bytes(&self) -> usize {
-        self.windows.windows.capacity() * size_of::<OpenWindow>()
+        self.windows.windows.capacity() * size_of::<(u32, Range<usize>)>()
             + (self.windows.places.capacity() + self.windows.spread_places.capacity())
                 * size_of::<u32>()
             + self.windows.spread.capacity() * BLOCKS

@@ -25,7 +25,6 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use super::blocks::OpenWindow;
 use super::bounds::CLAUSES_MAX;
 use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
@@ -197,7 +196,7 @@ impl<'q, 's> Search<'q, 's, '_> {
         for (place, part) in (0..).zip(&self.opened[start..]) {
             places[first + part.clause] = place;
         }
-        windows.push(OpenWindow { key: window.key, opened: start..self.opened.len() });
+        windows.push((window.key, start..self.opened.len()));
         self.memory.windows.spread_short(&self.opened);
         Ok(())
     }
@@ -255,7 +254,7 @@ impl OpenWindows {
     /// Makes codes by block for all lists of some windows that have none.
     fn spread_all(&mut self, some: &[usize], opened: &[Opened<'_, '_>]) {
         for window in some {
-            for nth in self.windows[*window].opened.clone() {
+            for nth in self.windows[*window].1.clone() {
                 self.spread_list(nth, &opened[nth]);
             }
         }
@@ -277,7 +276,7 @@ impl OpenWindows {
         weighed: &'q Weighed<'q, 's>,
         opened: &'a [Opened<'q, 's>],
     ) -> View<'a, 'q, 's> {
-        let OpenWindow { key, opened: of_window } = &self.windows[nth];
+        let (key, of_window) = &self.windows[nth];
         let n_clauses = weighed.tree.clauses.len();
         View {
             weighed,
