@@ -158,7 +158,7 @@ impl<'s> Ranked<'s> {
         sources: &Sources<'_>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let mut nodes = |this: &mut Self, parts: &[Logical]| -> Result<Vec<Node>> {
+        let mut nodes = |this: &mut Self, parts: &[Logical], are_scored| -> Result<Vec<Node>> {
             if parts.is_empty() {
                 return Ok(vec![]);
             }
@@ -169,6 +169,12 @@ impl<'s> Ranked<'s> {
                     Logical::Term { field, term, boost } => {
                         let infos = infos + nth * n_segments;
                         this.term(*field, term, *boost, infos, sources, matches)?
+                    }
+                    // A word that only filters: its list says where it is, and no set of all its documents is needed.
+                    Logical::Constant { matching: matching @ Normal::Term { .. }, score }
+                        if *score == 0.0 && are_scored =>
+                    {
+                        this.unscored(matching, sources, matches)?
                     }
                     other => this.node(other, sources, matches)?,
                 });
@@ -196,17 +202,19 @@ impl<'s> Ranked<'s> {
             }
             Logical::Constant { matching, score } => self.set(matching, *score, matches)?,
             Logical::Sum { must, should, must_not, minimum } => {
-                let must = nodes(self, must)?;
-                let should = nodes(self, should)?;
-                let must_not = self.all_excluded(must_not, sources, matches)?;
+                let are_scored = !(are_constant(must) && are_constant(should));
+                let must = nodes(self, must, are_scored)?;
+                let should = nodes(self, should, are_scored)?;
+                let must_not = self.all_unscored(must_not, sources, matches)?;
                 Node::Sum { must, should, must_not, minimum: *minimum }
             }
-            Logical::Max { any, tie } => Node::Max { any: nodes(self, any)?, tie: *tie },
+            Logical::Max { any, tie } => Node::Max { any: nodes(self, any, false)?, tie: *tie },
         })
     }
 
-    /// What must not match: words are looked up where that is needed, all else is found beforehand.
-    fn excluded(
+    /// Documents that must match, or must not, whatever they score: words are looked up where that is needed, all else is found
+    /// beforehand.
+    fn unscored(
         &mut self,
         normal: &Normal,
         sources: &Sources<'_>,
@@ -222,20 +230,20 @@ impl<'s> Ranked<'s> {
             }
             Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, sources),
             Normal::And { all, none } => Ok(Node::Sum {
-                must: self.all_excluded(all, sources, matches)?,
+                must: self.all_unscored(all, sources, matches)?,
                 should: vec![],
-                must_not: self.all_excluded(none, sources, matches)?,
+                must_not: self.all_unscored(none, sources, matches)?,
                 minimum: 0,
             }),
             Normal::Or(any) => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_excluded(any, sources, matches)?,
+                should: self.all_unscored(any, sources, matches)?,
                 must_not: vec![],
                 minimum: 1,
             }),
             Normal::AtLeast { minimum, any } => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_excluded(any, sources, matches)?,
+                should: self.all_unscored(any, sources, matches)?,
                 must_not: vec![],
                 minimum: *minimum,
             }),
@@ -245,7 +253,7 @@ impl<'s> Ranked<'s> {
         }
     }
 
-    fn all_excluded(
+    fn all_unscored(
         &mut self,
         normals: &[Normal],
         sources: &Sources<'_>,
@@ -256,7 +264,7 @@ impl<'s> Ranked<'s> {
         }
         let mut nodes = self.free.take();
         for normal in normals {
-            nodes.push(self.excluded(normal, sources, matches)?);
+            nodes.push(self.unscored(normal, sources, matches)?);
         }
         Ok(nodes)
     }
@@ -698,4 +706,9 @@ impl<'s> Ranked<'s> {
             _ => parts.join(", "),
         }
     }
+}
+
+/// Whether each of some parts is a set whose documents score the same.
+fn are_constant(parts: &[Logical]) -> bool {
+    parts.iter().all(|part| matches!(part, Logical::Constant { .. }))
 }

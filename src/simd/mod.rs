@@ -2,7 +2,7 @@
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
 //! 65,536 bits, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`packed`] unpacks
-//! frequencies and positions, [`numbers`] those of columns, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
+//! frequencies and positions, [`numbers`] those of columns, [`places`] finds numbers in a few others, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
 //! owned containers run through the same code. The instruction set is asked for at run time (the
 //! standard library keeps the answer, asking costs a load and a test); a machine without it, or of
 //! another architecture, takes the portable twin. Tests hold both equal on random and edge inputs.
@@ -17,6 +17,7 @@ pub(crate) mod arrays;
 pub(crate) mod bitmaps;
 pub(crate) mod numbers;
 pub(crate) mod packed;
+pub(crate) mod places;
 pub(crate) mod prefetch;
 pub(crate) mod scores;
 pub(crate) mod sums;

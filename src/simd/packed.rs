@@ -168,14 +168,27 @@ impl Unpacked {
             let bits = self.great.iter().zip(&self.widths);
             return bits.take(nth).map(|(n, width)| u64::from(*n) * u64::from(*width)).sum();
         }
-        // Without a branch, and as the instruction for pairs of products has it.
-        let mut sum = 0;
-        for at in 0..RECORD {
-            let width = if at < nth { self.widths[at] } else { 0 };
-            sum += i32::from(self.frequencies[at].cast_signed()) * i32::from(width.cast_signed());
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            // SAFETY: the feature was found in the line above.
+            return unsafe { vector::products_before(&self.frequencies, &self.widths, nth) };
         }
-        u64::from(sum.cast_unsigned())
+        products_before(&self.frequencies, &self.widths, nth)
     }
+}
+
+/// The sum of the first `nth` products: without a branch, and as the instruction for pairs of products has it.
+#[inline(always)]
+fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
+    let nth = nth.min(RECORD) as i16;
+    let mut sum = 0;
+    for ((at, a), b) in (0..).zip(a).zip(b) {
+        // All bits of those before, none of others: a comparison that is chosen by becomes a branch.
+        let before = (at - nth) >> 15;
+        sum += i32::from(a.cast_signed()) * i32::from(b.cast_signed() & before);
+    }
+    u64::from(sum.cast_unsigned())
 }
 
 /// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
@@ -200,6 +213,11 @@ fn plus_one_portable(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
 mod vector {
     use super::{RECORD, STEP, word_at};
     use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
+        super::products_before(a, b, nth)
+    }
 
     #[target_feature(enable = "avx2,bmi2")]
     pub(super) fn running_sums(

@@ -110,7 +110,6 @@ fn has_features() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::lengths::score_part;
     use proptest::prelude::*;
 
     proptest! {
@@ -147,7 +146,10 @@ mod tests {
             let of_list: [f32; BLOCK] = std::array::from_fn(|nth| frequencies[nth] as f32);
             let expected: [f32; BLOCK] = std::array::from_fn(|nth| match frequencies[nth] {
                 0 => before[nth],
-                frequency => before[nth] + weight * score_part(frequency, k[nth]),
+                frequency => {
+                    let frequency = frequency as f32;
+                    before[nth] + weight * (frequency / (frequency + k[nth]))
+                }
             });
             for kernel in [add, add_portable] {
                 let mut scores = as_array(&before);

@@ -2,6 +2,7 @@
 
 use crate::bitmap::Container;
 use crate::bytes::{Bytes, array_at};
+use crate::simd::places;
 
 /// What stands beside a container; follows from its cardinality alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,12 +107,12 @@ impl<'s> Directory<'s> {
                 start as u32 + before + (word & (bit - 1)).count_ones()
             }
             Container::Array(values) => {
-                let values = values.get(start..self.rank_at(entry + 1))?;
-                let at = n_below(values, low);
-                if values.get(at).is_none_or(|value| u16::from_le_bytes(*value) != low) {
+                let end = self.rank_at(entry + 1).min(values.len());
+                let at = start.checked_add(places::n_below(values, start..end, low))?;
+                if at >= end || values.get(at).is_none_or(|v| u16::from_le_bytes(*v) != low) {
                     return None;
                 }
-                (start + at) as u32
+                at as u32
             }
             Container::Run(runs) => {
                 let first = (entry << self.granularity.shift) as u32;
@@ -137,16 +138,8 @@ impl<'s> Directory<'s> {
                 (word, start as u32 + before)
             }
             Container::Array(values) => {
-                let values = values.get(start..self.rank_at(entry + 1)).unwrap_or_default();
-                let before = n_below(values, low as u16);
-                let mut word = 0;
-                for value in values.get(before..).unwrap_or_default() {
-                    let bit = u32::from(u16::from_le_bytes(*value)).wrapping_sub(low);
-                    if bit >= 64 {
-                        break;
-                    }
-                    word |= 1 << bit;
-                }
+                let end = self.rank_at(entry + 1).min(values.len());
+                let (word, before) = places::block(values, start..end, nth as u16);
                 (word, (start + before) as u32)
             }
             Container::Run(runs) => {
@@ -156,23 +149,6 @@ impl<'s> Directory<'s> {
         };
         let sound = rank.saturating_add(word.count_ones()) <= self.granularity.cardinality;
         if sound { (word, rank) } else { (0, rank) }
-    }
-}
-
-/// Values compared one after the other, which takes no longer than halving that far.
-const COMPARED_MAX: usize = 64;
-
-/// How many of the ascending values are below `low`.
-#[inline]
-fn n_below(values: &[[u8; 2]], low: u16) -> usize {
-    let is_below = |value: &[u8; 2]| u16::from_le_bytes(*value) < low;
-    match values.len() {
-        0..=COMPARED_MAX => {
-            // Without a branch: as many vector compares as there are values by eight.
-            let n: u16 = values.iter().map(|value| u16::from(is_below(value))).sum();
-            usize::from(n).min(values.len())
-        }
-        _ => values.partition_point(is_below),
     }
 }
 

@@ -14,7 +14,7 @@ use super::pruning::Pruning;
 use super::query::Query;
 use super::seen::Seen;
 use super::sum::{Readers, Sum};
-use super::together::Together;
+use super::together::{TOGETHER_MIN, Together};
 use super::window::WINDOW;
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -29,8 +29,6 @@ const TOUCH: usize = 8;
 const COMPLETE: usize = 4;
 const SUM: usize = 1200;
 const SUM_LIST: usize = 300;
-/// Documents of a block that are scored together, list by list, and not one after the other.
-const TOGETHER_MIN: u32 = 6;
 /// Postings that are gone through in the time that one block is looked up.
 const WALK: usize = 16;
 
@@ -419,7 +417,7 @@ impl Block {
             pruning.postings += u64::from((word & docs).count_ones());
         }
         pruning.documents_scored += u64::from(docs.count_ones());
-        together.each(|doc, score| query.push(score, doc, top));
+        together.scored().for_each(|(doc, score)| query.push(score, doc, top));
         Ok(())
     }
 

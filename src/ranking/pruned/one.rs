@@ -9,6 +9,7 @@ use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::seen::Seen;
+use super::together::{TOGETHER_MIN, Together};
 use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
 use crate::budget;
@@ -246,6 +247,9 @@ impl<'a, 's> Scan<'a, 's> {
         if last >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
+        if word.count_ones() >= TOGETHER_MIN && !self.seen.tells() {
+            return self.offer_together(first, word, rank);
+        }
         let start = first + word.trailing_zeros();
         let lengths = self.clause.lengths.codes(start..last + 1)?;
         let k_by_code = &self.clause.scoring.k_by_code;
@@ -259,14 +263,31 @@ impl<'a, 's> Scan<'a, 's> {
             let part = score_part(frequency, k_by_code[usize::from(code)]);
             let score = self.clause.weight * part;
             self.seen.note(self.list, part, score);
-            let doc = DocId(self.base + u64::from(start + at));
-            let is_offered = match &mut self.left_out {
-                LeftOut::Nothing => true,
-                left_out => self.top.would_take(score, doc) && !left_out.has(start + at)?,
-            };
-            if is_offered {
-                self.top.push(score, doc);
-            }
+            self.offer_scored(score, start + at)?;
+        }
+        Ok(())
+    }
+
+    /// The same for many documents, where it is of no use to take note of their scores.
+    fn offer_together(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
+        let mut together = Together::new(first, word);
+        together.add(self.clause, self.list, word, rank)?;
+        for (doc, score) in together.scored() {
+            self.offer_scored(score, doc)?;
+        }
+        Ok(())
+    }
+
+    /// Offers a document, unless it is left out.
+    #[inline]
+    fn offer_scored(&mut self, score: f32, doc: u32) -> Result<()> {
+        let id = DocId(self.base + u64::from(doc));
+        let is_offered = match &mut self.left_out {
+            LeftOut::Nothing => true,
+            left_out => self.top.would_take(score, id) && !left_out.has(doc)?,
+        };
+        if is_offered {
+            self.top.push(score, id);
         }
         Ok(())
     }

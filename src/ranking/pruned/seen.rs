@@ -39,6 +39,12 @@ impl Seen {
         }
     }
 
+    /// Whether scores that were met rule others out.
+    #[inline]
+    pub(super) fn tells(&self) -> bool {
+        self.tells
+    }
+
     /// Takes note of what a document with this score part scores.
     #[inline]
     pub(super) fn note(&mut self, list: &RankedLong<'_, Section<'_>>, part: f32, score: f32) {

@@ -12,6 +12,9 @@ use crate::segment::file::Section;
 use crate::simd::scores::{self, BLOCK};
 use std::sync::Arc;
 
+/// Documents of a block from which on scoring them together takes less time than one after the other.
+pub(super) const TOGETHER_MIN: u32 = 6;
+
 /// Documents of a block, and what they score so far.
 pub(super) struct Together<'c> {
     /// The first document of the block.
@@ -81,13 +84,13 @@ impl<'c> Together<'c> {
         Ok(())
     }
 
-    /// Calls `visit` with each document and its score.
-    pub(super) fn each(&self, mut visit: impl FnMut(u32, f32)) {
+    /// Each document with its score.
+    pub(super) fn scored(&self) -> impl Iterator<Item = (u32, f32)> {
         let mut left = self.docs;
-        while left != 0 {
-            let bit = left.trailing_zeros();
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
             left &= left - 1;
-            visit(self.first + bit, self.scores[bit as usize]);
-        }
+            Some((self.first + bit, self.scores[bit as usize]))
+        })
     }
 }

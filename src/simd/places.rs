@@ -1,0 +1,216 @@
+//! Places in a sorted list of 16-bit numbers: where one stands, and which of the 64 of a block are there.
+//!
+//! Only a few dozen numbers are looked at, between two entries of a directory. They are compared 32 at once, because how
+//! many there are cannot be foreseen; what is read behind them is of the list, too, or zeros.
+
+use std::ops::Range;
+
+/// A little-endian 16-bit number where it lies.
+type Le16 = [u8; 2];
+
+/// Numbers that are compared at once.
+#[cfg(target_arch = "x86_64")]
+const STEP: usize = 32;
+
+/// Numbers compared one after the other, which takes no longer than halving that far.
+const COMPARED_MAX: usize = 64;
+
+/// How many of the ascending numbers in a range of `list` are below `low`.
+#[inline]
+pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if range.len() <= COMPARED_MAX && avx2::available() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        // SAFETY: `available` found every feature that the function enables.
+        return unsafe { avx2::n_below(list, range, low) };
+    }
+    n_below_portable(list, range, low)
+}
+
+fn n_below_portable(list: &[Le16], range: Range<usize>, low: u16) -> usize {
+    let numbers = list.get(range).unwrap_or_default();
+    let is_below = |number: &Le16| u16::from_le_bytes(*number) < low;
+    match numbers.len() {
+        0..=COMPARED_MAX => numbers.iter().filter(|number| is_below(number)).count(),
+        _ => numbers.partition_point(is_below),
+    }
+}
+
+/// The numbers of block `nth` of 64 in a range of `list`, as bits, and how many of the range are below them.
+#[inline]
+pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
+    #[cfg(target_arch = "x86_64")]
+    if range.len() <= COMPARED_MAX && avx2::available() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        // SAFETY: `available` found every feature that the function enables.
+        return unsafe { avx2::block(list, range, nth) };
+    }
+    block_portable(list, range, nth)
+}
+
+fn block_portable(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
+    let before = n_below_portable(list, range.clone(), nth << 6);
+    let numbers = list.get(range).unwrap_or_default().get(before..).unwrap_or_default();
+    let of_block = numbers.iter().map(|number| u16::from_le_bytes(*number));
+    let of_block = of_block.take_while(|number| number >> 6 == nth);
+    (of_block.fold(0, |word, number| word | 1 << (number & 63)), before)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Le16, STEP};
+    use std::arch::x86_64::*;
+    use std::ops::Range;
+
+    #[inline(always)]
+    pub(super) fn available() -> bool {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+    }
+
+    /// 32 numbers from `at` on; zeros behind the end of the list.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(list: &[Le16], at: usize) -> [__m256i; 2] {
+        let rest = list.get(at..).unwrap_or_default();
+        let mut last = [[0; 2]; STEP];
+        let numbers: &[Le16; STEP] = match rest.first_chunk() {
+            Some(numbers) => numbers,
+            None => {
+                last[..rest.len()].copy_from_slice(rest);
+                &last
+            }
+        };
+        let at = numbers.as_ptr().cast::<__m256i>();
+        #[expect(unsafe_code, reason = "loads through a reference")]
+        // SAFETY: the reference is to 64 bytes, of which each load reads a half.
+        unsafe {
+            [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
+        }
+    }
+
+    /// A bit for each of 32 comparisons.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn bits(a: __m256i, b: __m256i) -> u32 {
+        let bytes = _mm256_permute4x64_epi64::<0b1101_1000>(_mm256_packs_epi16(a, b));
+        _mm256_movemask_epi8(bytes).cast_unsigned()
+    }
+
+    /// As [`super::n_below`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
+        let low = _mm256_set1_epi16(low.cast_signed());
+        let (mut at, end) = (range.start, range.end.min(list.len()));
+        while at < end {
+            let [a, b] = load(list, at);
+            let a = _mm256_cmpeq_epi16(_mm256_max_epu16(a, low), a);
+            let b = _mm256_cmpeq_epi16(_mm256_max_epu16(b, low), b);
+            let below = _bzhi_u32(!bits(a, b), (end - at).min(STEP) as u32);
+            let n = below.trailing_ones() as usize;
+            at += n;
+            if n < STEP {
+                break;
+            }
+        }
+        at - range.start.min(at)
+    }
+
+    /// As [`super::block`].
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
+        let before = n_below(list, range.clone(), nth << 6);
+        let (mut at, end) = (range.start + before, range.end.min(list.len()));
+        let of_block = _mm256_set1_epi16(nth.cast_signed());
+        let mut word = 0;
+        while at < end {
+            let [a, b] = load(list, at);
+            let same_a = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(a), of_block);
+            let same_b = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(b), of_block);
+            let same = _bzhi_u32(bits(same_a, same_b), (end - at).min(STEP) as u32);
+            let n = same.trailing_ones() as usize;
+            word |= word_of(list.get(at..at + n).unwrap_or_default());
+            at += n;
+            if n < STEP {
+                break;
+            }
+        }
+        (word, before)
+    }
+
+    /// A bit for each number, by its lower 6 bits: four at once.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn word_of(numbers: &[Le16]) -> u64 {
+        let one = _mm256_set1_epi64x(1);
+        let mut word = _mm256_setzero_si256();
+        let (fours, rest) = numbers.as_chunks::<4>();
+        for four in fours {
+            let [[a, b], [c, d], [e, f], [g, h]] = *four;
+            let four = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
+            let four = _mm256_cvtepu16_epi64(_mm_cvtsi64_si128(four));
+            let shift = _mm256_and_si256(four, _mm256_set1_epi64x(63));
+            word = _mm256_or_si256(word, _mm256_sllv_epi64(one, shift));
+        }
+        let two = _mm_or_si128(_mm256_castsi256_si128(word), _mm256_extracti128_si256::<1>(word));
+        let mut word = (_mm_cvtsi128_si64(two) | _mm_extract_epi64::<1>(two)).cast_unsigned();
+        for number in rest {
+            word |= 1 << (u16::from_le_bytes(*number) & 63);
+        }
+        word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_sizes::unless_miri;
+    use proptest::prelude::*;
+
+    fn config() -> ProptestConfig {
+        let config = ProptestConfig::default();
+        ProptestConfig { cases: unless_miri(config.cases, 4), ..config }
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn places_are_those_of_a_search_one_by_one(
+            numbers in prop::collection::btree_set(any::<u16>(), 0..150),
+            dense in prop::collection::btree_set(30_000u16..30_300, 0..150),
+            (start, len) in (0usize..320, 0usize..80),
+            probe in prop_oneof![any::<u16>(), 29_900u16..30_400],
+        ) {
+            let all: Vec<u16> = numbers.union(&dense).copied().collect();
+            let list: Vec<Le16> = all.iter().map(|number| number.to_le_bytes()).collect();
+            let start = start.min(list.len());
+            let range = start..(start + len).min(list.len());
+            let part = &all[range.clone()];
+            let before = part.partition_point(|number| *number < probe);
+            for kernel in [n_below, n_below_portable] {
+                prop_assert_eq!(kernel(&list, range.clone(), probe), before);
+            }
+            let nth = probe >> 6;
+            let word = part.iter().filter(|number| **number >> 6 == nth);
+            let word = word.fold(0u64, |word, number| word | 1 << (number & 63));
+            let before = part.partition_point(|number| number >> 6 < nth);
+            for kernel in [block, block_portable] {
+                prop_assert_eq!(kernel(&list, range.clone(), nth), (word, before));
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_block_goes_on_behind_what_is_compared_at_once() {
+        let list: Vec<Le16> = (640..704u16).map(u16::to_le_bytes).collect();
+        for kernel in [block, block_portable] {
+            assert_eq!(kernel(&list, 0..64, 10), (u64::MAX, 0));
+            assert_eq!(kernel(&list, 7..60, 10), ((1 << 60) - (1 << 7), 0));
+            assert_eq!(kernel(&list, 0..64, 11), (0, 64));
+            assert_eq!(kernel(&list, 0..99, 9), (0, 0));
+        }
+    }
+}
