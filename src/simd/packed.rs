@@ -21,7 +21,7 @@ pub(crate) fn bits_at(bytes: &[u8], bit: usize, width: u32) -> u32 {
 
 /// Eight bytes from `at` on; zeros past the end.
 #[inline(always)]
-fn word_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn word_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(word) => u64::from_le_bytes(*word),

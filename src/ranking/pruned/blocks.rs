@@ -14,12 +14,13 @@ use super::pruning::Pruning;
 use super::query::Query;
 use super::seen::Seen;
 use super::sum::{Readers, Sum};
-use super::together::{TOGETHER_MIN, Together};
+use super::together::{TOGETHER_MIN, Together, bits_of};
 use super::window::WINDOW;
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
+use crate::simd::scores::BLOCK;
 use crate::simd::sums::{self, BLOCKS, units};
 use std::ops::Range;
 
@@ -335,7 +336,7 @@ impl Block {
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_word(first, docs, self.ranks[nth]);
         }
-        if docs.count_ones() >= TOGETHER_MIN {
+        if !ALL && docs.count_ones() >= TOGETHER_MIN {
             docs = self.good_enough(opened.len(), docs, limit);
         }
         if docs.count_ones() >= TOGETHER_MIN {
@@ -385,13 +386,15 @@ impl Block {
 
     /// Those of some documents that the lists they are in can lift to the limit.
     fn good_enough(&self, n_lists: usize, docs: u64, limit: u32) -> u64 {
-        let (mut left, mut good) = (docs, 0);
-        while left != 0 {
-            let bit = left.trailing_zeros();
-            left &= left - 1;
-            good |= u64::from(self.units_of(n_lists, bit) >= limit) << bit;
+        let mut sums = [0u16; BLOCK];
+        for (word, units) in self.words[..n_lists].iter().zip(&self.units) {
+            bits_of(word & docs).for_each(|bit| {
+                let sum = &mut sums[bit as usize % BLOCK];
+                *sum = sum.wrapping_add(*units);
+            });
         }
-        good
+        let is_good = |bit: u32| u64::from(u32::from(sums[bit as usize % BLOCK]) >= limit) << bit;
+        bits_of(docs).map(is_good).fold(0, |good, bit| good | bit)
     }
 
     /// Scores many documents of a block list by list.
@@ -417,7 +420,11 @@ impl Block {
             pruning.postings += u64::from((word & docs).count_ones());
         }
         pruning.documents_scored += u64::from(docs.count_ones());
-        together.scored().for_each(|(doc, score)| query.push(score, doc, top));
+        for (doc, score) in together.scored() {
+            if score >= top.threshold() {
+                query.push(score, doc, top);
+            }
+        }
         Ok(())
     }
 

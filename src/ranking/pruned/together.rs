@@ -13,9 +13,9 @@ use crate::simd::scores::{self, BLOCK};
 use std::sync::Arc;
 
 /// Documents of a block from which on scoring them together takes less time than one after the other.
-pub(super) const TOGETHER_MIN: u32 = 6;
+pub(super) const TOGETHER_MIN: u32 = 3;
 
-/// Documents of a block, and what they score so far.
+/// Documents of a block, and what they score so far. Of each of the arrays there is an element for each document.
 pub(super) struct Together<'c> {
     /// The first document of the block.
     first: u32,
@@ -53,18 +53,18 @@ impl<'c> Together<'c> {
         };
         let groups = [group.packed(), next.as_ref().unwrap_or(&group).packed()];
         scores::gather(listed, self.docs, rank % GROUP, groups, &mut self.frequencies);
-        scores::add(&mut self.scores, &self.frequencies, &self.k, clause.weight);
+        let n = self.docs.count_ones() as usize;
+        scores::add(n, &mut self.scores, &self.frequencies, &self.k, clause.weight);
         Ok(())
     }
 
     /// Adds a list whose scores are known, by rank.
     pub(super) fn add_known(&mut self, listed: u64, rank: u32, of_list: &[f32]) {
-        let mut left = listed & self.docs;
-        while left != 0 {
-            let bit = left.trailing_zeros();
-            left &= left - 1;
-            let nth = rank + (listed & ((1 << bit) - 1)).count_ones();
-            self.scores[bit as usize] += of_list[nth as usize];
+        for (bit, score) in bits_of(self.docs).zip(&mut self.scores) {
+            let before = listed & ((1 << bit) - 1);
+            if listed >> bit & 1 == 1 {
+                *score += of_list[(rank + before.count_ones()) as usize];
+            }
         }
     }
 
@@ -73,12 +73,9 @@ impl<'c> Together<'c> {
         let n_docs = clause.lengths.n_docs();
         let end = self.first.saturating_add(BLOCK as u32).min(n_docs);
         let codes = clause.lengths.codes(self.first.min(end)..end)?;
-        let mut left = self.docs;
-        while left != 0 {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let code = codes.get(bit).ok_or_else(past_the_end)?;
-            self.k[bit] = clause.scoring.k_by_code[usize::from(*code)];
+        for (bit, k) in bits_of(self.docs).zip(&mut self.k) {
+            let code = codes.get(bit as usize).ok_or_else(past_the_end)?;
+            *k = clause.scoring.k_by_code[usize::from(*code)];
         }
         self.field = Some(&clause.scoring);
         Ok(())
@@ -86,11 +83,16 @@ impl<'c> Together<'c> {
 
     /// Each document with its score.
     pub(super) fn scored(&self) -> impl Iterator<Item = (u32, f32)> {
-        let mut left = self.docs;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros())?;
-            left &= left - 1;
-            Some((self.first + bit, self.scores[bit as usize]))
-        })
+        bits_of(self.docs).zip(self.scores).map(|(bit, score)| (self.first + bit, score))
     }
+}
+
+/// The bits that are set, from the lowest on.
+#[inline]
+pub(super) fn bits_of(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(bit)
+    })
 }
