@@ -223,6 +223,13 @@ pub(crate) struct LengthReader<'s, S> {
 }
 
 impl<'s, S: Source<'s>> LengthReader<'s, S> {
+    /// The codes of documents from `first` on: of `n`, and maybe of more.
+    #[inline]
+    pub(crate) fn codes(&mut self, first: u32, n: u32) -> Result<&[u8]> {
+        let at = CODES_AT as u64 + u64::from(first);
+        self.codes.get(at..at + u64::from(n))
+    }
+
     /// The code of one document.
     #[inline]
     pub(crate) fn code(&mut self, doc: u32) -> Result<u8> {

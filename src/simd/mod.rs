@@ -21,3 +21,16 @@ pub(crate) mod places;
 pub(crate) mod prefetch;
 pub(crate) mod scores;
 pub(crate) mod sums;
+
+/// Whether the processor has AVX2, BMI1, BMI2 and POPCNT. Asked once, because four questions cost more than some of the kernels.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_bit_features() -> bool {
+    static FOUND: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *FOUND.get_or_init(|| {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+    })
+}

@@ -19,9 +19,9 @@ const COMPARED_MAX: usize = 64;
 #[inline]
 pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if range.len() <= COMPARED_MAX && avx2::available() {
+    if range.len() <= COMPARED_MAX && super::has_bit_features() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `available` found every feature that the function enables.
+        // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { avx2::n_below(list, range, low) };
     }
     n_below_portable(list, range, low)
@@ -40,9 +40,9 @@ fn n_below_portable(list: &[Le16], range: Range<usize>, low: u16) -> usize {
 #[inline]
 pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
     #[cfg(target_arch = "x86_64")]
-    if range.len() <= COMPARED_MAX && avx2::available() {
+    if range.len() <= COMPARED_MAX && super::has_bit_features() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `available` found every feature that the function enables.
+        // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { avx2::block(list, range, nth) };
     }
     block_portable(list, range, nth)
@@ -61,14 +61,6 @@ mod avx2 {
     use super::{Le16, STEP};
     use std::arch::x86_64::*;
     use std::ops::Range;
-
-    #[inline(always)]
-    pub(super) fn available() -> bool {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt")
-    }
 
     /// 32 numbers from `at` on; zeros behind the end of the list.
     #[inline]

@@ -22,9 +22,9 @@ pub(crate) fn gather(
     frequencies: &mut [f32; BLOCK],
 ) {
     #[cfg(target_arch = "x86_64")]
-    if groups.iter().all(|(_, width)| *width <= 8) && has_features() {
+    if groups.iter().all(|(_, width)| *width <= 8) && super::has_bit_features() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: the features were found in the line above.
+        // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { gather_bytes(listed, wanted, nth, groups, frequencies) };
     }
     gather_portable(listed, wanted, nth, groups, frequencies);
@@ -112,9 +112,9 @@ pub(crate) fn add(
     weight: f32,
 ) {
     #[cfg(target_arch = "x86_64")]
-    if has_features() {
+    if super::has_bit_features() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: the features were found in the line above.
+        // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { add_avx2(n, scores, frequencies, k, weight) };
     }
     add_portable(n, scores, frequencies, k, weight);
@@ -149,15 +149,6 @@ fn add_avx2(
     weight: f32,
 ) {
     add_portable(n, scores, frequencies, k, weight);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn has_features() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
 }
 
 #[cfg(test)]

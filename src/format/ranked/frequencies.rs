@@ -117,12 +117,6 @@ impl FrequencyGroup<'_> {
         bits_at(&self.packed, (nth * self.width) as usize, self.width).saturating_add(1)
     }
 
-    /// The numbers as they lie there, for kernels.
-    #[inline]
-    pub(crate) fn packed(&self) -> Packed<'_> {
-        (&self.packed, self.width)
-    }
-
     /// Whether the term occurs once in every document of the group.
     #[inline]
     pub(crate) fn is_all_ones(&self) -> bool {
@@ -140,6 +134,8 @@ pub(crate) struct FrequencyReader<'s, S> {
     group: u32,
     at: u64,
     width: u32,
+    /// What the offsets of a chunk count from, and which chunk.
+    base: (u32, u64),
 }
 
 impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
@@ -152,6 +148,7 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
             group: u32::MAX,
             at: 0,
             width: 0,
+            base: (0, 0),
         }
     }
 
@@ -173,16 +170,54 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         Ok(bits_at(bytes, (bit % 8) as usize, self.width).saturating_add(1))
     }
 
+    /// The numbers of a group, and those of the next one where `has_next` says that they are wanted.
+    #[inline]
+    pub(crate) fn groups(&mut self, nth: u32, has_next: bool) -> Result<[Packed<'_>; 2]> {
+        let last = nth + u32::from(has_next);
+        let df = self.frequencies.df;
+        if last >= df.div_ceil(GROUP) {
+            return Err(self.frequencies.no_such_rank(last.saturating_mul(GROUP)));
+        }
+        let (at, width) = self.group_at(nth)?;
+        let len = |nth: u32, width: u32| {
+            let n = (df - nth * GROUP).min(GROUP);
+            u64::from((n * width).div_ceil(8))
+        };
+        let end = at + len(nth, width);
+        let (next, end) = match has_next {
+            false => ((end, width), end),
+            true => {
+                let (next_at, next_width) = self.group_at(last)?;
+                // One lies behind the other (R4).
+                if next_at != end {
+                    return Err(self.frequencies.outside());
+                }
+                ((next_at, next_width), next_at + len(last, next_width))
+            }
+        };
+        let bytes = self.packed.get(at..self.frequencies.inside(end)?)?;
+        Ok([(bytes, width), (bytes.get((next.0 - at) as usize..).unwrap_or_default(), next.1)])
+    }
+
     #[inline]
     fn open_group(&mut self, nth: u32) -> Result<()> {
         // Nothing is at hand if this fails.
         self.group = u32::MAX;
-        let Frequencies { source, bases_at, .. } = self.frequencies;
-        let base = base_at(source, bases_at, nth / (CHUNK / GROUP), 0)?;
-        let entry = self.entries.get(self.frequencies.entry_range(nth))?;
-        (self.at, self.width) = self.frequencies.group_of_entry(entry, base, nth)?;
+        (self.at, self.width) = self.group_at(nth)?;
         self.group = nth;
         Ok(())
+    }
+
+    /// Where a group begins, and its width.
+    #[inline]
+    fn group_at(&mut self, nth: u32) -> Result<(u64, u32)> {
+        let chunk = nth / (CHUNK / GROUP);
+        if chunk != self.base.0 {
+            let Frequencies { source, bases_at, .. } = self.frequencies;
+            self.base = (chunk, base_at(source, bases_at, chunk, 0)?);
+        }
+        let entry = self.entries.get(self.frequencies.entry_range(nth))?;
+        self.frequencies.group_of_entry(entry, self.base.1, nth)
     }
 }
 

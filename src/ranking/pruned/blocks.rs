@@ -340,7 +340,8 @@ impl Block {
             docs = self.good_enough(opened.len(), docs, limit);
         }
         if docs.count_ones() >= TOGETHER_MIN {
-            return self.score_together(query, window, place.block, docs, top, pruning);
+            let at = (place.block, docs);
+            return self.score_together(query, window, readers, at, top, pruning);
         }
         while docs != 0 {
             let bit = docs.trailing_zeros();
@@ -402,8 +403,8 @@ impl Block {
         &mut self,
         query: &Query<'_, 's>,
         window: OneWindow<'_, '_, 's>,
-        block: usize,
-        docs: u64,
+        readers: &mut Readers<'s>,
+        (block, docs): (usize, u64),
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
@@ -414,7 +415,9 @@ impl Block {
             match &part.postings {
                 Postings::Short { scores, .. } => together.add_known(*word, *rank, scores),
                 Postings::Long(_, list) => {
-                    together.add(&query.clauses[part.clause], list, *word, *rank)?;
+                    let clause = &query.clauses[part.clause];
+                    let readers = readers.both(part.clause, clause, list);
+                    together.add(clause, readers, *word, *rank)?;
                 }
             }
             pruning.postings += u64::from((word & docs).count_ones());

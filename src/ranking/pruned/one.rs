@@ -9,6 +9,7 @@ use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::seen::Seen;
+use super::sum::{Frequencies, Lengths};
 use super::together::{TOGETHER_MIN, Together};
 use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
@@ -73,6 +74,9 @@ pub(super) struct Scan<'a, 's> {
     base: u64,
     /// The frequencies at hand, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
+    /// For many postings at once; made when they are needed.
+    frequencies: Option<Frequencies<'s>>,
+    lengths: Option<Lengths<'s>>,
     top: &'a mut Top,
     seen: &'a mut Seen,
     left_out: LeftOut<'a, 's>,
@@ -161,7 +165,9 @@ impl<'a, 's> Scan<'a, 's> {
         top: &'a mut Top,
         seen: &'a mut Seen,
     ) -> Self {
-        Scan { clause, list, base, group: None, top, seen, left_out: LeftOut::Nothing }
+        let (group, frequencies, lengths) = (None, None, None);
+        let left_out = LeftOut::Nothing;
+        Scan { clause, list, base, group, frequencies, lengths, top, seen, left_out }
     }
 
     /// Leaves some documents out.
@@ -271,7 +277,9 @@ impl<'a, 's> Scan<'a, 's> {
     /// The same for many documents, where it is of no use to take note of their scores.
     fn offer_together(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
         let mut together = Together::new(first, word);
-        together.add(self.clause, self.list, word, rank)?;
+        let frequencies = self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
+        let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
+        together.add(self.clause, (frequencies, lengths), word, rank)?;
         for (doc, score) in together.scored() {
             self.offer_scored(score, doc)?;
         }

@@ -19,11 +19,15 @@ pub(super) struct Readers<'s> {
     pub(super) n_postings: u64,
 }
 
+/// Readers over sections of a segment.
+pub(super) type Frequencies<'s> = FrequencyReader<'s, Section<'s>>;
+pub(super) type Lengths<'s> = LengthReader<'s, Section<'s>>;
+
 /// Of one clause, made when they are needed.
 #[derive(Debug, Default)]
 struct Reader<'s> {
-    frequencies: Option<FrequencyReader<'s, Section<'s>>>,
-    lengths: Option<LengthReader<'s, Section<'s>>>,
+    frequencies: Option<Frequencies<'s>>,
+    lengths: Option<Lengths<'s>>,
 }
 
 impl<'s> Readers<'s> {
@@ -62,6 +66,21 @@ impl<'s> Readers<'s> {
     ) -> Result<u32> {
         let reader = &mut self.of(clause).frequencies;
         reader.get_or_insert_with(|| list.frequencies().reader()).get(rank)
+    }
+
+    /// Both readers of a clause.
+    #[inline]
+    pub(super) fn both(
+        &mut self,
+        nth: usize,
+        clause: &Clause<'s>,
+        list: &RankedLong<'s, Section<'s>>,
+    ) -> (&mut Frequencies<'s>, &mut Lengths<'s>) {
+        let Reader { frequencies, lengths } = self.of(nth);
+        (
+            frequencies.get_or_insert_with(|| list.frequencies().reader()),
+            lengths.get_or_insert_with(|| clause.lengths.reader()),
+        )
     }
 
     /// K of a document in the field of clause `nth`.

@@ -4,11 +4,10 @@
 //! of them is needed for the others: the lengths of the block, and one or two groups of frequencies of each list.
 
 use super::exhaustive::{GROUP, past_the_end};
+use super::sum::{Frequencies, Lengths};
 use crate::error::Result;
-use crate::format::ranked::RankedLong;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
-use crate::segment::file::Section;
 use crate::simd::scores::{self, BLOCK};
 use std::sync::Arc;
 
@@ -38,20 +37,15 @@ impl<'c> Together<'c> {
     pub(super) fn add<'s>(
         &mut self,
         clause: &'c Clause<'s>,
-        list: &RankedLong<'s, Section<'s>>,
+        (frequencies, lengths): (&mut Frequencies<'s>, &mut Lengths<'s>),
         listed: u64,
         rank: u32,
     ) -> Result<()> {
         if !self.field.is_some_and(|field| Arc::ptr_eq(field, &clause.scoring)) {
-            self.read_lengths(clause)?;
+            self.read_lengths(clause, lengths)?;
         }
         let last = rank + listed.count_ones().saturating_sub(1);
-        let group = list.frequencies().group(rank / GROUP)?;
-        let next = match last / GROUP == rank / GROUP {
-            true => None,
-            false => Some(list.frequencies().group(last / GROUP)?),
-        };
-        let groups = [group.packed(), next.as_ref().unwrap_or(&group).packed()];
+        let groups = frequencies.groups(rank / GROUP, last / GROUP > rank / GROUP)?;
         scores::gather(listed, self.docs, rank % GROUP, groups, &mut self.frequencies);
         let n = self.docs.count_ones() as usize;
         scores::add(n, &mut self.scores, &self.frequencies, &self.k, clause.weight);
@@ -69,10 +63,16 @@ impl<'c> Together<'c> {
     }
 
     /// Computes K of each document.
-    fn read_lengths(&mut self, clause: &'c Clause<'_>) -> Result<()> {
-        let n_docs = clause.lengths.n_docs();
-        let end = self.first.saturating_add(BLOCK as u32).min(n_docs);
-        let codes = clause.lengths.codes(self.first.min(end)..end)?;
+    fn read_lengths<'s>(
+        &mut self,
+        clause: &'c Clause<'s>,
+        lengths: &mut Lengths<'s>,
+    ) -> Result<()> {
+        let n = clause.lengths.n_docs().saturating_sub(self.first).min(BLOCK as u32);
+        if self.docs.checked_shr(n).unwrap_or_default() != 0 {
+            return Err(past_the_end());
+        }
+        let codes = lengths.codes(self.first, n)?;
         for (bit, k) in bits_of(self.docs).zip(&mut self.k) {
             let code = codes.get(bit as usize).ok_or_else(past_the_end)?;
             *k = clause.scoring.k_by_code[usize::from(*code)];
