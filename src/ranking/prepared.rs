@@ -10,6 +10,7 @@ use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use super::statistics::Sources;
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
+use crate::format::ranked::RankedList;
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
@@ -21,6 +22,9 @@ use crate::segment::reader::SegmentReader;
 use crate::term::Term;
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Documents of a segment for one of a word that filters: with fewer of them its documents are looked up in the other lists.
+const DOCS_FOR_FILTER: u64 = 64;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
 #[derive(Debug)]
@@ -558,16 +562,99 @@ impl<'s> Ranked<'s> {
         clauses.clear();
         clauses.reserve(self.terms.len());
         for term in &self.terms {
-            let Some(info) = &self.infos_of(term)[segment] else { continue };
-            let scoring = &self.fields[term.field];
-            let reader = self.segments[segment].field(scoring.field);
-            let list = reader.ranked_in(info, numbers.take())?;
-            if let Some(lengths) = reader.lengths()? {
-                let scoring = Arc::clone(scoring);
-                clauses.push(Clause { list, weight: term.weight, lengths, scoring });
-            }
+            clauses.extend(self.clause(term, segment, numbers)?);
         }
         Ok(clauses)
+    }
+
+    /// A term in one segment; `None` where it has no document there.
+    fn clause(
+        &self,
+        term: &RankedTerm,
+        segment: usize,
+        numbers: &mut FreeLists<u32>,
+    ) -> Result<Option<Clause<'s>>> {
+        let Some(info) = &self.infos_of(term)[segment] else { return Ok(None) };
+        let scoring = &self.fields[term.field];
+        let reader = self.segments[segment].field(scoring.field);
+        let list = reader.ranked_in(info, numbers.take())?;
+        let (weight, lengths) = (term.weight, reader.lengths()?);
+        Ok(lengths.map(|lengths| Clause { list, weight, lengths, scoring: Arc::clone(scoring) }))
+    }
+
+    /// Terms of which one must match, and terms that only filter, where the query is nothing else.
+    fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
+        let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
+        let (filters, any) = match (should.is_empty(), minimum) {
+            (false, 1) => (&must[..], &should[..]),
+            (true, 0) => {
+                let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
+                let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
+                else {
+                    return None;
+                };
+                if !inner.is_empty() || !not.is_empty() {
+                    return None;
+                }
+                // The only one that is no word.
+                let others = must[..at].iter().chain(&must[at + 1..]);
+                return self.filters(others).zip(self.are_terms(any)).map(|(f, any)| (any, f));
+            }
+            _ => return None,
+        };
+        if !must_not.is_empty() || filters.is_empty() {
+            return None;
+        }
+        self.filters(filters.iter()).zip(self.are_terms(any)).map(|(filters, any)| (any, filters))
+    }
+
+    /// Nodes that are all terms.
+    fn are_terms<'n>(&self, nodes: &'n [Node]) -> Option<&'n [Node]> {
+        nodes.iter().all(|node| matches!(node, Node::Term(_))).then_some(nodes)
+    }
+
+    /// Terms, if none of them adds to a score.
+    fn filters<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Option<SmallVec<[usize; 4]>> {
+        let filter = |node: &Node| match node {
+            Node::Term(nth) if self.terms[*nth].weight == 0.0 => Some(*nth),
+            _ => None,
+        };
+        nodes.map(filter).collect()
+    }
+
+    /// The terms of which one must match, in one segment, behind them those that only filter, and where these begin; `None` where the
+    /// query is anything else, or its filter is in so few documents that looking them up costs less.
+    pub(crate) fn filtered_clauses(
+        &self,
+        segment: usize,
+        mut clauses: Vec<Clause<'s>>,
+        numbers: &mut FreeLists<u32>,
+    ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
+        let Some((any, filters)) = self.filtered() else { return Ok((clauses, None)) };
+        let n_docs = u64::from(self.segments[segment].n_docs());
+        let df = |nth: &usize| {
+            self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| u64::from(info.df))
+        };
+        let is_frequent = |nth: &usize| df(nth).saturating_mul(DOCS_FOR_FILTER) >= n_docs;
+        if filters.is_empty() || !filters.iter().all(is_frequent) {
+            return Ok((clauses, None));
+        }
+        clauses.clear();
+        for node in any {
+            if let Node::Term(nth) = node {
+                clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
+            }
+        }
+        let first_filter = clauses.len();
+        for nth in &filters {
+            clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
+        }
+        let is_long = |clause: &Clause<'_>| matches!(clause.list, RankedList::Long(_));
+        let (scored, filters_here) = clauses.split_at(first_filter);
+        let is_so = scored.iter().any(is_long)
+            && filters_here.len() == filters.len()
+            && filters_here.iter().all(is_long);
+        Ok((clauses, is_so.then_some(first_filter)))
     }
 
     /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.

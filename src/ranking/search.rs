@@ -123,11 +123,24 @@ fn find_all(
             }
             Shape::Constant | Shape::Phrase | Shape::Tree => {
                 let clauses = recycled(std::mem::take(&mut scratch.clauses));
-                let numbers = std::mem::take(&mut scratch.numbers);
-                let mut tree = ranked.tree(at, base, clauses, numbers)?;
-                let pruning = tree.offer(ranked.root(), top, scratch)?;
-                tree.recycle(scratch);
-                pruning
+                let (clauses, first_filter) =
+                    ranked.filtered_clauses(at, clauses, &mut scratch.numbers)?;
+                let filtered = match first_filter {
+                    Some(first) => pruned::any_of_filtered(&clauses, first, base, top, scratch)?,
+                    None => None,
+                };
+                scratch.keep_clauses(clauses);
+                match filtered {
+                    Some(pruning) => pruning,
+                    None => {
+                        let clauses = recycled(std::mem::take(&mut scratch.clauses));
+                        let numbers = std::mem::take(&mut scratch.numbers);
+                        let mut tree = ranked.tree(at, base, clauses, numbers)?;
+                        let pruning = tree.offer(ranked.root(), top, scratch)?;
+                        tree.recycle(scratch);
+                        pruning
+                    }
+                }
             }
         };
         pruning += without_deleted(of_segment, top);

@@ -75,6 +75,15 @@ kernel! {
 }
 
 kernel! {
+    /// Sets the sums of blocks to 0 where a list that only filters has no documents.
+    keep(sums: &mut [u16; BLOCKS], codes: &[u8; BLOCKS]) {
+        for (sum, code) in sums.iter_mut().zip(codes) {
+            *sum = if *code == 0 { 0 } else { *sum };
+        }
+    }
+}
+
+kernel! {
     /// Adds up what are sums themselves.
     plus(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
         for (sum, more) in sums.iter_mut().zip(more) {

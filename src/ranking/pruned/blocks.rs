@@ -60,8 +60,9 @@ pub(super) struct OpenWindow {
     pub(super) key: u32,
     /// Its lists, in the order of the clauses.
     pub(super) opened: Range<usize>,
-    /// Their numbers there, those first that add least.
+    /// The numbers there of those that add to scores, which come before others; those first that add least.
     pub(super) order: [u8; CLAUSES_MAX],
+    pub(super) n_scored: usize,
 }
 
 /// A window and its lists.
@@ -83,7 +84,7 @@ impl OpenWindow {
     /// The window, given what is open.
     #[inline]
     fn among<'a, 'q, 's>(&'a self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
-        let order = &self.order[..self.opened.len()];
+        let order = &self.order[..self.n_scored];
         OneWindow { key: self.key, opened: &opened[self.opened.clone()], order }
     }
 }
@@ -107,7 +108,11 @@ impl Blocks {
         pruning: &mut Pruning,
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
-            add_up::<ALL>(sums, &opened[window.opened.clone()]);
+            let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
+            add_up::<ALL>(sums, scored);
+            for codes in filters.iter().filter_map(Opened::codes_by_block) {
+                sums::keep(sums, codes);
+            }
         }
         pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
         let Blocks { bands, block, .. } = self;
@@ -130,7 +135,6 @@ impl Blocks {
         pruning: &mut Pruning,
     ) -> bool {
         // Lists that add too little together need not be gone through: what is good has another word, too.
-        let order = &order[..opened.len()];
         let limit = query.scale.limit(top.threshold()).max(1);
         let (mut left_out, mut n_left_out) = (0, 0);
         for part in order.iter().map(|nth| &opened[usize::from(*nth)]) {
@@ -310,14 +314,17 @@ impl Block {
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
-            false => self.essential(opened, order, place, limit),
+            false => self.essential(&opened[..order.len()], order, place, limit),
         };
+        docs &= filtered(&opened[order.len()..], docs, place.block);
         if docs == 0 {
             return Ok(());
         }
+        let opened = &opened[..order.len()];
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
             && let Postings::Long(postings, list) = &opened[nth].postings
+            && !query.has_filters()
         {
             let clause = &query.clauses[opened[nth].clause];
             let first = key * WINDOW + (place.block * 64) as u32;
@@ -410,7 +417,8 @@ impl Block {
     ) -> Result<()> {
         let first = window.key * WINDOW + (block * 64) as u32;
         let mut together = Together::new(first, docs);
-        let lists = window.opened.iter().zip(&self.words).zip(&self.ranks);
+        let opened = &window.opened[..window.order.len()];
+        let lists = opened.iter().zip(&self.words).zip(&self.ranks);
         for ((part, word), rank) in lists.filter(|((_, word), _)| *word & docs != 0) {
             match &part.postings {
                 Postings::Short { scores, .. } => together.add_known(*word, *rank, scores),
@@ -501,6 +509,14 @@ impl Block {
     fn look_up(&mut self, nth: usize, part: &Opened<'_, '_>, block: usize) {
         (self.words[nth], self.ranks[nth], self.units[nth]) = look_up(part, block);
     }
+}
+
+/// Those of some documents of a block that all lists have.
+fn filtered(lists: &[Opened<'_, '_>], docs: u64, block: usize) -> u64 {
+    lists.iter().fold(docs, |docs, part| match docs {
+        0 => 0,
+        _ => docs & look_up(part, block).0,
+    })
 }
 
 /// The documents of a list in a block, the rank of the first, and what they add at most.

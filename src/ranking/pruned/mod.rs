@@ -64,8 +64,24 @@ pub(crate) fn any_of(
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
     let mut readers = Readers::new(&mut scratch.readers);
-    let found = find::<false>(clauses, &mut readers, false, base, top, scratch);
-    with_postings(found, readers, scratch)
+    let found = find::<false>(clauses, clauses.len(), &mut readers, false, base, top, scratch);
+    with_postings(found.map(Option::unwrap_or_default), readers, scratch)
+}
+
+/// The same of documents that are in the lists of all clauses from `first_filter` on, too, which are long and add nothing to a score.
+/// `None`, and nothing is offered, where there are no bounds.
+pub(crate) fn any_of_filtered(
+    clauses: &[Clause<'_>],
+    first_filter: usize,
+    base: u64,
+    top: &mut Top,
+    scratch: &mut Scratch,
+) -> Result<Option<Pruning>> {
+    let mut readers = Readers::new(&mut scratch.readers);
+    match find::<false>(clauses, first_filter, &mut readers, false, base, top, scratch) {
+        Ok(None) => with_postings(Ok(Pruning::default()), readers, scratch).map(|_| None),
+        found => with_postings(found.map(Option::unwrap_or_default), readers, scratch).map(Some),
+    }
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
@@ -82,7 +98,11 @@ pub(crate) fn all_of(
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match scratch.few.offer(clauses, &mut readers, base, top) {
-        Ok(None) => find::<true>(clauses, &mut readers, count, base, top, scratch),
+        Ok(None) => {
+            let n = clauses.len();
+            find::<true>(clauses, n, &mut readers, count, base, top, scratch)
+                .map(Option::unwrap_or_default)
+        }
         few => few.map(Option::unwrap_or_default),
     };
     with_postings(found, readers, scratch)
@@ -99,44 +119,55 @@ fn with_postings(
     found.map(|pruning| Pruning { postings: pruning.postings + read, ..pruning })
 }
 
+/// `None` where there are no bounds of a query with filters.
 fn find<'s, const ALL: bool>(
     clauses: &[Clause<'s>],
+    first_filter: usize,
     readers: &mut Readers<'s>,
     count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
-) -> Result<Pruning> {
+) -> Result<Option<Pruning>> {
+    let has_filters = first_filter < clauses.len();
     let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, shorts, .. } =
         scratch;
     let scale = match clauses {
-        [] => return Ok(Pruning::NOTHING),
+        [] => return Ok(Some(Pruning::NOTHING)),
         [clause] => {
             let Blocks { bands, block, .. } = blocks;
             block.seen.resize_with(block.seen.len().max(1), Seen::default);
-            return one::offer(clause, base, top, &mut bands.candidates, &mut block.seen[0]);
+            let seen = &mut block.seen[0];
+            return one::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
         }
-        _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
+        _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, !has_filters, top)?,
         _ => None,
     };
     shorts.clear();
     if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
-        let documents_scored = shorts.offer(clauses, readers, 0.0, base, top)?;
+        let documents_scored = shorts.offer(clauses, first_filter, readers, 0.0, base, top)?;
         let matching = Some(shorts.docs().len() as u64);
-        return Ok(Pruning { documents_scored, matching, ..Pruning::default() });
+        return Ok(Some(Pruning { documents_scored, matching, ..Pruning::default() }));
     }
     let Some(scale) = scale else {
-        return exhaustive::offer::<ALL>(clauses, base, top, exhaustive);
+        return match has_filters {
+            true => Ok(None),
+            false => exhaustive::offer::<ALL>(clauses, base, top, exhaustive).map(Some),
+        };
     };
+    parts.filter_by(first_filter);
     let mut pruning = Pruning::default();
     if !ALL {
         let rest = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
-        pruning.documents_scored = shorts.offer(clauses, readers, rest, base, top)?;
+        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, rest, base, top)?;
         if rest * shorts::ROUNDING < f64::from(top.threshold()) {
-            return Ok(pruning);
+            return Ok(Some(pruning));
         }
     }
     parts.divide(clauses, if ALL { clauses.len() } else { 1 }, 0);
+    if has_filters {
+        parts.keep_filtered(first_filter);
+    }
     let is_sparse = |window: &Window| window.n_least < DENSE_MIN;
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
     // Good ones first, so that few of the others are opened.
@@ -144,7 +175,7 @@ fn find<'s, const ALL: bool>(
     let seen = &mut blocks.block.seen;
     seen.resize_with(seen.len().max(clauses.len()), Seen::default);
     seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
-    let query = Query { clauses, scale, base, offered: shorts.docs() };
+    let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
     let mut search = Search {
         query,
         parts,
@@ -161,7 +192,7 @@ fn find<'s, const ALL: bool>(
     };
     let pruning = search.pruning;
     *opened = recycled(search.opened);
-    found.map(|()| pruning)
+    found.map(|()| Some(pruning))
 }
 
 /// A query on its way through the windows of a segment.
@@ -189,15 +220,9 @@ impl Search<'_, '_> {
             }
             let opened = self.open(window)?;
             let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
-            let opened = &self.opened[opened];
-            let is_done = self.blocks.touch_window(
-                query,
-                nth,
-                opened,
-                &self.windows[nth].order,
-                top,
-                pruning,
-            );
+            let OpenWindow { order, n_scored, .. } = &self.windows[nth];
+            let (opened, order) = (&self.opened[opened][..*n_scored], &order[..*n_scored]);
+            let is_done = self.blocks.touch_window(query, nth, opened, order, top, pruning);
             if !is_done {
                 self.summed.push(self.windows[nth].clone());
             }
@@ -281,8 +306,10 @@ impl Search<'_, '_> {
         let start = self.opened.len();
         self.parts.open(self.query.clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();
-        let order = by_best(&self.opened[opened.clone()]);
-        self.windows.push(OpenWindow { key: window.key, opened: opened.clone(), order });
+        let n_filters = self.query.clauses.len() - self.query.first_filter;
+        let scored = start..self.opened.len() - n_filters;
+        let (order, n_scored) = (by_best(&self.opened[scored.clone()]), scored.len());
+        self.windows.push(OpenWindow { key: window.key, opened: opened.clone(), order, n_scored });
         Ok(opened)
     }
 }

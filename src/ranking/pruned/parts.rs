@@ -74,15 +74,16 @@ impl Parts {
     }
 
     /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
-    /// the best of each list are at least, if documents of one list are results; then the documents of short lists
-    /// are [somebody else's](super::shorts).
+    /// the best of each list are at least, if documents of one list are results, as those of a union are that nothing filters; of a
+    /// union the documents of short lists are [somebody else's](super::shorts).
     pub(super) fn prepare(
         &mut self,
         clauses: &[Clause<'_>],
         is_union: bool,
+        is_unfiltered: bool,
         top: &mut Top,
     ) -> Result<Option<Scale>> {
-        self.take_stock(clauses, |_| is_union, !is_union, top)?;
+        self.take_stock(clauses, |_| is_union && is_unfiltered, !is_union, top)?;
         let scale = Scale::new(self.terms.iter().map(|term| term.best));
         if let Some(scale) = &scale {
             self.weigh(scale);
@@ -159,6 +160,22 @@ impl Parts {
             term.weight = scale.weight(term.best);
         }
         self.units.extend(self.scores.iter().map(|score| scale.exact(*score)));
+    }
+
+    /// Leaves clauses from `first_filter` on out of all sums.
+    pub(super) fn filter_by(&mut self, first_filter: usize) {
+        self.terms.iter_mut().skip(first_filter).for_each(|term| term.weight = 0);
+    }
+
+    /// Leaves only windows in which all clauses from `first_filter` on have documents, and one of those before.
+    pub(super) fn keep_filtered(&mut self, first_filter: usize) {
+        let Parts { terms, windows, of_windows, .. } = self;
+        let n_filters = terms.len() - first_filter;
+        windows.retain(|window| {
+            let parts = &of_windows[window.parts.clone()];
+            let filters = parts.iter().filter(|part| part.clause >= first_filter).count();
+            filters == n_filters && parts.len() > n_filters
+        });
     }
 
     /// Divides the lists into windows that at least `needed` of them have postings in. The first `n_anyway`

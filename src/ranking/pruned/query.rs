@@ -13,9 +13,17 @@ pub(super) struct Query<'q, 's> {
     pub(super) base: u64,
     /// Documents that were offered already, ascending.
     pub(super) offered: &'q [u32],
+    /// Clauses from this one on only filter: every match is in their lists, which are long.
+    pub(super) first_filter: usize,
 }
 
 impl Query<'_, '_> {
+    /// Whether there are clauses that only filter.
+    #[inline]
+    pub(super) fn has_filters(&self) -> bool {
+        self.first_filter < self.clauses.len()
+    }
+
     /// Offers a document, unless that was done before.
     #[inline]
     pub(super) fn push(&self, score: f32, doc: u32, top: &mut Top) {

@@ -4,6 +4,7 @@
 //! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
+use super::one::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget;
 use crate::error::Result;
@@ -79,12 +80,14 @@ impl Shorts {
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
+        first_filter: usize,
         readers: &mut Readers<'s>,
         rest: f64,
         base: u64,
         top: &mut Top,
     ) -> Result<u64> {
-        self.collect(clauses)?;
+        let (clauses, filters) = clauses.split_at(first_filter);
+        self.collect(clauses, filters)?;
         if self.docs.is_empty() {
             return Ok(0);
         }
@@ -121,8 +124,8 @@ impl Shorts {
         Ok(n_scored)
     }
 
-    /// Gathers the documents, and what the short lists alone give each.
-    fn collect(&mut self, clauses: &[Clause<'_>]) -> Result<()> {
+    /// Gathers the documents that `filters` have, too, and what the short lists alone give each.
+    fn collect(&mut self, clauses: &[Clause<'_>], filters: &[Clause<'_>]) -> Result<()> {
         self.clear();
         let Shorts { postings, docs, sums, .. } = self;
         for (clause, of_clause) in (0..).zip(clauses) {
@@ -132,6 +135,24 @@ impl Shorts {
             }
         }
         postings.sort_unstable();
+        for filter in filters {
+            let (mut finder, mut last, mut error) = (Finder::of(&filter.list), None, None);
+            postings.retain(|posting| match last {
+                Some((doc, has)) if doc == posting.doc => has,
+                _ => {
+                    let found = finder.has(posting.doc);
+                    let has = found.unwrap_or_else(|wrong| {
+                        error.get_or_insert(wrong);
+                        false
+                    });
+                    last = Some((posting.doc, has));
+                    has
+                }
+            });
+            if let Some(error) = error {
+                return Err(error);
+            }
+        }
         for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
             let doc = of_doc[0].doc;
             let mut sum = 0.0f32;

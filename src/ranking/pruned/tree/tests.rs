@@ -371,3 +371,40 @@ fn trees_of_more_parts_than_there_are_bounds_for_agree_with_scoring_everything()
         naive.check(&query, Parameters::default(), &mut Scratch::default());
     }
 }
+
+#[test]
+fn words_that_only_filter_agree_with_scoring_everything() {
+    for (corpus, seed) in [
+        (Corpus::new(&[2 * WINDOW + 40_000], &long_texts()), 21),
+        (Corpus::new(&[40_000, WINDOW + 9, 300, 60_000], &long_texts()), 22),
+        (Corpus::new(&[5 * WINDOW + 77], &titles()), 23),
+    ] {
+        let naive = Naive::new(&corpus, Parameters::default());
+        let mut queries = Queries::new(&corpus, seed);
+        let mut scratch = Scratch::default();
+        for nth in 0..24 {
+            let should: Vec<_> = (0..1 + nth % 4)
+                .map(|_| {
+                    let ((field, term), boost) = (queries.word(), queries.boost());
+                    Logical::Term { field, term: term.into(), boost }
+                })
+                .collect();
+            let mut must: Vec<_> = (0..1 + nth % 2)
+                .map(|_| {
+                    let (field, term) = queries.word();
+                    let matching = Normal::Term { field, term: term.into() };
+                    Logical::Constant { matching, score: 0.0 }
+                })
+                .collect();
+            let query = match nth % 3 {
+                0 => Logical::Sum { must, should, must_not: vec![], minimum: 1 },
+                at => {
+                    let any = Logical::Sum { must: vec![], should, must_not: vec![], minimum: 1 };
+                    must.insert(at as usize - 1, any);
+                    Logical::Sum { must, should: vec![], must_not: vec![], minimum: 0 }
+                }
+            };
+            naive.check(&query, Parameters::default(), &mut scratch);
+        }
+    }
+}
