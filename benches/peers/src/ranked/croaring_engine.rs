@@ -53,7 +53,8 @@ impl Floor {
 
 /// Classes that set operations answer.
 fn is_set(class: Class) -> bool {
-    !matches!(class, Class::Phrase2 | Class::Phrase3 | Class::Prefix | Class::Fuzzy)
+    use Class::{FilterOr2, Fuzzy, Phrase2, Phrase3, Prefix};
+    !matches!(class, Phrase2 | Phrase3 | Prefix | Fuzzy | FilterOr2)
 }
 
 impl Engine for Floor {

@@ -1,4 +1,5 @@
-//! What is asked: ten classes of queries, at least a hundred each.
+//! What is asked: ten classes of queries, at least a hundred each, and four of heavy ones, which people and programs send and
+//! the benchmark game does not have.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,10 +28,17 @@ pub(crate) enum Class {
     Prefix,
     /// One edit, where swapping two neighbours is one.
     Fuzzy,
+    /// 10 to 30 different words that follow each other in a document, of which any will do.
+    Sentence,
+    /// Two to four of the words that most documents have: any, or all.
+    StopOr,
+    StopAnd,
+    /// One of these words, which filters and adds nothing to scores, and a union of two others.
+    FilterOr2,
 }
 
 impl Class {
-    pub(crate) const ALL: [Class; 10] = [
+    pub(crate) const ALL: [Class; 14] = [
         Class::Term,
         Class::And2,
         Class::And3,
@@ -41,6 +49,10 @@ impl Class {
         Class::Phrase3,
         Class::Prefix,
         Class::Fuzzy,
+        Class::Sentence,
+        Class::StopOr,
+        Class::StopAnd,
+        Class::FilterOr2,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -55,6 +67,10 @@ impl Class {
             Class::Phrase3 => "phrase3+",
             Class::Prefix => "prefix",
             Class::Fuzzy => "fuzzy(1)",
+            Class::Sentence => "sentence",
+            Class::StopOr => "stop or",
+            Class::StopAnd => "stop and",
+            Class::FilterOr2 => "filter+or2",
         }
     }
 }
@@ -71,7 +87,7 @@ pub(crate) enum Sign {
 pub(crate) struct Question {
     pub(crate) class: Class,
     /// In the query language that the engines share: `+a +b`, `a b`, `+a -b`, `"a b"`, and
-    /// treepie's `a*` and `a~1`.
+    /// treepie's `a*`, `a~1` and `+a^=0 +(b c)`.
     pub(crate) text: String,
     /// The words, or the beginning of one.
     pub(crate) words: Vec<String>,
@@ -84,6 +100,13 @@ impl Question {
         let (mut words, mut signs) = (vec![], vec![]);
         let within = text.trim_matches('"').trim_end_matches('*').trim_end_matches("~1");
         for clause in within.split(' ') {
+            // Of a filter and a union the first word must be there, and one of the others.
+            let clause = match class {
+                Class::FilterOr2 => {
+                    clause.trim_end_matches("^=0").trim_start_matches("+(").trim_end_matches(')')
+                }
+                _ => clause,
+            };
             let (sign, word) = match clause.split_at_checked(1) {
                 Some(("+", word)) => (Sign::Must, word),
                 Some(("-", word)) => (Sign::MustNot, word),
@@ -109,10 +132,12 @@ pub(crate) fn questions(
     corpus: &Corpus,
 ) -> Result<Vec<Question>> {
     if !file.exists() {
-        let made = match game {
+        let mut sample = Sample::of(corpus)?;
+        let mut made = match game {
             Some(game) => from_game(game)?,
-            None => from_corpus(corpus)?,
+            None => from_corpus(&mut sample)?,
         };
+        add_heavy(&mut sample, &mut made)?;
         let line = |made: &Question| format!("{}\t{}\n", made.class.name(), made.text);
         fs::write(file, made.iter().map(line).collect::<String>())?;
     }
@@ -218,8 +243,7 @@ fn misspelt(word: &str, kind: usize, random: &mut Random) -> String {
 
 /// Half of each class from the words of one document, half from words drawn by how many documents
 /// have them, in bands; phrases of three and more are all from documents.
-fn from_corpus(corpus: &Corpus) -> Result<Vec<Question>> {
-    let mut from = Sample::of(corpus)?;
+fn from_corpus(from: &mut Sample) -> Result<Vec<Question>> {
     let mut made = vec![];
     for at in 0..N {
         let from_document = at < N / 2;
@@ -267,6 +291,42 @@ fn from_corpus(corpus: &Corpus) -> Result<Vec<Question>> {
     Ok(made)
 }
 
+/// Adds the classes of heavy queries; unions of two words are those that were made before.
+fn add_heavy(from: &mut Sample, made: &mut Vec<Question>) -> Result<()> {
+    let unions: Vec<String> =
+        made.iter().filter(|made| made.class == Class::Or2).map(|made| made.text.clone()).collect();
+    let unions: Vec<String> = spread(&unions, N).cloned().collect();
+    for (at, union) in unions.iter().enumerate() {
+        let filter = &from.frequent[at % from.frequent.len()];
+        made.push(Question::new(Class::FilterOr2, format!("+{filter}^=0 +({union})")));
+        let n = 10 + from.random.below(21);
+        // Titles are too short to have so many: of these the whole is taken, and more of the next.
+        let mut words: Vec<String> = vec![];
+        while words.len() < n {
+            for word in from.start_of_document(n - words.len()) {
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+        made.push(Question::new(Class::Sentence, words.join(" ")));
+    }
+    for at in 0..N / 2 {
+        for class in [Class::StopOr, Class::StopAnd] {
+            let mut words: Vec<&str> = vec![];
+            while words.len() < (2 + at % 3).min(from.frequent.len()) {
+                let word = from.random.one_of(&from.frequent);
+                if !words.contains(&word.as_str()) {
+                    words.push(word);
+                }
+            }
+            let text = if class == Class::StopAnd { and(&words) } else { words.join(" ") };
+            made.push(Question::new(class, text));
+        }
+    }
+    Ok(())
+}
+
 /// What queries are sampled from.
 struct Sample {
     random: Random,
@@ -274,7 +334,12 @@ struct Sample {
     documents: Vec<Vec<String>>,
     /// Usable words by the number of documents that have them.
     bands: [Vec<String>; 5],
+    /// Words that most documents have, the most frequent first.
+    frequent: Vec<String>,
 }
+
+/// Words that are taken for stop words.
+const FREQUENT: usize = 50;
 
 /// Where the bands begin, in documents.
 const BANDS: [u32; 5] = [1, 16, 128, 1_024, 8_192];
@@ -314,6 +379,17 @@ impl Sample {
             }
             Ok(())
         })?;
+        let mut frequent: Vec<(u32, String)> = frequencies
+            .iter()
+            .filter(|(word, _)| is_usable(word))
+            .map(|(word, (n, _))| (*n, word.clone()))
+            .collect();
+        frequent.sort_unstable_by(|a, b| b.cmp(a));
+        let frequent: Vec<String> =
+            frequent.into_iter().take(FREQUENT).map(|(_, word)| word).collect();
+        if frequent.is_empty() {
+            return Err("the corpus has no words".into());
+        }
         let mut bands = <[Vec<String>; 5]>::default();
         for (word, (n, _)) in frequencies {
             if is_usable(&word) {
@@ -322,10 +398,7 @@ impl Sample {
         }
         // A hash map has no order of its own, and the sample shall be the same every time.
         bands.iter_mut().for_each(|band| band.sort_unstable());
-        if bands.iter().all(Vec::is_empty) {
-            return Err("the corpus has no words".into());
-        }
-        Ok(Sample { random, documents, bands })
+        Ok(Sample { random, documents, bands, frequent })
     }
 
     /// A word of this band, or of the next one below that has any.
@@ -366,6 +439,13 @@ impl Sample {
             }
         }
         Err("the corpus has too few long documents".into())
+    }
+
+    /// The first words of a document, at most `n`.
+    fn start_of_document(&mut self, n: usize) -> Vec<String> {
+        let document = self.random.below(self.documents.len());
+        let words = self.documents[document].iter().filter(|word| is_usable(word));
+        words.take(n).cloned().collect()
     }
 
     /// Words that follow each other in a document; no word twice.
@@ -426,6 +506,9 @@ mod tests {
         assert_eq!(question("ab*"), ("ab".into(), vec![Should]));
         assert_eq!(question("ab~1"), ("ab".into(), vec![Should]));
         assert_eq!(question("東 +京"), ("東 京".into(), vec![Should, Must]));
+        let filtered = Question::new(Class::FilterOr2, "+of^=0 +(a bc)".into());
+        assert_eq!(filtered.words, ["of", "a", "bc"]);
+        assert_eq!(filtered.signs, [Must, Should, Should]);
     }
 
     #[test]

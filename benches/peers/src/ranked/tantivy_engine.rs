@@ -5,7 +5,10 @@ use std::{ops::Bound, path::Path};
 use tantivy::{
     ReloadPolicy, TantivyDocument, Term,
     collector::{Collector, Count, TopDocs},
-    query::{FuzzyTermQuery, InvertedIndexRangeQuery, Query, QueryParser},
+    query::{
+        BooleanQuery, ConstScoreQuery, FuzzyTermQuery, InvertedIndexRangeQuery, Occur, Query,
+        QueryParser, TermQuery,
+    },
     schema::{Field, IndexRecordOption, STORED, SchemaBuilder, TextFieldIndexing, TextOptions},
     tokenizer::{LowerCaser, SimpleTokenizer, TextAnalyzer},
 };
@@ -72,6 +75,19 @@ impl Tantivy {
                     None => Bound::Unbounded,
                 };
                 Ok(Box::new(InvertedIndexRangeQuery::new(Bound::Included(term(word)), below)))
+            }
+            (Class::FilterOr2, [filter, any @ ..]) => {
+                let word = |word: &String| -> Box<dyn Query> {
+                    let option = IndexRecordOption::WithFreqs;
+                    Box::new(TermQuery::new(term(word), option))
+                };
+                let any = any.iter().map(|of| (Occur::Should, word(of))).collect();
+                let filter = ConstScoreQuery::new(word(filter), 0.0);
+                let both: Vec<(Occur, Box<dyn Query>)> = vec![
+                    (Occur::Must, Box::new(filter)),
+                    (Occur::Must, Box::new(BooleanQuery::new(any))),
+                ];
+                Ok(Box::new(BooleanQuery::new(both)))
             }
             (Class::Fuzzy, [word]) => Ok(Box::new(FuzzyTermQuery::new(term(word), 1, true))),
             _ => Ok(self.parser.parse_query(&question.text)?),
