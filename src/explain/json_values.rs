@@ -45,6 +45,12 @@ impl Json {
     }
 }
 
+/// Writes names with the values that a structure has of them.
+macro_rules! put_all {
+    ($json:ident, $it:expr; $($name:ident),+) => {{ $($json.put(stringify!($name), &$it.$name);)+ }};
+}
+pub(super) use put_all;
+
 /// A text that is empty where JSON has null.
 pub(super) fn word(reader: &mut Reader<'_>) -> Result<String> {
     Ok(reader.or_null(Reader::string)?.unwrap_or_default())

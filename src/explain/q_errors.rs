@@ -1,5 +1,6 @@
 //! How far estimates are off: the distribution over many plans.
 
+use super::json_values::put_all;
 use super::units::shortened;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;
@@ -214,18 +215,10 @@ impl QErrors {
                 None => json.null(),
             }
         }
-        json.field("too_low").number(self.too_low);
-        json.field("too_high").number(self.too_high);
-        json.field("outside").number(self.outside);
+        put_all!(json, self; too_low, too_high, outside);
         json.field("worst").array(&self.worst, |json, worst| {
             json.object(|json| {
-                json.field("query").string(&worst.query);
-                json.field("node").string(&worst.node);
-                json.field("label").string(&worst.label);
-                json.field("source").string(&worst.source);
-                json.field("estimated").number(worst.estimated);
-                json.field("actual").number(worst.actual);
-                json.field("within_bounds").boolean(worst.within_bounds);
+                put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds);
                 json.field("q_error").number(worst.q_error);
             });
         });

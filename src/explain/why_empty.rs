@@ -1,5 +1,6 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
+use super::json_values::put_all;
 use super::units::{Count, Grouped};
 use crate::json::Json;
 use std::fmt;
@@ -161,9 +162,7 @@ impl WhyEmpty {
     pub fn to_json(&self) -> String {
         let mut json = Json::default();
         json.object(|json| {
-            json.field("query").string(&self.query);
-            json.field("documents").number(self.documents);
-            json.field("matches").number(self.matches);
+            put_all!(json, self; query, documents, matches);
             json.field("conflict").array(&self.conflict, |json, place| json.number(place));
             let size = (!self.conflict.is_empty()).then(|| self.size.name());
             json.field("size").string_or_null(size);
@@ -233,25 +232,17 @@ impl EmptyClause {
 impl Json {
     fn empty_clause(&mut self, clause: &EmptyClause) {
         self.object(|json| {
-            json.field("clause").string(&clause.clause);
-            json.field("excludes").boolean(clause.excludes);
-            json.field("matches").number(clause.matches);
-            json.field("matches_without").number(clause.matches_without);
-            json.field("reason").string_or_null(clause.reason.as_deref());
+            put_all!(json, clause; clause, excludes, matches, matches_without, reason);
             json.field("unknown").array(&clause.unknown, Json::unknown_term);
             json.field("phrases").array(&clause.phrases, |json, phrase| {
-                json.object(|json| {
-                    json.field("phrase").string(&phrase.phrase);
-                    json.field("with_all_words").number(phrase.with_all_words);
-                });
+                json.object(|json| put_all!(json, phrase; phrase, with_all_words));
             });
         });
     }
 
     fn unknown_term(&mut self, unknown: &UnknownTerm) {
         self.object(|json| {
-            json.field("field").string(&unknown.field);
-            json.field("term").string(&unknown.term);
+            put_all!(json, unknown; field, term);
             json.field("similar").array(&unknown.similar, |json, (term, documents)| {
                 json.object(|json| {
                     json.field("term").string(term);

@@ -156,9 +156,6 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
 /// that both have.
 pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> Vec<Option<Change>> {
     let mut places: Vec<Option<Change>> = vec![None; left.list.len()];
-    // How many of the inputs both have, in the order of each side.
-    let mut ranks_left = vec![0_u64; left.list.len()];
-    let mut ranks_right = vec![0_u64; right.list.len()];
     let stays = |at: usize| {
         let other = found.of_left[at]?;
         let above = left.list[at].parent.map(|parent| found.of_left[parent]);
@@ -169,22 +166,18 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
             _ => true,
         })
     };
-    let mut seen = vec![0_u64; left.list.len()];
-    for (at, entry) in left.list.iter().enumerate() {
-        if let (Some(true), Some(parent)) = (stays(at), entry.parent) {
-            ranks_left[at] = seen[parent];
-            seen[parent] += 1;
+    // How many of the inputs both have, in the order of one side.
+    let ranks = |nodes: &Nodes<'_>, of_left: &dyn Fn(usize) -> Option<usize>| {
+        let (mut seen, mut ranks) = (vec![0_u64; nodes.list.len()], vec![0; nodes.list.len()]);
+        for (at, entry) in nodes.list.iter().enumerate() {
+            if let (Some(true), Some(parent)) = (of_left(at).and_then(stays), entry.parent) {
+                ranks[at] = seen[parent];
+                seen[parent] += 1;
+            }
         }
-    }
-    let mut seen = vec![0_u64; right.list.len()];
-    for (at, entry) in right.list.iter().enumerate() {
-        if let (Some(l), Some(parent)) = (found.of_right[at], entry.parent)
-            && stays(l) == Some(true)
-        {
-            ranks_right[at] = seen[parent];
-            seen[parent] += 1;
-        }
-    }
+        ranks
+    };
+    let (ranks_left, ranks_right) = (ranks(left, &Some), ranks(right, &|at| found.of_right[at]));
     for at in 0..left.list.len() {
         let (Some(other), Some(stays)) = (found.of_left[at], stays(at)) else { continue };
         let both_have_parents =

@@ -6,7 +6,7 @@ mod text;
 
 use super::ExplainTree;
 use crate::json::Json;
-use matching::{Nodes, matching};
+use matching::{Entry, Nodes, matching};
 use std::fmt;
 
 /// What differs between two plans, node by node.
@@ -128,17 +128,15 @@ impl PlanDiff {
         let found = matching(&left, &right);
         let places = changes::places(&left, &right, &found);
         let mut nodes = vec![];
+        let node = |kind, entry: &Entry<'_>| {
+            let title = changes::title(entry.node);
+            NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
+        };
         // What was added stands behind what stands before it in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
             while at < right.list.len() && found.of_right[at].is_none() {
-                let entry = &right.list[at];
-                nodes.push(NodeDiff {
-                    right: Some(entry.node.id.clone()),
-                    kind: DiffKind::Added,
-                    title: changes::title(entry.node),
-                    depth: entry.depth,
-                    ..NodeDiff::default()
-                });
+                let (entry, kind) = (&right.list[at], DiffKind::Added);
+                nodes.push(NodeDiff { right: Some(entry.node.id.clone()), ..node(kind, entry) });
                 at += 1;
             }
         };
@@ -146,26 +144,15 @@ impl PlanDiff {
         for (at, entry) in left.list.iter().enumerate() {
             let id = Some(entry.node.id.clone());
             let Some(other_at) = found.of_left[at] else {
-                nodes.push(NodeDiff {
-                    left: id,
-                    kind: DiffKind::Removed,
-                    title: changes::title(entry.node),
-                    depth: entry.depth,
-                    ..NodeDiff::default()
-                });
+                nodes.push(NodeDiff { left: id, ..node(DiffKind::Removed, entry) });
                 continue;
             };
             let other = &right.list[other_at];
-            let mut of_node = changes::of_nodes(entry.node, other.node);
-            of_node.extend(places[at].clone());
-            nodes.push(NodeDiff {
-                left: id,
-                right: Some(other.node.id.clone()),
-                kind: if of_node.is_empty() { DiffKind::Same } else { DiffKind::Changed },
-                title: changes::title(other.node),
-                depth: other.depth,
-                changes: of_node,
-            });
+            let mut changes = changes::of_nodes(entry.node, other.node);
+            changes.extend(places[at].clone());
+            let kind = if changes.is_empty() { DiffKind::Same } else { DiffKind::Changed };
+            let right = Some(other.node.id.clone());
+            nodes.push(NodeDiff { left: id, right, changes, ..node(kind, other) });
             added_behind(&mut nodes, other_at + 1);
         }
         let changes = changes::of_trees((before, &left), (after, &right), &found);

@@ -6,16 +6,24 @@ use crate::query::Query;
 /// was not enough.
 pub(crate) trait Facts {
     /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have.
-    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<WidestPrefix>;
+    fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<WidestPrefix> {
+        None
+    }
 
     /// What expanding a pattern of one field takes.
-    fn walked(&self, pattern: &Query) -> Option<Walked>;
+    fn walked(&self, _pattern: &Query) -> Option<Walked> {
+        None
+    }
 
     /// The words of a field that are nearest to one that it does not have, each with its documents; few.
-    fn similar_words(&self, field: &str, word: &str) -> Vec<(String, u64)>;
+    fn similar_words(&self, _field: &str, _word: &str) -> Vec<(String, u64)> {
+        vec![]
+    }
 
     /// Whether a field keeps a column.
-    fn has_column(&self, field: &str) -> Option<bool>;
+    fn has_column(&self, _field: &str) -> Option<bool> {
+        None
+    }
 }
 
 /// A beginning of terms.
@@ -34,20 +42,4 @@ pub(crate) struct Walked {
 }
 
 /// Of a tree without its index nothing more is known.
-impl Facts for () {
-    fn widest_prefix(&self, _: &str, _: &str, _: usize) -> Option<WidestPrefix> {
-        None
-    }
-
-    fn walked(&self, _: &Query) -> Option<Walked> {
-        None
-    }
-
-    fn similar_words(&self, _: &str, _: &str) -> Vec<(String, u64)> {
-        vec![]
-    }
-
-    fn has_column(&self, _: &str) -> Option<bool> {
-        None
-    }
-}
+impl Facts for () {}

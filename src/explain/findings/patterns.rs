@@ -185,7 +185,7 @@ fn narrower_fuzzy(facts: &dyn Facts, mut narrower: Query) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Walked, WidestPrefix};
+    use super::super::WidestPrefix;
     use super::*;
 
     /// Terms of the widest beginning that is one, two, three characters longer.
@@ -195,18 +195,6 @@ mod tests {
         fn widest_prefix(&self, _: &str, _: &str, more: usize) -> Option<WidestPrefix> {
             let terms = *self.0.get(more - 1)?;
             Some(WidestPrefix { text: "a".repeat(1 + more), terms })
-        }
-
-        fn walked(&self, _: &Query) -> Option<Walked> {
-            None
-        }
-
-        fn similar_words(&self, _: &str, _: &str) -> Vec<(String, u64)> {
-            vec![]
-        }
-
-        fn has_column(&self, _: &str) -> Option<bool> {
-            None
         }
     }
 

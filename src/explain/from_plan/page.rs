@@ -77,13 +77,10 @@ impl Explaining<'_, '_> {
     /// The first documents in their order; nothing above what matches where only its number is wanted.
     fn in_doc_order(&self, root: ExplainNode) -> ExplainNode {
         let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
-        let label = match (offset, total) {
-            (0, Total::Exact) => format!("first {limit}, count all"),
-            (0, _) => format!("first {limit}"),
-            (_, Total::Exact) => {
-                format!("{limit} from the {}th, count all", offset.saturating_add(1))
-            }
-            (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
+        let and_count = if total == Total::Exact { ", count all" } else { "" };
+        let label = match offset {
+            0 => format!("first {limit}{and_count}"),
+            _ => format!("{limit} from the {}th{and_count}", offset.saturating_add(1)),
         };
         let mut node = ExplainNode::new(PageOperator::DocOrder { score: None }.name(), label);
         let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
@@ -95,9 +92,7 @@ impl Explaining<'_, '_> {
             Total::UpTo(most) => format!("document order; count up to {most}"),
             Total::Unknown => "document order; stop at the page".into(),
         };
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let e = &root.estimate;
-        node.estimate = Estimate::between(page(e.documents), page(e.lower), page(e.upper), "limit");
+        node.estimate = of_page(&root.estimate, offset, limit);
         node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
             documents: run.page.hits,
             documents_in: Some(root.documents),
@@ -110,13 +105,13 @@ impl Explaining<'_, '_> {
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
     fn over(&self, root: ExplainNode, label: String, is_after: bool) -> ExplainNode {
         let (offset, limit) = self.bounds_of_page();
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let e = &root.estimate;
-        // Behind a hit of an earlier page there may be any number of others.
-        let lower = if is_after { 0 } else { page(e.lower) };
         let operator = self.plan_of_page().map_or("", |page| page.operator.name());
         let mut node = ExplainNode::new(operator, label);
-        node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        node.estimate = of_page(&root.estimate, offset, limit);
+        if is_after {
+            // Behind a hit of an earlier page there may be any number of others.
+            node.estimate.lower = 0;
+        }
         let matching = root.actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| Actual {
             documents: run.page.hits,
@@ -206,64 +201,57 @@ impl Explaining<'_, '_> {
             // Documents with the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);
             let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
-            BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
+            Some(BestCosts::of_phrase(costs, candidates, matches, n_lists, best))
         };
-        let ns = |cost: f32| cost.round() as u64;
-        let (mut decision, ways) = match strategy {
+        const BY_BOUNDS: &str = "top-k by bounds";
+        // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
+        let (rule, accepted, reason, costs, other, way) = match strategy {
             TopKStrategy::BlockMax => {
                 let costs = match details.shape {
                     Shape::Tree => BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
                     _ => BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
                 };
                 let reason = "a block whose best possible score is too low is left out";
-                let decision = Decision::accepted("top-k by bounds", reason);
-                let decision = decision
-                    .costing(ns(costs.by_bounds))
-                    .instead_of("score every match", Some(ns(costs.of_everything)));
-                (decision, Some(Forced::ScoreAll))
+                let way = Some(Forced::ScoreAll);
+                (BY_BOUNDS, true, reason, Some(costs), "score every match", way)
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
-                let costs = of_phrase();
-                let decision =
-                    Decision::accepted("top-k by bounds", reason).costing(ns(costs.by_bounds));
-                let other = "place the words in every candidate";
-                (decision.instead_of(other, Some(ns(costs.of_everything))), Some(Forced::PlaceAll))
+                let (other, way) = ("place the words in every candidate", Some(Forced::PlaceAll));
+                (BY_BOUNDS, true, reason, of_phrase(), other, way)
             }
             TopKStrategy::Phrase => {
                 let reason = match details.is_exact_phrase {
                     true => "the words are placed in every candidate anyway, to count the matches",
                     false => "words that may stand otherwise than written have no bounds",
                 };
-                let costs = of_phrase();
-                let decision = Decision::rejected("top-k by bounds", reason);
-                let decision = decision.costing(ns(costs.of_everything));
-                let other = "stop counting, --total none";
-                (decision.instead_of(other, Some(ns(costs.by_bounds))), None)
+                (BY_BOUNDS, false, reason, of_phrase(), "stop counting, --total none", None)
             }
             TopKStrategy::Exhaustive if !details.functions.is_empty() => {
                 let reason = "what a function makes of a score has no bound in a block";
-                let decision = Decision::rejected("top-k by bounds", reason);
-                (decision.instead_of("no function of the score", None), None)
+                (BY_BOUNDS, false, reason, None, "no function of the score", None)
             }
             TopKStrategy::Exhaustive => match details.shape {
                 Shape::Phrase => {
-                    let costs = of_phrase();
                     let reason = "facets count every match anyway";
-                    let decision = Decision::rejected("top-k by bounds", reason);
-                    let decision = decision.costing(ns(costs.of_everything));
-                    (decision.instead_of("no facets", Some(ns(costs.by_bounds))), None)
+                    (BY_BOUNDS, false, reason, of_phrase(), "no facets", None)
                 }
                 Shape::Tree => {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
-                    let decision = Decision::accepted("score every match", reason);
-                    (decision.instead_of("top-k by bounds", None), Some(Forced::ByBounds))
+                    let way = Some(Forced::ByBounds);
+                    ("score every match", true, reason, None, BY_BOUNDS, way)
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
-        if let (Some(measured), Some(way)) = (self.measured(), ways) {
+        let ns = |cost: f32| cost.round() as u64;
+        let costs = costs.map(|it| (ns(it.by_bounds), ns(it.of_everything)));
+        let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };
+        let (estimated_cost_ns, other_ns) = costs.unzip();
+        let decision = Decision { accepted, estimated_cost_ns, ..Decision::accepted(rule, reason) };
+        let mut decision = decision.instead_of(other, other_ns);
+        if let (Some(measured), Some(way)) = (self.measured(), way) {
             decision.put_measured(measured, &[way]);
         }
         Some(decision)
@@ -360,6 +348,13 @@ impl Explaining<'_, '_> {
     }
 }
 
+/// Documents of a page, of so many that match.
+fn of_page(matches: &Estimate, offset: u64, limit: u64) -> Estimate {
+    let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+    let Estimate { documents, lower, upper, .. } = *matches;
+    Estimate::between(page(documents), page(lower), page(upper), "limit")
+}
+
 impl LookedAt {
     /// Where words of a phrase were placed.
     fn positions(self) -> Option<PositionCounts> {
@@ -367,11 +362,7 @@ impl LookedAt {
             LookedAt::Phrase(PhrasePruning { placed: candidates, positions, .. }) => {
                 Some(PositionCounts { candidates, positions })
             }
-            LookedAt::Nothing
-            | LookedAt::All(_)
-            | LookedAt::Blocks(_)
-            | LookedAt::Columns(_)
-            | LookedAt::Groups(_) => None,
+            _ => None,
         }
     }
 
