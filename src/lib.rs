@@ -65,6 +65,7 @@
 mod test_sizes;
 pub mod error;
 mod plural;
+mod sums;
 mod terminal;
 mod json;
 #[cfg(feature = "viewer")]

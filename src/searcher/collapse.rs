@@ -12,13 +12,11 @@ use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::LookedAt;
-use crate::facet;
-use crate::facet::DistinctCounts;
+use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
-use crate::request::After;
-use crate::request::Collapse;
+use crate::request::{After, Collapse};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
@@ -184,7 +182,8 @@ impl<'g> Grouping<'g> {
             Some(counts) => counts,
             None => {
                 let keep = self.collapse.keep;
-                let count = || facet::count_distinct(self.segments, self.field, keep, matches);
+                let of = FieldMatches { segments: self.segments, matches, field: self.field };
+                let count = || facet::count_distinct(of, keep);
                 *self.counts.insert(budget::giving_back(count)?)
             }
         };

@@ -13,15 +13,15 @@ use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::explain::FacetRun;
-use crate::facet;
+use crate::facet::{self, FieldMatches};
 use crate::ids::DocId;
 use crate::plan::{FacetNode, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
-use crate::request::Order;
-use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
+use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat, Order};
 use crate::sort::{First, SortOrder};
+use std::time::Instant;
 
 /// Buckets that a search may look into, at all depths together.
 const BUCKETS_MAX: usize = 1 << 16;
@@ -89,31 +89,29 @@ impl<'l> Looking<'l> {
                 .found(format!("{} of '{}'", self.n_buckets, counts.field))
                 .hint("facets that others lie within need smaller limits or wider steps"));
         }
-        let field = facet.field;
+        let (segments, field) = (self.segments, facet.field);
         let look_ups = self.search.look_ups();
         let mut parts = vec![];
         for left_out in wanted(facet) {
-            let matches = domain.of(left_out);
+            let of = FieldMatches { segments, matches: domain.of(left_out), field };
             let of_ranges = match buckets {
-                Buckets::Codes(ranges) => facet::in_ranges(self.segments, field, ranges, matches)?,
-                Buckets::Addresses(ranges) => {
-                    facet::in_address_ranges(self.segments, field, ranges, matches)?
-                }
+                Buckets::Codes(ranges) => facet::in_ranges(of, ranges)?,
+                Buckets::Addresses(ranges) => facet::in_address_ranges(of, ranges)?,
                 Buckets::Terms(_) => vec![],
             };
-            parts.push((left_out, matches, of_ranges.into_iter()));
+            parts.push((left_out, of, of_ranges.into_iter()));
         }
         for (nth, bucket) in counts.buckets.iter_mut().enumerate() {
             budget::giving_back(|| {
                 let mut of_bucket = Domain::default();
-                for (left_out, matches, of_ranges) in &mut parts {
+                for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
                         Buckets::Codes(_) | Buckets::Addresses(_) => {
                             of_ranges.next().unwrap_or_default()
                         }
                         Buckets::Terms(terms) => {
                             let term = terms.get(nth).map_or(&[][..], |term| term);
-                            facet::with_term(self.segments, field, term, matches, look_ups)?
+                            facet::with_term(*of, term, look_ups)?
                         }
                     };
                     of_bucket.add(left_out.to_vec(), matches);
@@ -126,9 +124,8 @@ impl<'l> Looking<'l> {
             let mut bucket = Bucket { count: counts.missing, ..Bucket::default() };
             budget::giving_back(|| {
                 let mut of_bucket = Domain::default();
-                for (left_out, matches, _) in &parts {
-                    let matches = facet::without_value(self.segments, field, matches)?;
-                    of_bucket.add(left_out.to_vec(), matches);
+                for (left_out, of, _) in &parts {
+                    of_bucket.add(left_out.to_vec(), facet::without_value(*of)?);
                 }
                 self.fill(facet, node, &mut bucket, &of_bucket, run)
             })?;
@@ -149,12 +146,12 @@ impl<'l> Looking<'l> {
     ) -> Result<()> {
         budget::work(BUCKET_NS)?;
         for ((facet, node), run) in facet.within.iter().zip(&node.within).zip(&mut run.within) {
-            let matches = domain.of(&facet.left_out);
-            let mut counted =
-                self.search.count_facet(self.segments, facet, node, matches, &mut None)?;
-            let documents = self.segments.iter().zip(matches);
-            let documents = documents.map(|(part, matches)| matches.len(part.n_docs)).sum();
-            run.add(&counted.profile, documents);
+            let (segments, matches) = (self.segments, domain.of(&facet.left_out));
+            let of = FieldMatches { segments, matches, field: facet.field };
+            let started = Instant::now();
+            let mut counted = self.search.count_facet(of, facet, node, &mut None)?;
+            counted.profile.time = started.elapsed();
+            run.add(&counted.profile, of.n_matches());
             if facet.is_parted() {
                 self.look_into(facet, node, &mut counted, domain, run)?;
             }

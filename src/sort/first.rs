@@ -8,13 +8,14 @@ use super::key::Direction;
 use super::order::{OrderKey, Ranks, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
-use super::streaming::{StreamProfile, Streamed, Wanted};
+use super::streaming::{StreamCounts, Streamed, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{
     MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
+use crate::facet::ColumnCounts;
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::{Plan, SegmentPlan};
@@ -39,14 +40,8 @@ const AFTER_STOP_NS: u64 = 2_000_000;
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SortProfile {
-    /// Documents whose values were read.
-    pub(crate) documents: u64,
-    /// Blocks in which something matches, and those of which nothing can be among the first.
-    pub(crate) blocks: u64,
-    pub(crate) blocks_skipped: u64,
-    pub(crate) streamed: StreamProfile,
-    /// Segments that had what matches in this order.
-    pub(crate) in_order: u64,
+    pub(crate) column: ColumnCounts,
+    pub(crate) streamed: StreamCounts,
 }
 
 /// Keeps the first documents of all that it looks at.
@@ -313,8 +308,8 @@ impl<'o> First<'o> {
             return done;
         }
         for_each_block_of(matches, segment.n_docs, |nth, places| {
-            self.profile.blocks += 1;
-            self.profile.documents += u64::from(places.len());
+            self.profile.column.blocks += 1;
+            self.profile.column.documents += u64::from(places.len());
             let mut done = Ok(());
             places.for_each(|place| {
                 if done.is_ok() {
@@ -387,7 +382,7 @@ impl<'o> First<'o> {
                 let block = column.block(part.nth, part.head)?;
                 self.look_at_block(ranks, field, &block, part)?;
             } else {
-                self.profile.blocks_skipped += 1;
+                self.profile.column.blocks_skipped += 1;
             }
         }
         budget::release(n_parts * size_of::<Part<'_>>() as u64);
@@ -404,13 +399,13 @@ impl<'o> First<'o> {
         places: Places<'m>,
     ) -> Result<Option<Part<'m>>> {
         budget::work(HEAD_NS)?;
-        self.profile.blocks += 1;
+        self.profile.column.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = heads.column().docs_of(nth);
         let range = (head.n_values > 0).then_some((head.least, head.greatest));
         let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
         if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
-            self.profile.blocks_skipped += 1;
+            self.profile.column.blocks_skipped += 1;
             return Ok(None);
         }
         budget::hold(size_of::<Part<'_>>() as u64)?;
@@ -424,8 +419,8 @@ impl<'o> First<'o> {
         field: SortField,
         few: &Few,
     ) -> Result<()> {
-        self.profile.blocks += few.n_blocks;
-        self.profile.documents += few.n_docs;
+        self.profile.column.blocks += few.n_blocks;
+        self.profile.column.documents += few.n_docs;
         let before = self.after.as_ref().map_or(0, |after| after.first);
         for (doc, code) in few.docs_and_codes() {
             let first = field.rank(Some(code));
@@ -457,7 +452,7 @@ impl<'o> First<'o> {
                 done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
             }
         });
-        self.profile.documents += n_read;
+        self.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }
@@ -504,7 +499,7 @@ impl<'o> First<'o> {
         }
         let n_read = places.len() as u64;
         (self.places, self.numbers) = (places, numbers);
-        self.profile.documents += n_read;
+        self.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }

@@ -36,9 +36,8 @@ impl First<'_> {
         matches: &MatchSet,
     ) -> Result<()> {
         let start = self.start(segment.n_docs, n_keys, ranks)?;
-        self.profile.in_order += 1;
         for doc in matches.documents_from(start, segment.n_docs)? {
-            self.profile.documents += 1;
+            self.profile.column.documents += 1;
             budget::work(KEY_NS)?;
             let first = ranks.first(doc)?;
             if !self.admits(first, ranks.id(doc)) {

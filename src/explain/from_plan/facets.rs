@@ -1,7 +1,7 @@
 //! Facets of a plan, and what happened to them in a run.
 
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, InBuckets};
-use crate::facet::{ColumnProfile, FacetProfile};
+use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
     FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan, FacetStrategy, StatisticsStrategy,
@@ -27,7 +27,7 @@ impl FacetRun {
     pub(crate) fn of(node: &FacetNode) -> Self {
         let within = node.within.iter().map(FacetRun::of).collect();
         // Only values may be counted without a column.
-        let column = node.values().is_none().then(ColumnProfile::default);
+        let column = node.values().is_none().then(ColumnCounts::default);
         let profile = FacetProfile { column, ..FacetProfile::default() };
         FacetRun { profile, within, ..FacetRun::default() }
     }
@@ -64,13 +64,7 @@ impl FacetRun {
             deleted_taken_away: profile.deleted_taken_away,
             time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
             bytes_read: profile.bytes_read,
-            column: profile.column.map(|column| ColumnCounts {
-                documents: column.documents,
-                blocks: column.blocks,
-                blocks_skipped: column.blocks_skipped,
-                ends_looked_up: column.ends_looked_up,
-                deleted_taken_away: column.deleted_taken_away,
-            }),
+            column: profile.column,
             within: is_within.then_some(within),
         }
     }

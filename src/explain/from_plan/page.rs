@@ -4,7 +4,7 @@ use super::Explaining;
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
     Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
-    RankingCounts, StreamCounts, Threshold,
+    RankingCounts, Threshold,
 };
 use crate::plan::cost::BestCosts;
 use crate::plan::forced::{Forced, Measured};
@@ -305,20 +305,8 @@ impl Explaining<'_, '_> {
             node.decisions.push(way);
         }
         if let Some(actual) = &mut node.actual {
-            actual.streamed = (streamed.terms > 0).then_some(StreamCounts {
-                segments: streamed.segments,
-                given_up: streamed.given_up,
-                terms: streamed.terms,
-                documents: streamed.documents,
-                candidates: streamed.candidates,
-            });
-            actual.sort = Some(ColumnCounts {
-                documents: profile.documents,
-                blocks: profile.blocks,
-                blocks_skipped: profile.blocks_skipped,
-                ends_looked_up: 0,
-                deleted_taken_away: 0,
-            });
+            actual.streamed = (streamed.terms > 0).then_some(streamed);
+            actual.sort = Some(profile.column);
         }
         node
     }
