@@ -151,15 +151,14 @@ impl PagePlan {
 
     /// Goal of the matching operators.
     pub(crate) fn goal(&self) -> Goal {
-        let all = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
         match self.operator {
             PageOperator::DocOrder { .. } if self.count_only => Goal::Count,
             PageOperator::DocOrder { .. } => {
                 Goal::Page { offset: self.offset, limit: self.limit, total: self.total }
             }
-            _ if self.needs_matches() => all,
+            _ if self.needs_matches() => Goal::MATCHES,
             PageOperator::TopK(_) => self.goal_of_count(),
-            PageOperator::Sort | PageOperator::Collapse => all,
+            PageOperator::Sort | PageOperator::Collapse => Goal::MATCHES,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::expansion::{Expansion, TermPattern, Walk};
 use crate::explain::{ExplainTree, Facts, Finding, Walked, WidestPrefix};
 use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
-use crate::query::{self, Normal, Query};
+use crate::query::{Normal, Query};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::BTreeMap;
@@ -35,10 +35,7 @@ impl Searcher {
             prefix_len: 0,
             transpositions: true,
         };
-        let best = Expansion::new(fuzzy)?.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
-        let is_other = |term: &[u8]| term != word.as_bytes();
-        let terms = best.terms.into_iter().filter(|term| is_other(&term.term));
-        Ok(terms.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
+        self.best_but(field, fuzzy, word)
     }
 
     /// The values of a field that are a text in another case, the most frequent first, each with the documents that have it.
@@ -46,8 +43,17 @@ impl Searcher {
         if text.is_empty() || self.schema().get(field).kind.is_typed() {
             return Ok(vec![]);
         }
-        let pattern = Expansion::new(TermPattern::in_any_case(text))?;
-        let best = pattern.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
+        self.best_but(field, TermPattern::in_any_case(text), text)
+    }
+
+    /// The best terms of a pattern that are others than a text.
+    fn best_but(
+        &self,
+        field: FieldId,
+        pattern: TermPattern,
+        text: &str,
+    ) -> Result<Vec<(String, u64)>> {
+        let best = Expansion::new(pattern)?.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
         let others = best.terms.into_iter().filter(|it| it.term != text.as_bytes());
         Ok(others.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
     }
@@ -96,9 +102,7 @@ impl Searcher {
     }
 
     fn walk(&self, pattern: &Query) -> Result<Option<Walked>> {
-        let analyzers = &self.0.setting.analyzers;
-        let normal = query::matching(pattern, self.schema(), analyzers)?;
-        let Normal::Expand { field, terms } = normal else { return Ok(None) };
+        let Normal::Expand { field, terms } = self.matching(pattern)? else { return Ok(None) };
         let mut all = Walked { visited: 0, expanded: 0 };
         for dictionary in self.dictionaries(field)? {
             let walked = terms.walk(&dictionary, |_| Ok(Walk::On))?;

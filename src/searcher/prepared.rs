@@ -169,20 +169,14 @@ impl PreparedSearch<'_> {
             ranking.push(RankedDoc { doc, score });
             Ok(())
         };
-        let found = match way {
-            PreparedWay::Plan { execution, score } if search.request.facets.is_empty() => {
-                docs.clear();
-                let mut found = Found::uncounted();
-                let done = search.execute_page(execution, docs, &mut found.total);
-                search.end(done, &mut found)?;
-                docs.iter().try_for_each(|doc| add(*doc, *score))?;
-                found
-            }
+        let mut found = match way {
             PreparedWay::Plan { execution, score } => {
-                let mut found = Found::uncounted();
+                docs.clear();
+                let mut found = Found { docs: std::mem::take(docs), ..Found::uncounted() };
                 let done = search.execute(execution, &mut found);
                 search.end(done, &mut found)?;
                 found.docs.iter().try_for_each(|doc| add(*doc, *score))?;
+                *docs = std::mem::take(&mut found.docs);
                 found
             }
             PreparedWay::Lists { ranked, kept } => {
@@ -196,7 +190,6 @@ impl PreparedSearch<'_> {
                 search.find(ranked, Ready::default(), |hit| add(hit.doc, hit.score))?
             }
         };
-        let mut found = found;
         facets.append(&mut found.facets);
         Ok(found)
     }

@@ -17,9 +17,7 @@ use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
-use crate::request::After;
-use crate::request::Order;
-use crate::request::{CollectionStatistics, Recording};
+use crate::request::{After, CollectionStatistics, Order, Recording};
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {
@@ -142,7 +140,7 @@ impl<'a> Search<'a> {
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
-        let mut scratch = self.searcher.pruned_scratch();
+        let mut scratch = self.searcher.0.pruned.take();
         let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if ready.is_traced {
@@ -168,7 +166,7 @@ impl<'a> Search<'a> {
         // What was stopped in the middle is not used again.
         if found.stopped.is_none() {
             scratch.keep_top(best);
-            self.searcher.recycle_pruned(scratch);
+            self.searcher.0.pruned.give(scratch);
         }
         Ok(found)
     }
@@ -250,32 +248,20 @@ impl<'a> Search<'a> {
     pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
-        let searcher = self.searcher;
-        let mut base = 0;
-        for (at, segment) in searcher.segments().enumerate() {
-            let here = doc.0 - base;
-            if here >= u64::from(segment.n_docs()) {
-                base += u64::from(segment.n_docs());
-                continue;
-            }
-            self.is_to_be_explained();
-            let normal = &self.rewritten()?.normal;
-            let is_in = match searcher.matches(normal, self.look_ups())?.get(at) {
-                Some(MatchSet::Some(windows)) => windows.contains(here as u32),
-                Some(MatchSet::Everything) => true,
-                None => false,
-            };
-            return match is_in {
-                true => {
-                    let ranked = self.scoring(Parts::Each)?;
-                    let (ranked, at) = ranked.of_segment(at);
-                    ranked.segment(at)?.explain(here as u32)
-                }
-                false => Ok(None),
-            };
+        let doing = "explaining the score of a document";
+        let (at, _, doc) = self.searcher.locate(doc, doing)?;
+        self.is_to_be_explained();
+        let normal = &self.rewritten()?.normal;
+        let is_in = match self.searcher.matches(normal, self.look_ups())?.get(at) {
+            Some(MatchSet::Some(windows)) => windows.contains(doc),
+            Some(MatchSet::Everything) => true,
+            None => false,
+        };
+        if !is_in {
+            return Ok(None);
         }
-        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
-            .expected(format!("a number below {base}"))
-            .found(doc.to_string()))
+        let ranked = self.scoring(Parts::Each)?;
+        let (ranked, at) = ranked.of_segment(at);
+        ranked.segment(at)?.explain(doc)
     }
 }

@@ -60,11 +60,8 @@ impl<'a> Search<'a> {
     #[cfg(feature = "arrow")]
     pub(super) fn kinds_of_hits(&self) -> Result<HitKinds> {
         let schema = self.searcher.schema();
-        let fields = match self.request.fields.as_deref() {
-            Some(names) => {
-                let names = self.known_fields(names)?;
-                names.iter().filter_map(|name| schema.field(name)).cloned().collect()
-            }
+        let fields = match self.known_fields()? {
+            Some(names) => names.iter().filter_map(|name| schema.field(name)).cloned().collect(),
             None => schema.fields().iter().filter(|field| field.stored).cloned().collect(),
         };
         let sort = self.sort_order()?.keys().iter().map(|key| key.kind()).collect();
@@ -72,8 +69,8 @@ impl<'a> Search<'a> {
         Ok(HitKinds { sort, group, fields })
     }
 
-    /// The names as the schema has them, once each is known to be that of a stored field.
-    pub(super) fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
+    /// The fields that come with hits, as the schema has them, once each is known to be stored; `None` for all of these.
+    pub(super) fn known_fields(&self) -> Result<Option<Vec<String>>> {
         let known = |name: &String| {
             let field = self.searcher.schema().get(self.field(name)?);
             match field.stored {
@@ -83,7 +80,7 @@ impl<'a> Search<'a> {
                     .found(format!("'{name}', which is not stored"))),
             }
         };
-        names.iter().map(known).collect()
+        self.request.fields.as_ref().map(|names| names.iter().map(known).collect()).transpose()
     }
 }
 

@@ -191,8 +191,7 @@ enum HitOrder<'s> {
 
 impl<'s> BestHits<'s> {
     pub(super) fn new(search: &Search<'s>) -> Result<Self> {
-        let fields =
-            search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let fields = search.known_fields()?;
         let order = match search.request.order {
             _ if !search.request.sort.is_empty() => {
                 let order = search.sort_order()?;
