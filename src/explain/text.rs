@@ -299,16 +299,14 @@ impl Page<'_> {
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
         let mut text = format!("{}: {}", decision.rule, decision.reason);
-        let cost = decision.estimated_cost_ns.map(|ns| Time(ns).to_string());
+        let cost = decision.estimated_cost_ns.map(|ns| format!("about {}", Time(ns)));
         let other = decision.alternative.as_ref().map(|alternative| {
             let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", Time(ns)));
-            format!("'{}'{}", alternative.name, cost.unwrap_or_default())
+            format!("instead of '{}'{}", alternative.name, cost.unwrap_or_default())
         });
-        match (cost, other) {
-            (Some(cost), Some(other)) => text += &format!(" (about {cost}, instead of {other})"),
-            (Some(cost), None) => text += &format!(" (about {cost})"),
-            (None, Some(other)) => text += &format!(" (instead of {other})"),
-            (None, None) => {}
+        let costs: Vec<_> = cost.into_iter().chain(other).collect();
+        if !costs.is_empty() {
+            text += &format!(" ({})", costs.join(", "));
         }
         let (style, sign) = match decision.accepted {
             true => (Style::Good, "✓"),

@@ -76,7 +76,17 @@ impl Search<'_> {
         let done = self.with_matches(planned, &mut found, |execution, matches, _| {
             let started = Instant::now();
             let segments = &execution.plan().segments;
-            let mut grouping = Grouping::new(self, collapse, field, segments);
+            let mut grouping = Grouping {
+                search: self,
+                collapse,
+                field,
+                segments,
+                page: vec![],
+                counts: None,
+                looked_at: 0,
+                n_kept: 0,
+                is_behind: false,
+            };
             let done = grouping.find(matches);
             groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
             (page, looked_at) = (grouping.page, grouping.looked_at);
@@ -118,26 +128,7 @@ enum Group {
     Term(Box<[u8]>),
 }
 
-impl<'g> Grouping<'g> {
-    fn new(
-        search: &'g Search<'g>,
-        collapse: &'g Collapse,
-        field: FieldId,
-        segments: &'g [SegmentPlan<'g>],
-    ) -> Self {
-        Grouping {
-            search,
-            collapse,
-            field,
-            segments,
-            page: vec![],
-            counts: None,
-            looked_at: 0,
-            n_kept: 0,
-            is_behind: false,
-        }
-    }
-
+impl Grouping<'_> {
     /// Finds the page, and how many groups there are. Where that is stopped the page has what was found until then: what the
     /// last whole batch gave or, of the first, what it had looked at.
     fn find(&mut self, matches: &Matches) -> Result<()> {

@@ -101,11 +101,16 @@ impl<'l> Looking<'l> {
             };
             parts.push((left_out, of, of_ranges.into_iter()));
         }
-        for (nth, bucket) in counts.buckets.iter_mut().enumerate() {
+        let n_buckets = counts.buckets.len();
+        let mut missing = (counts.missing > 0)
+            .then(|| Box::new(Bucket { count: counts.missing, ..Bucket::default() }));
+        let all = counts.buckets.iter_mut().chain(missing.as_deref_mut());
+        for (nth, bucket) in all.enumerate() {
             budget::giving_back(|| {
                 let mut of_bucket = Domain::default();
                 for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
+                        _ if nth == n_buckets => facet::without_value(*of)?,
                         Buckets::Codes(_) | Buckets::Addresses(_) => {
                             of_ranges.next().unwrap_or_default()
                         }
@@ -120,18 +125,7 @@ impl<'l> Looking<'l> {
             })?;
             budget::hold(bucket.n_bytes() as u64)?;
         }
-        if counts.missing > 0 {
-            let mut bucket = Bucket { count: counts.missing, ..Bucket::default() };
-            budget::giving_back(|| {
-                let mut of_bucket = Domain::default();
-                for (left_out, of, _) in &parts {
-                    of_bucket.add(left_out.to_vec(), facet::without_value(*of)?);
-                }
-                self.fill(facet, node, &mut bucket, &of_bucket, run)
-            })?;
-            budget::hold(bucket.n_bytes() as u64)?;
-            counts.missing_bucket = Some(Box::new(bucket));
-        }
+        counts.missing_bucket = missing;
         Ok(())
     }
 
