@@ -66,6 +66,7 @@ mod test_sizes;
 pub mod error;
 mod plural;
 mod sums;
+mod named;
 mod terminal;
 mod json;
 #[cfg(feature = "viewer")]

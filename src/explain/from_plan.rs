@@ -105,14 +105,7 @@ impl Explaining<'_, '_> {
     fn node(&self, id: NodeId) -> (ExplainNode, Query) {
         let plan = self.plan;
         let node = plan.node(id);
-        let n_inputs = match &node.operator {
-            Operator::Intersect { all, none } => all.len() + none.len(),
-            Operator::Union { any: inputs }
-            | Operator::AtLeast { any: inputs, .. }
-            | Operator::Phrase { input: inputs, .. } => inputs.len(),
-            _ => 0,
-        };
-        let mut children = Vec::with_capacity(n_inputs);
+        let mut children = vec![];
         let mut child = |input: &NodeId| {
             let (node, query) = self.node(*input);
             children.push(node);

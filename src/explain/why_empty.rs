@@ -3,6 +3,7 @@
 use super::json_values::put_all;
 use super::units::{Count, Grouped};
 use crate::json::Json;
+use crate::named::named;
 use std::fmt;
 
 /// Why a search finds nothing, from [`Explainer::why_empty`](crate::Explainer::why_empty); or that it finds something.
@@ -83,14 +84,9 @@ pub struct EmptyPhrase {
     pub with_all_words: u64,
 }
 
-impl ConflictSize {
+named! {
     /// The name in JSON: `smallest` or `irreducible`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ConflictSize::Smallest => "smallest",
-            ConflictSize::Irreducible => "irreducible",
-        }
-    }
+    pub ConflictSize { Smallest: "smallest", Irreducible: "irreducible" }
 }
 
 impl WhyEmpty {

@@ -158,13 +158,27 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Finds the documents of the page, counts the matches, and all facets of these.
     pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
         found.is_planned = true;
-        if self.request.facets.is_empty() {
-            return self.execute_page(execution, &mut found.docs, &mut found.total);
+        let request = &self.request;
+        if !request.count_only || !request.facets.is_empty() {
+            found.docs.reserve(request.limit.min(HITS_ROOM_MAX) as usize);
         }
-        found.docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
-        self.with_matches_of(execution, found, |_, _, _| Ok(()))
+        let docs = &mut found.docs;
+        let done = match self.forced {
+            _ if !request.facets.is_empty() => {
+                return self.with_matches_of(execution, found, |_, _, _| Ok(()));
+            }
+            _ if request.count_only => {
+                execution.count().map(|documents| Counted { documents, more: false })
+            }
+            Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
+            _ => execution.page(docs),
+        };
+        found.total.value = execution.counted();
+        found.total = self.total_of(done?);
+        Ok(())
     }
 
     /// Does something by what is `planned` for it, or else by a plan of its own.
@@ -180,28 +194,6 @@ impl Search<'_> {
         let mut execution = self.execution(&options()?)?;
         work(&mut execution)?;
         self.searcher.recycle(execution);
-        Ok(())
-    }
-
-    /// Appends the documents of the page to `docs`, where there are no facets, and counts the matches.
-    pub(super) fn execute_page(
-        &self,
-        execution: &mut Execution<'_>,
-        docs: &mut Vec<DocId>,
-        total: &mut Total,
-    ) -> Result<()> {
-        let done = match self.request.count_only {
-            true => execution.count().map(|documents| Counted { documents, more: false }),
-            false => {
-                docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
-                match self.forced {
-                    Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
-                    _ => execution.page(docs),
-                }
-            }
-        };
-        total.value = execution.counted();
-        *total = self.total_of(done?);
         Ok(())
     }
 

@@ -114,7 +114,11 @@ impl Search<'_> {
         }
         notes.extend(constant_note(execution.plan()));
         let page = found.stopped.is_none().then_some(&page);
-        self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
+        if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
+            // Time and memory may be used up.
+            let stopped = self.stopped(error)?;
+            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
+        }
         if found.stopped.is_none() {
             self.searcher.recycle(execution);
         }

@@ -1,6 +1,5 @@
 //! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
 
-use super::Stopped;
 use super::search::Search;
 use crate::error::Result;
 use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
@@ -63,21 +62,6 @@ impl Search<'_> {
             }
             self.put_on_page(tree, &mut document, page);
             tree.documents.push(document);
-        }
-        Ok(())
-    }
-
-    /// The same after a run, whose time and memory may be used up: then it is a note that nothing is said of documents.
-    pub(super) fn put_documents_of_run(
-        &self,
-        tree: &mut ExplainTree,
-        plan: &Plan<'_>,
-        page: Option<&FilledPage<'_>>,
-        notes: &mut Vec<String>,
-    ) -> Result<()> {
-        if let Err(error) = self.put_documents(tree, plan, page) {
-            let stopped: Stopped = self.stopped(error)?;
-            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         Ok(())
     }

@@ -295,27 +295,18 @@ fn findings(
     right: &ExplainTree,
     ids: &HashMap<&str, Option<&str>>,
 ) {
-    /// What a finding is about, by the names of the right side.
-    #[derive(PartialEq, Eq, Hash)]
-    enum About<'t> {
-        Whole,
-        Node(&'t str),
-        /// A node that only the left side has.
-        Gone(&'t str),
-    }
+    // Known by the node that it is about, by its id on the right side unless only the left one has it; none of the whole.
     let of_left = left.findings.iter().map(|finding| {
-        let about = finding.node.as_deref().map_or(About::Whole, |id| match ids.get(id) {
-            Some(Some(other)) => About::Node(other),
-            Some(None) => About::Gone(id),
+        let about = finding.node.as_deref().map(|id| match ids.get(id) {
+            Some(Some(other)) => (*other, false),
+            Some(None) => (id, true),
             // Of no node at all it is known by what it says.
-            None => About::Node(id),
+            None => (id, false),
         });
         (about, finding)
     });
-    let of_right = right
-        .findings
-        .iter()
-        .map(|finding| (finding.node.as_deref().map_or(About::Whole, About::Node), finding));
+    let of_right = right.findings.iter();
+    let of_right = of_right.map(|finding| (finding.node.as_deref().map(|id| (id, false)), finding));
     let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
     let (of_left, of_right) = (of_left.iter().collect(), of_right.iter().collect());
     let (pairs, added) =

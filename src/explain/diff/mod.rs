@@ -6,6 +6,7 @@ mod text;
 
 use super::ExplainTree;
 use crate::json::Json;
+use crate::named::named;
 use matching::{Entry, Nodes, matching};
 use std::fmt;
 
@@ -69,16 +70,9 @@ pub enum DiffKind {
     Removed,
 }
 
-impl DiffKind {
+named! {
     /// The name in JSON: `same`, `changed`, `added` or `removed`.
-    pub fn name(self) -> &'static str {
-        match self {
-            DiffKind::Same => "same",
-            DiffKind::Changed => "changed",
-            DiffKind::Added => "added",
-            DiffKind::Removed => "removed",
-        }
-    }
+    pub DiffKind { Same: "same", Changed: "changed", Added: "added", Removed: "removed" }
 }
 
 /// One thing that differs.

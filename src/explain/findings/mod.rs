@@ -17,6 +17,7 @@ mod patterns;
 mod words;
 
 use super::ExplainTree;
+use crate::named::named;
 pub(crate) use facts::{Facts, Walked, WidestPrefix};
 use look::Look;
 
@@ -51,15 +52,9 @@ pub enum Severity {
     Warning,
 }
 
-impl Severity {
+named! {
     /// The name in JSON: `note`, `hint` or `warning`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Hint => "hint",
-            Severity::Warning => "warning",
-        }
-    }
+    pub Severity { Note: "note", Hint: "hint", Warning: "warning" }
 }
 
 impl ExplainTree {
