@@ -422,11 +422,9 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         }),
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
-        ranking: None,
-        sort: None,
-        streamed: None,
         complete: profile.complete,
         stopped: profile.stopped,
+        ..Actual::default()
     }
 }
 

@@ -8,7 +8,6 @@ use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::query::{Normal, Query};
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
 use std::collections::BTreeMap;
 
 /// Beginnings that are told apart, over all segments, at some microseconds each; a prefix of more is left alone.
@@ -86,14 +85,32 @@ impl Searcher {
         self.segments().map(|segment| segment.field(field).terms()).collect()
     }
 
-    /// The beginning with the most terms, of those that are some characters longer than a prefix.
+    /// The beginning with the most terms, of those that are some characters longer than a prefix; `None` where these are many.
     fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<WidestPrefix>> {
         let n_chars = prefix.chars().count() + more;
         let (mut of_beginnings, mut n_steps) = (BTreeMap::<String, u64>::new(), 0);
         for segment in self.segments() {
-            if !count_beginnings(segment, field, prefix, n_chars, &mut n_steps, &mut of_beginnings)?
-            {
-                return Ok(None);
+            let dictionary = segment.field(field).terms()?;
+            let all = dictionary.prefix(prefix.as_bytes())?.ordinals();
+            let (mut at, mut term) = (all.start, vec![]);
+            while at < all.end {
+                n_steps += 1;
+                if n_steps > BEGINNINGS_MAX {
+                    return Ok(None);
+                }
+                dictionary.term(TermOrdinal(at), &mut term)?;
+                // Terms of typed fields are no texts.
+                let Ok(text) = std::str::from_utf8(&term) else { return Ok(None) };
+                let Some((last, c)) = text.char_indices().nth(n_chars - 1) else {
+                    // Too short to begin so.
+                    at += 1;
+                    continue;
+                };
+                let beginning = &text[..last + c.len_utf8()];
+                let end = dictionary.prefix(beginning.as_bytes())?.ordinals().end;
+                let n_terms = u64::from(end.saturating_sub(at));
+                *of_beginnings.entry(beginning.to_owned()).or_default() += n_terms;
+                at = end.max(at + 1);
             }
         }
         // The first of several that have as many.
@@ -111,40 +128,6 @@ impl Searcher {
         }
         Ok(Some(all))
     }
-}
-
-/// Counts the terms of one segment by their first characters. Whether they are few enough for that.
-fn count_beginnings(
-    segment: SegmentReader<'_>,
-    field: FieldId,
-    prefix: &str,
-    n_chars: usize,
-    n_steps: &mut usize,
-    of_beginnings: &mut BTreeMap<String, u64>,
-) -> Result<bool> {
-    let dictionary = segment.field(field).terms()?;
-    let all = dictionary.prefix(prefix.as_bytes())?.ordinals();
-    let (mut at, mut term) = (all.start, vec![]);
-    while at < all.end {
-        *n_steps += 1;
-        if *n_steps > BEGINNINGS_MAX {
-            return Ok(false);
-        }
-        dictionary.term(TermOrdinal(at), &mut term)?;
-        // Terms of typed fields are no texts.
-        let Ok(text) = std::str::from_utf8(&term) else { return Ok(false) };
-        let Some((last, c)) = text.char_indices().nth(n_chars - 1) else {
-            // Too short to begin so.
-            at += 1;
-            continue;
-        };
-        let beginning = &text[..last + c.len_utf8()];
-        let end = dictionary.prefix(beginning.as_bytes())?.ordinals().end;
-        *of_beginnings.entry(beginning.to_owned()).or_default() +=
-            u64::from(end.saturating_sub(at));
-        at = end.max(at + 1);
-    }
-    Ok(true)
 }
 
 /// What cannot be read, or not in the time that is left, is not known: the search itself has said so if it matters.

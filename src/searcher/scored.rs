@@ -51,13 +51,11 @@ impl<'a> Search<'a> {
         if let Some(After::Values { values, .. }) = &self.request.after {
             order.ranks_of(values)?;
         }
+        let has_hits = !self.request.count_only && self.request.limit > 0;
         let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
-        match (
-            self.request.order,
-            self.request.count_only || self.request.limit == 0 || is_elsewhere,
-        ) {
-            (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
-            _ => self.parameters().map(|_| None),
+        match self.request.order == Order::Score && has_hits && !is_elsewhere {
+            true => self.scoring(Parts::AsNeeded).map(Some),
+            false => self.parameters().map(|_| None),
         }
     }
 

@@ -283,23 +283,8 @@ fn first_of(segments: &[SegmentPlan<'_>], matches: &[MatchSet], n: usize) -> Res
     budget::hold((n * size_of::<DocId>()) as u64)?;
     let mut docs = vec![];
     for (segment, matches) in segments.iter().zip(matches) {
-        let id = |doc: u32| DocId(segment.base + u64::from(doc));
-        match matches {
-            MatchSet::Everything => {
-                let left = n - docs.len();
-                docs.extend((0..segment.n_docs).take(left).map(id));
-            }
-            MatchSet::Some(windows) => {
-                for window in windows.windows() {
-                    let left = n - docs.len();
-                    let lows = windows.documents(window).iter().take(left);
-                    docs.extend(lows.map(|low| id(window.key << 16 | u32::from(low))));
-                    if left == 0 {
-                        return Ok(docs);
-                    }
-                }
-            }
-        }
+        let found = matches.documents_from(0, segment.n_docs)?.take(n - docs.len());
+        docs.extend(found.map(|doc| DocId(segment.base + u64::from(doc))));
     }
     Ok(docs)
 }

@@ -78,23 +78,18 @@ struct Part<'m> {
 impl<'o> First<'o> {
     /// Room for `n` documents, which come behind `after`.
     pub(crate) fn new(order: &'o SortOrder, n: u64, after: Option<Place>) -> Self {
-        let n = usize::try_from(n).unwrap_or(usize::MAX);
-        let (kept, profile) = (BinaryHeap::new(), SortProfile::default());
-        let candidate = Place::new(Ranks::default(), DocId(0));
-        let is_told_by_first = order.keys().len() == 1 && !order.has_texts();
-        let (within, places, numbers) = (vec![], vec![], vec![]);
         First {
             order,
-            n,
-            is_told_by_first,
-            kept,
+            n: usize::try_from(n).unwrap_or(usize::MAX),
+            is_told_by_first: order.keys().len() == 1 && !order.has_texts(),
+            kept: BinaryHeap::new(),
             after,
-            within,
-            profile,
+            within: vec![],
+            profile: SortProfile::default(),
             reads_lists: true,
-            places,
-            numbers,
-            candidate,
+            places: vec![],
+            numbers: vec![],
+            candidate: Place::new(Ranks::default(), DocId(0)),
         }
     }
 
@@ -144,13 +139,8 @@ impl<'o> First<'o> {
             if self.is_passed_over(best, worst, DocId(segment.base)) {
                 continue;
             }
-            let scorer = match ranked {
-                Some(ranked) => {
-                    let (ranked, nth) = ranked.of_segment(at);
-                    Some(ranked.segment(nth)?)
-                }
-                None => None,
-            };
+            let ranked = ranked.map(|ranked| ranked.of_segment(at));
+            let scorer = ranked.map(|(ranked, nth)| ranked.segment(nth)).transpose()?;
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
             if self.order.with_ordinals().next().is_none() {
@@ -271,7 +261,7 @@ impl<'o> First<'o> {
     fn look_at_segment<'s>(
         &mut self,
         segment: &SegmentPlan<'s>,
-        mut ranks: SegmentRanks<'_, 's>,
+        mut ranks: SegmentRanks<'s>,
         matches: &MatchSet,
     ) -> Result<()> {
         let n_in_order = self.order.n_in_index_order(segment.segment.schema());
@@ -321,7 +311,7 @@ impl<'o> First<'o> {
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
-    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_, '_>, docs: &[u32]) -> Result<()> {
+    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_>, docs: &[u32]) -> Result<()> {
         let before = self.after.as_ref().map_or(0, |after| after.first);
         let taken: HashSet<DocId> = self.kept.iter().map(|place| place.doc).collect();
         let mut take = |doc: u32| {
@@ -338,7 +328,7 @@ impl<'o> First<'o> {
     }
 
     /// Looks at a document, where the first key has no bounds.
-    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32) -> Result<()> {
+    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32) -> Result<()> {
         budget::work(KEY_NS)?;
         let first = ranks.first(doc)?;
         let before = self.after.as_ref().map_or(0, |after| after.first);
@@ -352,7 +342,7 @@ impl<'o> First<'o> {
         &mut self,
         field: SortField,
         column: Column<Section<'s>>,
-        ranks: &mut SegmentRanks<'_, 's>,
+        ranks: &mut SegmentRanks<'s>,
         matches: &MatchSet,
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
@@ -392,7 +382,7 @@ impl<'o> First<'o> {
     /// What matches of a block, where any of it may be among the first.
     fn part<'m, 's>(
         &mut self,
-        ranks: &SegmentRanks<'_, 's>,
+        ranks: &SegmentRanks<'s>,
         field: SortField,
         heads: &mut Heads<'s, Section<'s>>,
         nth: u32,
@@ -415,7 +405,7 @@ impl<'o> First<'o> {
     /// Looks at documents here and there, each of which has one value.
     fn look_at_few(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         few: &Few,
     ) -> Result<()> {
@@ -433,7 +423,7 @@ impl<'o> First<'o> {
 
     fn look_at_block(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         block: &Block<'_>,
         part: Part<'_>,
@@ -460,7 +450,7 @@ impl<'o> First<'o> {
     /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
     fn look_at_numbers(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         of_block: &OneEach<'_>,
         part: Part<'_>,
@@ -508,7 +498,7 @@ impl<'o> First<'o> {
     #[inline(never)]
     pub(super) fn take(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         doc: u32,
         first: u128,
     ) -> Result<()> {
@@ -517,7 +507,7 @@ impl<'o> First<'o> {
     }
 
     /// The same without asking for time.
-    fn put(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
+    fn put(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32, first: u128) -> Result<()> {
         let candidate = &mut self.candidate;
         (candidate.first, candidate.doc) = (first, ranks.id(doc));
         ranks.rest(doc, candidate)?;

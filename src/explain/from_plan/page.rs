@@ -103,12 +103,12 @@ impl Explaining<'_, '_> {
     }
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
-    fn over(&self, root: ExplainNode, label: String, is_after: bool) -> ExplainNode {
+    fn over(&self, root: ExplainNode, label: String) -> ExplainNode {
         let (offset, limit) = self.bounds_of_page();
         let operator = self.plan_of_page().map_or("", |page| page.operator.name());
         let mut node = ExplainNode::new(operator, label);
         node.estimate = of_page(&root.estimate, offset, limit);
-        if is_after {
+        if self.plan_of_page().is_some_and(|page| page.wanted.is_after) {
             // Behind a hit of an earlier page there may be any number of others.
             node.estimate.lower = 0;
         }
@@ -126,7 +126,7 @@ impl Explaining<'_, '_> {
     }
 
     fn bounds_of_page(&self) -> (u64, u64) {
-        self.plan_of_page().map_or((0, 0), |page| (page.offset, page.limit))
+        self.plan_of_page().map_or((0, 0), |page| (page.wanted.offset, page.wanted.limit))
     }
 
     /// Label of the hits of a page, behind those of earlier pages.
@@ -147,7 +147,7 @@ impl Explaining<'_, '_> {
             return root;
         };
         let decision = self.decision_of_top_k(details, *strategy, &root);
-        let mut node = self.over(root, self.label("best", "by score"), details.is_after);
+        let mut node = self.over(root, self.label("best", "by score"));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
@@ -260,7 +260,7 @@ impl Explaining<'_, '_> {
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
         let label = self.label("first", &format!("by {keys}"));
-        let mut node = self.over(root, label, details.is_after);
+        let mut node = self.over(root, label);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         node.algorithm = match has_bounds {
@@ -316,7 +316,7 @@ impl Explaining<'_, '_> {
         let (_, limit) = self.bounds_of_page();
         let estimate = (root.estimate.documents.min(limit), root.estimate.upper.min(limit));
         let label = self.label("first", &format!("{order}, {what}"));
-        let mut node = self.over(root, label, true);
+        let mut node = self.over(root, label);
         // Everything may be one group.
         node.estimate = Estimate::between(estimate.0, 0, estimate.1, "limit");
         node.field = Some(field.clone());
