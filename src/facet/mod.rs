@@ -67,11 +67,10 @@ pub(crate) fn count_values(
                 terms::count_terms(FieldMatches { matches, ..of }, plan, method)
             }
         };
+        let takes_memory = matches!(method, FacetMethod::DocumentFrequency | FacetMethod::Column);
         match counts {
             // What was thought to be affordable was not, and posting lists take next to nothing.
-            Err(error)
-                if budget::is_of_way(&error) && method.takes_memory() && !choice.is_wanted =>
-            {
+            Err(error) if budget::is_of_way(&error) && takes_memory && !choice.is_wanted => {
                 budget::release(before.saturating_sub(budget::left()));
                 method = match method == choice.method {
                     true => choice.alternative,

@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Places, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::segment::file::Section;
-use crate::value::f64_of_code;
+use crate::value::{code_of_f64, f64_of_code};
 
 /// What a look at the directory takes about, and at a value, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -69,7 +69,7 @@ impl Steps {
                     None => -1 - i128::from((zero - code - 1) / width),
                 }
             }
-            Steps::Fractions(width) => width.step_of_code(code),
+            Steps::Fractions(width) => width.step(f64_of_code(code)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Steps {
                 let number = step.checked_mul(width.into())?.checked_add(zero.into())?;
                 u64::try_from(number).ok()
             }
-            Steps::Fractions(width) => width.start_code(step),
+            Steps::Fractions(width) => code_of_f64(width.start(step)),
         }
     }
 

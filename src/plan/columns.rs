@@ -87,7 +87,12 @@ impl<'s> Plan<'s> {
                 _ => return Ok(false),
             },
             Operator::Union { any } => match self.field_of_terms(any) {
-                Some(field) => (field, None, self.cost_of_union(any, documents)),
+                Some(field) => {
+                    // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+                    let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+                    let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
+                    (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))
+                }
                 None => return Ok(false),
             },
             _ => return Ok(false),
@@ -177,13 +182,6 @@ impl<'s> Plan<'s> {
         let mut fields = self.inputs(any).iter().map(of_input);
         let first = fields.next()??;
         fields.all(|field| field == Some(first)).then_some(first)
-    }
-
-    /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.
-    fn cost_of_union(&self, any: &Range<u32>, documents: f64) -> f32 {
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
-        self.costs.union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
     /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked

@@ -248,11 +248,6 @@ impl FacetMethod {
         FacetMethod::Column,
     ];
 
-    /// Whether it takes memory that grows with what is counted.
-    pub(crate) fn takes_memory(self) -> bool {
-        matches!(self, FacetMethod::DocumentFrequency | FacetMethod::Column)
-    }
-
     /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@ use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
+use std::time::Instant;
 
 /// A planned count with the memory to take it; from [`Searcher::prepare`](super::Searcher::prepare).
 #[derive(Debug)]
@@ -152,7 +153,7 @@ impl PreparedSearch<'_> {
     ///
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
     pub fn run(&mut self) -> Result<Page<'_>> {
-        let started = self.search.slow_clock();
+        let started = self.search.searcher.0.setting.slow.as_ref().map(|_| Instant::now());
         let found = self.find();
         self.search.log_if_slow(started, found.as_ref().err());
         let Found { total, groups, stopped, .. } = found?;

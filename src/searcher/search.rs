@@ -27,20 +27,6 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search for what is asked.
-    pub(super) fn new(searcher: &'a Searcher, request: SearchRequest<'a>, budget: Budget) -> Self {
-        Search {
-            searcher,
-            request,
-            budget,
-            forced: None,
-            stays_open: false,
-            estimate_from: None,
-            explained: vec![],
-            meaning: Meaning::default(),
-        }
-    }
-
     /// All that stops the search.
     pub(super) fn budget(&self) -> Budget {
         self.request.limits.within(self.budget.clone())

@@ -212,11 +212,6 @@ pub(crate) struct SlowSearches {
 }
 
 impl Search<'_> {
-    /// When the search begins, where anybody wants to know how long it takes.
-    pub(super) fn slow_clock(&self) -> Option<Instant> {
-        self.searcher.0.setting.slow.as_ref().map(|_| Instant::now())
-    }
-
     /// Writes the search down if it took long: it began at `started`, and ends now.
     pub(super) fn log_if_slow(&self, started: Option<Instant>, failure: Option<&Error>) {
         let Some((slow, started)) = self.searcher.0.setting.slow.as_ref().zip(started) else {

@@ -132,7 +132,8 @@ impl<'o> First<'o> {
                 }
                 _ => None,
             };
-            by_best.push((range.unwrap_or(Direction::all_ranks()), at, segment, matches));
+            let range = range.unwrap_or((Direction::FIRST, Direction::LAST));
+            by_best.push((range, at, segment, matches));
         }
         by_best.sort_by_key(|((best, _), at, ..)| (*best, *at));
         for ((best, worst), at, segment, matches) in by_best {

@@ -169,7 +169,7 @@ impl SortKey {
     /// The other end first. Of chance there is no other end.
     #[must_use]
     pub fn reversed(mut self) -> Self {
-        self.direction.descending ^= self.by.has_ends();
+        self.direction.descending ^= !matches!(self.by, SortBy::Random(_));
         self
     }
 
@@ -232,10 +232,6 @@ impl SortKey {
 }
 
 impl SortBy {
-    fn has_ends(&self) -> bool {
-        !matches!(self, SortBy::Random(_))
-    }
-
     fn may_be_missing(&self) -> bool {
         matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }

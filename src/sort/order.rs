@@ -253,7 +253,7 @@ impl OrderKey {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),
             // With the digits that it is written with, which lead back to it.
-            OrderKey::Score(_) => score_of_code(code).into(),
+            OrderKey::Score(_) => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
             OrderKey::Random(_) => Value::U64(code),
             OrderKey::Function(..) => Value::F64(value::f64_of_code(code)),
         }
@@ -265,14 +265,10 @@ pub(super) fn code_of_score(score: f32) -> Option<u64> {
     (score >= 0.0).then_some((score + 0.0).to_bits().into())
 }
 
-fn score_of_code(code: u64) -> f32 {
-    f32::from_bits(u32::try_from(code).unwrap_or_default())
-}
-
 impl Direction {
     /// What comes before every rank, and what behind: ranks of no value.
-    const FIRST: u128 = 0;
-    const LAST: u128 = u128::MAX;
+    pub(super) const FIRST: u128 = 0;
+    pub(super) const LAST: u128 = u128::MAX;
 
     /// A number for a document with this code, or none: the smaller comes first.
     #[inline]
@@ -287,11 +283,6 @@ impl Direction {
     pub(super) fn code(self, rank: u128) -> Option<u64> {
         let code = u64::try_from(rank.checked_sub(1)?).ok()?;
         Some(if self.descending { !code } else { code })
-    }
-
-    /// The ranks that documents can have, where nothing is known of them.
-    pub(super) fn all_ranks() -> (u128, u128) {
-        (Self::FIRST, Self::LAST)
     }
 }
 

@@ -32,16 +32,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn add(
-        &mut self,
-        what: &'static str,
-        left: Option<impl Into<DiffValue>>,
-        right: Option<impl Into<DiffValue>>,
-    ) {
-        self.push(what, None, left.map(Into::into), right.map(Into::into));
-    }
-
-    /// The same of something that has a name.
+    /// Of something that has a name.
     fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
         self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
     }
@@ -62,11 +53,11 @@ impl Changes {
     /// Texts, of which an empty one is none.
     fn text(&mut self, what: &'static str, left: &str, right: &str) {
         let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        self.add(what, some(left), some(right));
+        self.push(what, None, some(left).map(Into::into), some(right).map(Into::into));
     }
 
     fn number(&mut self, what: &'static str, left: u64, right: u64) {
-        self.add(what, Some(left), Some(right));
+        self.push(what, None, Some(left.into()), Some(right.into()));
     }
 
     /// What both know.
@@ -238,7 +229,7 @@ pub(super) fn of_trees(
     ] {
         match (l, r) {
             (Some(l), Some(r)) => changes.time(what, l, r),
-            (l, r) => changes.add(what, l, r),
+            (l, r) => changes.push(what, None, l.map(Into::into), r.map(Into::into)),
         }
     }
     changes.found

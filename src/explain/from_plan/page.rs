@@ -137,7 +137,7 @@ impl Explaining<'_, '_> {
         }
     }
 
-    fn measured(&self) -> Option<&Measured> {
+    pub(super) fn measured(&self) -> Option<&Measured> {
         self.run.and_then(|run| run.measured)
     }
 
@@ -251,9 +251,7 @@ impl Explaining<'_, '_> {
         let (estimated_cost_ns, other_ns) = costs.unzip();
         let decision = Decision { accepted, estimated_cost_ns, ..Decision::accepted(rule, reason) };
         let mut decision = decision.instead_of(other, other_ns);
-        if let (Some(measured), Some(way)) = (self.measured(), way) {
-            decision.put_measured(measured, &[way]);
-        }
+        decision.put_measured(self.measured(), way.as_slice());
         Some(decision)
     }
 
@@ -279,9 +277,7 @@ impl Explaining<'_, '_> {
         };
         let decision = Decision::accepted("keep the first, sort nothing else", reason);
         let mut decision = decision.instead_of("sort every match", None);
-        if let Some(measured) = self.measured() {
-            decision.put_measured(measured, &[Forced::SortAll]);
-        }
+        decision.put_measured(self.measured(), &[Forced::SortAll]);
         node.decisions.push(decision);
         let profile = match self.run.map(|run| run.page.looked_at) {
             Some(LookedAt::Columns(profile)) => profile,
@@ -299,9 +295,7 @@ impl Explaining<'_, '_> {
             );
             let way = Decision::accepted("read lists in their order", reason);
             let mut way = way.instead_of("bounds of all blocks where something matches", None);
-            if let Some(measured) = self.measured() {
-                way.put_measured(measured, &[Forced::WithoutStreams]);
-            }
+            way.put_measured(self.measured(), &[Forced::WithoutStreams]);
             node.decisions.push(way);
         }
         if let Some(actual) = &mut node.actual {
