@@ -1,5 +1,6 @@
 //! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
 
+use crate::expansion::TermsWalked;
 pub use crate::facet::ColumnCounts;
 pub use crate::sort::StreamCounts;
 use crate::sums::sums;
@@ -188,6 +189,12 @@ impl Default for Actual {
             complete: true,
             stopped: false,
         }
+    }
+}
+
+impl From<TermsWalked> for TermCounts {
+    fn from(TermsWalked { visited, expanded, cut }: TermsWalked) -> Self {
+        TermCounts { visited, expanded, cut }
     }
 }
 

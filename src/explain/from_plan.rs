@@ -14,7 +14,6 @@ use super::{
     ExplainTree, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
-use crate::expansion::TermsWalked;
 use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
@@ -337,77 +336,41 @@ impl Explaining<'_, '_> {
                 let why = "the bounds leave no document: inputs that are never in the same container, or exclude each other";
                 (why.into(), "intersect them")
             }
-            Rule::SmallestFirst { moved } => {
-                let order = if moved {
-                    "moved from the order of the query"
-                } else {
-                    "the query's order already"
-                };
-                (
-                    format!("the smallest input decides what the others are asked for; {order}"),
-                    "largest first",
-                )
+            Rule::SmallestFirst { moved: true } => {
+                ("the smallest input decides what the others are asked for; moved from the order of the query".into(), "largest first")
+            }
+            Rule::SmallestFirst { moved: false } => {
+                ("the smallest input decides what the others are asked for; the query's order already".into(), "largest first")
             }
             Rule::Kernel { chosen } => {
-                let reason =
-                    format!("{} suits most containers of the two smallest inputs", chosen.name());
+                let reason = format!("{} suits most containers of the two smallest inputs", chosen.name());
                 (reason, chosen.alternative().name())
             }
-            Rule::CountLastStep => (
-                "only the number is wanted, so the last step writes nothing".into(),
-                "write the result, then count it",
-            ),
-            Rule::InclusionExclusion => {
-                ("|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count")
-            }
-            Rule::CountWhileUniting => (
-                "the last input is only compared with what the others left".into(),
-                "write the union, then count it",
-            ),
-            Rule::Complement => (
-                "count what is excluded and subtract".into(),
-                "write everything else, then count it",
-            ),
-            Rule::CountIsKnown => (
-                "the dictionary, statistics and headers say it; no postings are read".into(),
-                "read the postings",
-            ),
-            Rule::EveryDocument(all) => {
-                (format!("every document has {}, so it is no condition", leaf(all)), "read it")
-            }
-            Rule::DropFromUnion(absent) => (
-                format!("no document has {}, so it adds nothing", leaf(absent)),
-                "unite with nothing",
-            ),
+            Rule::CountLastStep => ("only the number is wanted, so the last step writes nothing".into(), "write the result, then count it"),
+            Rule::InclusionExclusion => ("|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count"),
+            Rule::CountWhileUniting => ("the last input is only compared with what the others left".into(), "write the union, then count it"),
+            Rule::Complement => ("count what is excluded and subtract".into(), "write everything else, then count it"),
+            Rule::CountIsKnown => ("the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
+            Rule::EveryDocument(all) => (format!("every document has {}, so it is no condition", leaf(all)), "read it"),
+            Rule::DropFromUnion(absent) => (format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
             Rule::UniteTerms { terms } => {
-                let reason = format!(
-                    "one pass over {} or so sets a bit for each document; nothing is planned for each of them",
-                    counted(terms, "term")
-                );
+                let reason = format!("one pass over {} or so sets a bit for each document; nothing is planned for each of them", counted(terms, "term"));
                 (reason, "an operator for each term")
             }
             Rule::ByColumn { documents } => {
-                let reason = format!(
-                    "the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read"
-                );
+                let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
                 (reason, "unite the lists of its terms")
             }
             Rule::UniteLists { documents } => {
-                let reason = format!(
-                    "uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so"
-                );
+                let reason = format!("uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so");
                 (reason, "compare by the column")
             }
             Rule::LessDeleted { documents } => {
-                let reason = format!(
-                    "the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count"
-                );
+                let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
                 (reason, "find the documents of the range, without deleted ones")
             }
             Rule::SmallestOfTerms { documents } => {
-                let reason = format!(
-                    "only the {documents} smallest documents are wanted, so each list is left at the first that is too large"
-                );
+                let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
                 (reason, "unite the lists")
             }
             Rule::PositionsLast { is_beside_others } => {
@@ -418,10 +381,7 @@ impl Explaining<'_, '_> {
                 ("only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
             }
             Rule::StopAtPage { documents } => {
-                let reason = format!(
-                    "the page is full after {}; further windows are only counted, or not visited",
-                    counted(documents, "document")
-                );
+                let reason = format!("the page is full after {}; further windows are only counted, or not visited", counted(documents, "document"));
                 (reason, "collect every document")
             }
         };
@@ -452,11 +412,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             run: profile.runs,
             skipped: profile.skipped,
         },
-        terms: profile.terms.map(|TermsWalked { visited, expanded, cut }| TermCounts {
-            visited,
-            expanded,
-            cut,
-        }),
+        terms: profile.terms.map(TermCounts::from),
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         complete: profile.complete,

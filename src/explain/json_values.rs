@@ -258,9 +258,9 @@ fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {
     let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
     match n_kinds == n_numbers {
         true => Ok(()),
-        false => Err(reader.error(
-            &format!("a number of documents for each of {n_kinds} windows"),
-            &format!("{n_numbers} before this"),
-        )),
+        false => {
+            let expected = format!("a number of documents for each of {n_kinds} windows");
+            Err(reader.error(&expected, &format!("{n_numbers} before this")))
+        }
     }
 }

@@ -129,10 +129,8 @@ impl Chart {
         let counts = counts.iter().filter(|(n, _)| *n > 0);
         let counts: Vec<_> = counts.map(|(n, what)| Count(*n as u64, what).to_string()).collect();
         if !counts.is_empty() {
-            self.line(&format!(
-                "left_out[\"left out here, as there is no room<br/>{}\"]",
-                counts.join(", ")
-            ));
+            let counts = counts.join(", ");
+            self.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
         }
     }
 

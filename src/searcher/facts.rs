@@ -3,7 +3,7 @@
 use super::Searcher;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern, Walk};
-use crate::explain::{ExplainTree, Facts, Finding, Walked, WidestPrefix};
+use crate::explain::{ExplainTree, Facts, Finding, TermCounts};
 use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::query::{Normal, Query};
@@ -86,7 +86,7 @@ impl Searcher {
     }
 
     /// The beginning with the most terms, of those that are some characters longer than a prefix; `None` where these are many.
-    fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<WidestPrefix>> {
+    fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<(String, u64)>> {
         let n_chars = prefix.chars().count() + more;
         let (mut of_beginnings, mut n_steps) = (BTreeMap::<String, u64>::new(), 0);
         for segment in self.segments() {
@@ -114,17 +114,14 @@ impl Searcher {
             }
         }
         // The first of several that have as many.
-        let widest = of_beginnings.into_iter().rev().max_by_key(|(_, terms)| *terms);
-        Ok(widest.map(|(text, terms)| WidestPrefix { text, terms }))
+        Ok(of_beginnings.into_iter().rev().max_by_key(|(_, terms)| *terms))
     }
 
-    fn walk(&self, pattern: &Query) -> Result<Option<Walked>> {
+    fn walk(&self, pattern: &Query) -> Result<Option<TermCounts>> {
         let Normal::Expand { field, terms } = self.matching(pattern)? else { return Ok(None) };
-        let mut all = Walked { visited: 0, expanded: 0 };
+        let mut all = TermCounts::default();
         for dictionary in self.dictionaries(field)? {
-            let walked = terms.walk(&dictionary, |_| Ok(Walk::On))?;
-            all.visited += walked.visited;
-            all.expanded += walked.expanded;
+            all += terms.walk(&dictionary, |_| Ok(Walk::On))?.into();
         }
         Ok(Some(all))
     }
@@ -132,11 +129,11 @@ impl Searcher {
 
 /// What cannot be read, or not in the time that is left, is not known: the search itself has said so if it matters.
 impl Facts for Searcher {
-    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<WidestPrefix> {
+    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<(String, u64)> {
         self.widest(self.schema().field_id(field)?, prefix, more).ok().flatten()
     }
 
-    fn walked(&self, pattern: &Query) -> Option<Walked> {
+    fn walked(&self, pattern: &Query) -> Option<TermCounts> {
         self.walk(pattern).ok().flatten()
     }
 
@@ -176,9 +173,7 @@ mod tests {
     #[test]
     fn the_widest_beginning_is_that_of_most_terms_in_all_segments() {
         let searcher = searcher(&[&["a ab abc éa éb éc ac"], &["abd ab ac acd ace", "éd"]]);
-        let widest = |prefix: &str, more| {
-            searcher.widest_prefix("text", prefix, more).map(|it| (it.text, it.terms))
-        };
+        let widest = |prefix: &str, more| searcher.widest_prefix("text", prefix, more);
         // ab, abc, abd, ab of the other segment; ac, ac, acd, ace.
         assert_eq!(widest("a", 1), Some(("ab".into(), 4)));
         assert_eq!(widest("a", 2), Some(("abc".into(), 1)));
@@ -189,7 +184,7 @@ mod tests {
         let many: Vec<String> = (0..=BEGINNINGS_MAX).map(|nth| format!("b{nth:04}")).collect();
         let many = self::searcher(&[&[&*many.join(" ")]]);
         assert_eq!(many.widest_prefix("text", "b", 4), None);
-        assert_eq!(many.widest_prefix("text", "b", 3).map(|it| it.terms), Some(10));
+        assert_eq!(many.widest_prefix("text", "b", 3).map(|it| it.1), Some(10));
     }
 
     #[test]
@@ -202,7 +197,7 @@ mod tests {
             let pattern = parse(&format!("text:{text}"), &searcher.parse_options()).unwrap();
             let tree = searcher.search(&pattern).count_only().analyze().unwrap();
             let terms = tree.plan.actual.unwrap().terms.unwrap();
-            let walked = Walked { visited: terms.visited, expanded: terms.expanded };
+            let walked = TermCounts { cut: false, ..terms };
             assert_eq!(searcher.walked(&pattern), Some(walked), "{text}");
         }
         let word = parse("text:paris", &searcher.parse_options()).unwrap();

@@ -231,11 +231,8 @@ impl Ran {
                 let buckets = self.facets.iter().map(|facet| facet.buckets.len());
                 let counts = self.facets.iter().flat_map(|facet| &facet.buckets);
                 let sum: u64 = counts.map(|bucket| bucket.count).sum();
-                format!(
-                    "{} of {}",
-                    counted(buckets.sum::<usize>(), "bucket"),
-                    counted(sum, "document")
-                )
+                let buckets = counted(buckets.sum::<usize>(), "bucket");
+                format!("{buckets} of {}", counted(sum, "document"))
             }
         }
     }

@@ -57,7 +57,7 @@ pub(crate) struct First<'o> {
     pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
     within: Vec<Expansion>,
-    pub(super) profile: SortProfile,
+    pub(crate) profile: SortProfile,
     /// Whether lists in the order of the first key may be read.
     reads_lists: bool,
     /// Room for what matches in a block, and for its numbers.
@@ -528,10 +528,6 @@ impl<'o> First<'o> {
         budget::hold(candidate.tie_bytes())?;
         self.kept.push(candidate.clone());
         Ok(())
-    }
-
-    pub(crate) fn profile(&self) -> SortProfile {
-        self.profile
     }
 
     /// The first documents, in order.

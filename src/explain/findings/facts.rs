@@ -1,17 +1,19 @@
 //! What rules may ask of an index, so that a remedy is a number and not a hope.
 
+use crate::explain::TermCounts;
 use crate::query::Query;
 
 /// What an index knows that a tree does not say. Every answer is bounded in cost, and `None` or empty where that
 /// was not enough.
 pub(crate) trait Facts {
-    /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have.
-    fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<WidestPrefix> {
+    /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have, and how many
+    /// have it in all segments; a term that several have counts for each.
+    fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<(String, u64)> {
         None
     }
 
     /// What expanding a pattern of one field takes.
-    fn walked(&self, _pattern: &Query) -> Option<Walked> {
+    fn walked(&self, _pattern: &Query) -> Option<TermCounts> {
         None
     }
 
@@ -24,21 +26,6 @@ pub(crate) trait Facts {
     fn has_column(&self, _field: &str) -> Option<bool> {
         None
     }
-}
-
-/// A beginning of terms.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WidestPrefix {
-    pub(crate) text: String,
-    /// In all segments; a term that several have counts for each.
-    pub(crate) terms: u64,
-}
-
-/// Terms that a pattern takes in all segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Walked {
-    pub(crate) visited: u64,
-    pub(crate) expanded: u64,
 }
 
 /// Of a tree without its index nothing more is known.

@@ -18,7 +18,7 @@ mod words;
 
 use super::ExplainTree;
 use crate::named::named;
-pub(crate) use facts::{Facts, Walked, WidestPrefix};
+pub(crate) use facts::Facts;
 use look::Look;
 
 /// One sentence about a plan or what happened when it ran.
