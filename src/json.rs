@@ -70,6 +70,11 @@ impl Json {
         self.out.push_str("null");
     }
 
+    /// JSON that is written already, or null.
+    pub(crate) fn raw_or_null(&mut self, json: Option<&str>) {
+        self.out.push_str(json.unwrap_or("null"));
+    }
+
     pub(crate) fn string_or_null(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.string(text),

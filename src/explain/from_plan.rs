@@ -26,6 +26,7 @@ use crate::query::Query;
 use crate::schema::Schema;
 pub(crate) use facets::FacetRun;
 pub(crate) use page::{LookedAt, PageRun, cache_decision};
+use std::cell::Cell;
 use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
@@ -52,7 +53,8 @@ pub(crate) struct Run<'r> {
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
-    let explaining = Explaining { plan, schema, run, ids, maps: Maps::new() };
+    let maps = Maps(Cell::new(windows::WINDOWS_MAX));
+    let explaining = Explaining { plan, schema, run, ids, maps };
     let mut root = explaining.node(plan.root()).0;
     if let (None, Some(run)) = (explaining.profile(), run) {
         // Making the page has counted what nothing else did.

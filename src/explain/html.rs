@@ -95,12 +95,9 @@ impl HtmlPages {
         json.object(|json| {
             json.field("title").string(title);
             json.field("plan").out.push_str(&plan.to_json());
-            json.field("other");
-            match other {
-                None => json.null(),
-                Some((after, _)) => json.out.push_str(&after.to_json()),
-            }
-            json.field("diff").out.push_str(other.map_or("null", |(_, diff)| diff));
+            let after = other.map(|(after, _)| after.to_json());
+            json.field("other").raw_or_null(after.as_deref());
+            json.field("diff").raw_or_null(other.map(|(_, diff)| diff));
             json.field("text").string(&plan.to_text(&TextOptions::default()));
         });
         self.pages.push(json.out);

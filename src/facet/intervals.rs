@@ -8,14 +8,13 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::of_field::{FieldMatches, OfField, OfSegment};
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment};
 use super::pieces::count_by_ends;
 use super::profile::ColumnCounts;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, BlockHead, Column, Heads};
-use crate::segment::file::Section;
+use crate::format::column::{BLOCK_DOCS, Heads};
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
@@ -104,7 +103,7 @@ fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<Found> {
     };
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-            counting.add_block(column, heads.get(nth)?, nth, places)
+            counting.add_block(heads, nth, places)
         })?;
     }
     let Counting { counts, n_with, profile, .. } = counting;
@@ -130,13 +129,8 @@ struct Counted {
 }
 
 impl Counting<'_> {
-    fn add_block(
-        &mut self,
-        column: &Column<Section<'_>>,
-        head: BlockHead,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
+        let (column, head) = (heads.column(), heads.get(nth)?);
         budget::work(HEAD_NS)?;
         self.profile.blocks += 1;
         let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);

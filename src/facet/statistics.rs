@@ -15,7 +15,7 @@
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
-use super::of_field::{FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
 use super::sketch::Sketch;
@@ -456,12 +456,7 @@ impl Looking {
         )
     }
 
-    fn add_block<'s>(
-        &mut self,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
         let column = heads.column();
         self.profile.blocks += 1;
         let head = heads.get(nth)?;

@@ -10,7 +10,7 @@
 //! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
 //! bytes a step that is made or met, of which there may be 65,536.
 
-use super::of_field::{FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
 use super::profile::ColumnCounts;
 use super::tally::Tally;
@@ -18,8 +18,7 @@ use super::width::DecimalWidth;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Column, Heads};
-use crate::segment::file::Section;
+use crate::format::column::{BLOCK_DOCS, Heads};
 use crate::value::{code_of_f64, f64_of_code};
 
 /// What a look at the directory takes about, and at a value, in nanoseconds.
@@ -195,14 +194,9 @@ struct Counting {
 }
 
 impl Counting {
-    fn add_block<'s>(
-        &mut self,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
         budget::work(HEAD_NS)?;
-        let column: Column<Section<'s>> = heads.column();
+        let column = heads.column();
         self.profile.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);

@@ -87,7 +87,8 @@ impl Search<'_> {
                 n_kept: 0,
                 is_behind: false,
             };
-            let done = grouping.find(matches);
+            let done =
+                grouping.find_page(matches).and_then(|()| grouping.count(matches).map(|_| ()));
             groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
             (page, looked_at) = (grouping.page, grouping.looked_at);
             took = started.elapsed();
@@ -129,13 +130,8 @@ enum Group {
 }
 
 impl Grouping<'_> {
-    /// Finds the page, and how many groups there are. Where that is stopped the page has what was found until then: what the
-    /// last whole batch gave or, of the first, what it had looked at.
-    fn find(&mut self, matches: &Matches) -> Result<()> {
-        self.find_page(matches)?;
-        self.count(matches).map(|_| ())
-    }
-
+    /// Finds the page. Where that is stopped the page has what was found until then: what the last whole batch gave or, of the
+    /// first, what it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
         let best = BestHits::new(self.search)?;
         let n_matches = self.segments.iter().zip(matches);
@@ -153,11 +149,10 @@ impl Grouping<'_> {
             n = n.min(n_matches);
             self.page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
             if n == n_matches && !self.is_behind {
+                let found = self.after().map_or_else(String::new, |doc| format!("document {doc}"));
                 return Err(Error::new(ErrorKind::Usage, "going on after a hit")
                     .expected("a hit of this search")
-                    .found(
-                        self.after().map_or_else(String::new, |doc| format!("document {doc}")),
-                    ));
+                    .found(found));
             }
             let is_full = self.page.len() as u64 == self.search.request.limit || n == n_matches;
             if is_full || self.count(matches)? == self.n_kept && self.is_behind {

@@ -7,7 +7,7 @@ use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
-use super::within::Looking;
+use super::within::{BestHits, Looking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::FacetRun;
@@ -113,7 +113,9 @@ impl Search<'_> {
         let (facets, plan) = (self.bound_facets()?, execution.plan());
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut domain = Domain::new(matches);
-        let mut looking = Looking::new(self, facets, &plan.segments)?;
+        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
+        let hits = wants_hits.then(|| BestHits::new(self)).transpose()?;
+        let mut looking = Looking { search: self, segments: &plan.segments, hits, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&LeftOut, Option<Vec<MatchSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {

@@ -18,6 +18,7 @@ use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
 use crate::request::{After, CollectionStatistics, Order, Recording};
+use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {
@@ -36,11 +37,7 @@ impl<'a> Search<'a> {
             return Err(error.expected(expected).found(found));
         }
         let order = self.sort_order()?;
-        let is_scored = match self.request.sort.is_empty() {
-            true => self.request.order == Order::Score,
-            false => order.needs_scores(),
-        };
-        if !is_scored && !self.request.score_functions.is_empty() {
+        if !self.is_scored(&order) && !self.request.score_functions.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
                 .expected("an order by score")
                 .found("another one, for which nothing is scored"));
@@ -56,6 +53,14 @@ impl<'a> Search<'a> {
         match self.request.order == Order::Score && has_hits && !is_elsewhere {
             true => self.scoring(Parts::AsNeeded).map(Some),
             false => self.parameters().map(|_| None),
+        }
+    }
+
+    /// Whether hits come by score, or scores tell which of them comes first.
+    pub(super) fn is_scored(&self, order: &SortOrder) -> bool {
+        match self.request.sort.is_empty() {
+            true => self.request.order == Order::Score,
+            false => order.needs_scores(),
         }
     }
 

@@ -229,21 +229,14 @@ impl Search<'_> {
             json.field("at").string(&at.to_string());
             json.field("took_ns").number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
             json.field("index").string(&slow.index);
-            json.field("request");
-            match self.request.to_json() {
-                Ok(request) => json.out.push_str(&request),
-                // It has a closure of the host's.
-                Err(_) => json.null(),
-            }
+            // It may have a closure of the host's.
+            json.field("request").raw_or_null(self.request.to_json().ok().as_deref());
             json.field("command").string(if self.request.count_only { "count" } else { "search" });
             json.field("query").string(&self.request.query.to_string());
             let message = failure.map(ToString::to_string);
             json.field("error").string_or_null(message.as_deref());
-            json.field("plan");
-            match &plan {
-                Some(tree) => json.out.push_str(&tree.to_json()),
-                None => json.null(),
-            }
+            let plan = plan.as_ref().map(ExplainTree::to_json);
+            json.field("plan").raw_or_null(plan.as_deref());
         });
         let (bytes, failed) = match slow.log.write(json.out) {
             Ok(bytes) => (bytes, None),

@@ -54,24 +54,14 @@ impl Facet {
 
 /// Looks into buckets.
 pub(super) struct Looking<'l> {
-    search: &'l Search<'l>,
-    segments: &'l [SegmentPlan<'l>],
+    pub(super) search: &'l Search<'l>,
+    pub(super) segments: &'l [SegmentPlan<'l>],
     /// Where any are wanted.
-    hits: Option<BestHits<'l>>,
-    n_buckets: usize,
+    pub(super) hits: Option<BestHits<'l>>,
+    pub(super) n_buckets: usize,
 }
 
-impl<'l> Looking<'l> {
-    pub(super) fn new(
-        search: &'l Search<'l>,
-        facets: &[BoundFacet],
-        segments: &'l [SegmentPlan<'l>],
-    ) -> Result<Self> {
-        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
-        let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
-        Ok(Looking { search, segments, hits, n_buckets: 0 })
-    }
-
+impl Looking<'_> {
     /// Counts what is asked for within each bucket of a facet.
     pub(super) fn look_into(
         &mut self,

@@ -172,21 +172,39 @@ impl PlanDiff {
     ///
     /// `facets` is there of what is of a facet, `name` where there may be several: see [`Change`].
     pub fn to_json(&self) -> String {
-        self.json(Json::change)
+        self.json(|change| (change.what.to_owned(), change.left.clone(), change.right.clone()))
     }
 
-    fn json(&self, change: impl Fn(&mut Json, &Change)) -> String {
+    /// The same, given what changed in the words that it is told in, and both sides.
+    fn json(
+        &self,
+        told: impl Fn(&Change) -> (String, Option<DiffValue>, Option<DiffValue>),
+    ) -> String {
         let mut json = Json::default();
+        let change = |json: &mut Json, change: &Change| {
+            let (what, left, right) = told(change);
+            json.object(|json| {
+                if !change.facets.is_empty() {
+                    json.field("facets").array(&change.facets, |json, field| json.string(field));
+                }
+                json.field("what").string(&what);
+                if let Some(name) = &change.name {
+                    json.field("name").string(name);
+                }
+                json.field("left").diff_value(left.as_ref());
+                json.field("right").diff_value(right.as_ref());
+            });
+        };
         json.object(|json| {
             json.field("nodes").array(&self.nodes, |json, node| {
                 json.object(|json| {
                     json.field("left").string_or_null(node.left.as_deref());
                     json.field("right").string_or_null(node.right.as_deref());
                     json.field("kind").string(node.kind.name());
-                    json.field("changes").array(&node.changes, &change);
+                    json.field("changes").array(&node.changes, change);
                 });
             });
-            json.field("changes").array(&self.changes, &change);
+            json.field("changes").array(&self.changes, change);
         });
         json.out
     }
@@ -196,13 +214,11 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let in_words = |json: &mut Json, change: &Change| {
+        let in_words = |change: &Change| {
             let side = |value: &Option<DiffValue>| {
                 value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
             };
-            let (left, right) = (side(&change.left), side(&change.right));
-            let what = super::units::spaced(change.what);
-            json.change_of(change, &what, left.as_ref(), right.as_ref());
+            (super::units::spaced(change.what), side(&change.left), side(&change.right))
         };
         let diff = PlanDiff::new(before, after).json(in_words);
         self.add_pair(title, before, after, &diff);
@@ -210,31 +226,6 @@ impl super::HtmlPages {
 }
 
 impl Json {
-    fn change(&mut self, change: &Change) {
-        self.change_of(change, change.what, change.left.as_ref(), change.right.as_ref());
-    }
-
-    /// A change, of which this is what has changed and how.
-    fn change_of(
-        &mut self,
-        change: &Change,
-        what: &str,
-        left: Option<&DiffValue>,
-        right: Option<&DiffValue>,
-    ) {
-        self.object(|json| {
-            if !change.facets.is_empty() {
-                json.field("facets").array(&change.facets, |json, field| json.string(field));
-            }
-            json.field("what").string(what);
-            if let Some(name) = &change.name {
-                json.field("name").string(name);
-            }
-            json.field("left").diff_value(left);
-            json.field("right").diff_value(right);
-        });
-    }
-
     fn diff_value(&mut self, value: Option<&DiffValue>) {
         match value {
             None => self.null(),

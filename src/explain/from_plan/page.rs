@@ -207,10 +207,12 @@ impl Explaining<'_, '_> {
         // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
         let (rule, accepted, reason, costs, other, way) = match strategy {
             TopKStrategy::BlockMax => {
-                let costs = match details.shape {
-                    Shape::Tree => BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
-                    _ => BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
+                let of_everything = match details.shape {
+                    Shape::Tree => costs.score_matches_ns(matches, n_lists),
+                    _ => costs.score_postings_ns(postings, n_docs),
                 };
+                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
+                let costs = BestCosts::or_less(by_bounds, of_everything);
                 let reason = "a block whose best possible score is too low is left out";
                 let way = Some(Forced::ScoreAll);
                 (BY_BOUNDS, true, reason, Some(costs), "score every match", way)
