@@ -16,6 +16,13 @@ pub(crate) struct Json {
 }
 
 impl Json {
+    /// The text of one object.
+    pub(crate) fn of_object(fields: impl FnOnce(&mut Json)) -> String {
+        let mut json = Json::default();
+        json.object(fields);
+        json.out
+    }
+
     pub(crate) fn object(&mut self, fields: impl FnOnce(&mut Json)) {
         self.out.push('{');
         fields(self);

@@ -8,8 +8,7 @@ use crate::json::Json;
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.put("schema_version", &SCHEMA_VERSION);
             put_all!(json, self; query, parsed, rewritten, notes, findings);
             json.field("plan").node(&self.plan);
@@ -22,8 +21,7 @@ impl ExplainTree {
             json.put_some("planning", self.planning.as_ref());
             json.put_some("rest_ns", self.rest_ns().as_ref());
             json.put_some("total_ns", self.total_ns.as_ref());
-        });
-        json.out
+        })
     }
 }
 

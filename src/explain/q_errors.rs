@@ -129,8 +129,7 @@ impl EstimateErrors {
     /// "too_low": …, "too_high": …, "outside": …, "worst": [{"query": …, "node": "0.1", "label": …, "source": …, "estimated": …,
     /// "actual": …, "within_bounds": true, "q_error": …}]}], "all": {…}}`, where `all` is like an operator without a name.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.field("plans").number(self.n_plans);
             let operators: Vec<_> = self.operators().collect();
             json.field("operators").array(&operators, |json, (operator, errors)| {
@@ -140,8 +139,7 @@ impl EstimateErrors {
                 });
             });
             json.field("all").object(|json| self.all().write_json(json));
-        });
-        json.out
+        })
     }
 }
 

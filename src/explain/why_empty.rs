@@ -156,15 +156,13 @@ impl WhyEmpty {
     /// `conflict` has places in `clauses`, from 0; `size` is `smallest` or `irreducible`, and null where `conflict` is
     /// empty.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             put_all!(json, self; query, documents, matches);
             json.field("conflict").array(&self.conflict, |json, place| json.number(place));
             let size = (!self.conflict.is_empty()).then(|| self.size.name());
             json.field("size").string_or_null(size);
             json.field("clauses").array(&self.clauses, Json::empty_clause);
-        });
-        json.out
+        })
     }
 }
 
@@ -229,21 +227,19 @@ impl Json {
     fn empty_clause(&mut self, clause: &EmptyClause) {
         self.object(|json| {
             put_all!(json, clause; clause, excludes, matches, matches_without, reason);
-            json.field("unknown").array(&clause.unknown, Json::unknown_term);
+            json.field("unknown").array(&clause.unknown, |json, unknown| {
+                json.object(|json| {
+                    put_all!(json, unknown; field, term);
+                    json.field("similar").array(&unknown.similar, |json, (term, documents)| {
+                        json.object(|json| {
+                            json.field("term").string(term);
+                            json.field("documents").number(documents);
+                        });
+                    });
+                });
+            });
             json.field("phrases").array(&clause.phrases, |json, phrase| {
                 json.object(|json| put_all!(json, phrase; phrase, with_all_words));
-            });
-        });
-    }
-
-    fn unknown_term(&mut self, unknown: &UnknownTerm) {
-        self.object(|json| {
-            put_all!(json, unknown; field, term);
-            json.field("similar").array(&unknown.similar, |json, (term, documents)| {
-                json.object(|json| {
-                    json.field("term").string(term);
-                    json.field("documents").number(documents);
-                });
             });
         });
     }

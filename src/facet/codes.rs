@@ -94,7 +94,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         missing: n_matches.saturating_sub(counting.n_with),
         single_valued,
         profile: FacetProfile {
-            terms_skipped: plan.n_terms,
+            terms_skipped: plan.sizes.n_terms,
             column: Some(counting.profile),
             ..FacetProfile::default()
         },

@@ -78,7 +78,7 @@ pub(super) fn count_terms(
     budget::release(counting.held);
     counts.profile = counting.profile;
     let looked_at = counts.profile.terms_intersected + counts.profile.terms_from_document_frequency;
-    counts.profile.terms_skipped = plan.n_terms.saturating_sub(looked_at);
+    counts.profile.terms_skipped = plan.sizes.n_terms.saturating_sub(looked_at);
     counts.buckets = counting.top.into_sorted();
     Ok(counts)
 }

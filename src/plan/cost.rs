@@ -310,6 +310,7 @@ pub(crate) fn counters_max(matches: u64) -> u64 {
 /// What the cost of a facet depends on, summed over the segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetSizes {
+    /// Terms of the field.
     pub(crate) n_terms: u64,
     /// Of these such as are walked over where all are counted, and such as may be wanted.
     pub(crate) n_walked: u64,

@@ -223,8 +223,7 @@ impl Search<'_> {
         }
         let at = Timestamp::from(SystemTime::now());
         let plan = self.plan_of_slow(&slow.log, started, took, failure);
-        let mut json = Json::default();
-        json.object(|json| {
+        let json = Json::of_object(|json| {
             json.field("schema_version").number(SCHEMA_VERSION);
             json.field("at").string(&at.to_string());
             json.field("took_ns").number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
@@ -238,7 +237,7 @@ impl Search<'_> {
             let plan = plan.as_ref().map(ExplainTree::to_json);
             json.field("plan").raw_or_null(plan.as_deref());
         });
-        let (bytes, failed) = match slow.log.write(json.out) {
+        let (bytes, failed) = match slow.log.write(json) {
             Ok(bytes) => (bytes, None),
             Err(error) => {
                 let what = "writing to the log of slow searches";

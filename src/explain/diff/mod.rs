@@ -180,7 +180,6 @@ impl PlanDiff {
         &self,
         told: impl Fn(&Change) -> (String, Option<DiffValue>, Option<DiffValue>),
     ) -> String {
-        let mut json = Json::default();
         let change = |json: &mut Json, change: &Change| {
             let (what, left, right) = told(change);
             json.object(|json| {
@@ -195,7 +194,7 @@ impl PlanDiff {
                 json.field("right").diff_value(right.as_ref());
             });
         };
-        json.object(|json| {
+        Json::of_object(|json| {
             json.field("nodes").array(&self.nodes, |json, node| {
                 json.object(|json| {
                     json.field("left").string_or_null(node.left.as_deref());
@@ -205,8 +204,7 @@ impl PlanDiff {
                 });
             });
             json.field("changes").array(&self.changes, change);
-        });
-        json.out
+        })
     }
 }
 

@@ -120,7 +120,7 @@ fn put_all(
         }
         let by_column = match &node.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => {
-                facet.terms = plan.n_terms;
+                facet.terms = plan.sizes.n_terms;
                 put_values(&mut facet, plan, run, is_within);
                 None
             }
