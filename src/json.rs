@@ -16,6 +16,13 @@ pub(crate) struct Json {
 }
 
 impl Json {
+    /// The text of one object.
+    pub(crate) fn of_object(fields: impl FnOnce(&mut Json)) -> String {
+        let mut json = Json::default();
+        json.object(fields);
+        json.out
+    }
+
     pub(crate) fn object(&mut self, fields: impl FnOnce(&mut Json)) {
         self.out.push('{');
         fields(self);
@@ -68,6 +75,11 @@ impl Json {
 
     pub(crate) fn null(&mut self) {
         self.out.push_str("null");
+    }
+
+    /// JSON that is written already, or null.
+    pub(crate) fn raw_or_null(&mut self, json: Option<&str>) {
+        self.out.push_str(json.unwrap_or("null"));
     }
 
     pub(crate) fn string_or_null(&mut self, text: Option<&str>) {

@@ -65,6 +65,8 @@
 mod test_sizes;
 pub mod error;
 mod plural;
+mod sums;
+mod named;
 mod terminal;
 mod json;
 #[cfg(feature = "viewer")]

@@ -1,5 +1,40 @@
 //! Memory kept from one query for the next, where what was in it borrowed from an index.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Memory of searches for later ones, at most one piece for each that ran at the same time.
+#[derive(Debug)]
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+/// Pieces that a pool keeps at the most, each some 150 KiB.
+const POOLED_MAX: usize = 16;
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(Mutex::default())
+    }
+}
+
+impl<T: Default> Pool<T> {
+    /// Memory that an earlier search left, or none.
+    pub(crate) fn take(&self) -> T {
+        self.lock().pop().unwrap_or_default()
+    }
+
+    /// Keeps memory for the next search.
+    pub(crate) fn give(&self, memory: T) {
+        let mut kept = self.lock();
+        if kept.len() < POOLED_MAX {
+            kept.push(memory);
+        }
+    }
+
+    /// The pieces at hand, which a panic left behind as empty vectors at the worst.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// An empty vector of the same type but for lifetimes, with the memory of another.
 ///
 /// Cost: a few instructions, no allocation.

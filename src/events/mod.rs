@@ -448,8 +448,7 @@ impl What {
 impl Event {
     /// The event as one JSON object on one line; see the [module](self) for its shape.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.field("event").string(self.what.operation().name());
             let since_1970 = self.start.duration_since(UNIX_EPOCH).unwrap_or_default();
             json.field("start_us").number(since_1970.as_micros());
@@ -466,8 +465,7 @@ impl Event {
                     json.field("message").string(&failure.message);
                 }),
             }
-        });
-        json.out
+        })
     }
 }
 

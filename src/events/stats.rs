@@ -119,8 +119,7 @@ impl Stats {
 
     /// One JSON object on one line.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.field("is_timed").boolean(self.is_timed);
             json.field("merge_input_bytes").number(self.merge_input_bytes);
             for (name, tally) in self.named() {
@@ -132,8 +131,7 @@ impl Stats {
                     json.field("time_ns").number_or_null(self.is_timed.then_some(nanos));
                 });
             }
-        });
-        json.out
+        })
     }
 }
 

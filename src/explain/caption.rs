@@ -29,6 +29,15 @@ pub(super) struct Caption {
     pub(super) verdict: Option<Verdict>,
 }
 
+/// A box of a drawing, and what joins it to another: from the one to the other flow so many documents.
+pub(super) struct Drawn<'t> {
+    pub(super) name: String,
+    pub(super) caption: Caption,
+    pub(super) tooltip: Option<String>,
+    pub(super) edge: Option<(String, String, u64)>,
+    pub(super) decisions: &'t [Decision],
+}
+
 /// A node, and where in the list its parent stands.
 pub(super) struct Placed<'t, N> {
     pub(super) node: &'t N,
@@ -58,6 +67,32 @@ impl ExplainTree {
             title += &format!("; document {doc} {}", shown(reason, TITLE_CHARS_MAX));
         }
         title
+    }
+
+    /// The nodes, level by level.
+    pub(super) fn drawn_nodes(&self) -> impl Iterator<Item = Drawn<'_>> {
+        let all_ns = self.all_ns();
+        let nodes = by_level(std::slice::from_ref(&self.plan)).into_iter().zip(0..);
+        nodes.map(move |(Placed { node, parent }, at)| {
+            let name = format!("n{at}");
+            let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
+            let (caption, tooltip) = (marked(node, all_ns, &self.documents), Some(node.tooltip()));
+            Drawn { edge: parent.map(to), name, caption, tooltip, decisions: &node.decisions }
+        })
+    }
+
+    /// The facets, level by level, which count what comes out of the node that is drawn in the place `from`.
+    pub(super) fn drawn_facets(&self, from: usize) -> impl Iterator<Item = Drawn<'_>> {
+        let (all_ns, matches) = (self.all_ns(), self.matches());
+        let facets = by_level(&self.facets).into_iter().zip(0..);
+        facets.map(move |(Placed { node, parent }, at)| {
+            let (name, caption) = (format!("f{at}"), node.caption(all_ns));
+            let edge = match parent {
+                None => (format!("n{from}"), name.clone(), matches.documents_out()),
+                Some(parent) => (format!("f{parent}"), name.clone(), node.documents_within()),
+            };
+            Drawn { name, caption, tooltip: None, edge: Some(edge), decisions: &node.decisions }
+        })
     }
 }
 

@@ -1,5 +1,9 @@
 //! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
 
+use crate::expansion::TermsWalked;
+pub use crate::facet::ColumnCounts;
+pub use crate::sort::StreamCounts;
+use crate::sums::sums;
 use std::ops::AddAssign;
 
 /// What one node did while the plan ran.
@@ -52,41 +56,6 @@ pub struct PositionCounts {
     pub candidates: u64,
     /// Positions of the words in these documents, as far as they had to be read.
     pub positions: u64,
-}
-
-/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StreamCounts {
-    /// Segments whose first documents were found so.
-    pub segments: u64,
-    /// Segments of which this was given up, as the values of what matches are too far from the first.
-    pub given_up: u64,
-    /// Terms whose lists were read.
-    pub terms: u64,
-    /// Documents in these lists.
-    pub documents: u64,
-    /// Those of them that match.
-    pub candidates: u64,
-}
-
-/// What was looked at in a column, and what bounds of blocks spared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ColumnCounts {
-    /// Documents whose values were read.
-    pub documents: u64,
-    /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
-    /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
-    /// which anything matches.
-    pub blocks: u64,
-    /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
-    /// order, or all of them lie in one range.
-    pub blocks_skipped: u64,
-    /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
-    pub ends_looked_up: u64,
-    /// Deleted documents whose values were taken away from what these say.
-    pub deleted_taken_away: u64,
 }
 
 /// What finding the best by score looked at, and what bounds of scores spared it.
@@ -223,23 +192,15 @@ impl Default for Actual {
     }
 }
 
-/// Adds numbers of another node or segment to these, name by name; what stands behind a bar is true where it is true of either.
-macro_rules! sums {
-    ($($type:ident: $($number:ident),+ $(| $flag:ident)?;)+) => {
-        $(impl AddAssign for $type {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$number += other.$number;)+
-                $(self.$flag |= other.$flag;)?
-            }
-        })+
-    };
+impl From<TermsWalked> for TermCounts {
+    fn from(TermsWalked { visited, expanded, cut }: TermsWalked) -> Self {
+        TermCounts { visited, expanded, cut }
+    }
 }
 
 sums! {
     TermCounts: visited, expanded | cut;
     PositionCounts: candidates, positions;
-    StreamCounts: segments, given_up, terms, documents, candidates;
-    ColumnCounts: documents, blocks, blocks_skipped, ends_looked_up, deleted_taken_away;
     CandidateCounts: looked_up, found, skipped_by_blocks, skipped_by_frequencies;
     ContainerCounts: array, bitmap, run, skipped;
 }

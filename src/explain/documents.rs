@@ -1,5 +1,6 @@
 //! One document on its way through a plan: which nodes it matches, and how its score comes about.
 
+use crate::named::named;
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
@@ -51,13 +52,7 @@ pub enum Verdict {
     NotReached,
 }
 
-impl Verdict {
+named! {
     /// The name in JSON: `matched`, `failed` or `not reached`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Matched => "matched",
-            Verdict::Failed => "failed",
-            Verdict::NotReached => "not reached",
-        }
-    }
+    pub Verdict { Matched: "matched", Failed: "failed", NotReached: "not reached" }
 }

@@ -3,9 +3,9 @@
 //! Documents flow along the edges to the root, which stands on top. Names of nodes are ours, and every text of the plan
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
-use super::caption::{Caption, by_level, edge_width, marked, not_taken};
+use super::caption::{Drawn, edge_width, not_taken};
 use super::units::Grouped;
-use super::{Decision, ExplainTree, Verdict};
+use super::{ExplainTree, Verdict};
 
 impl ExplainTree {
     /// The tree as a directed graph in the DOT language, as `dot -Tsvg` of [Graphviz](https://graphviz.org) draws it.
@@ -21,7 +21,6 @@ impl ExplainTree {
     /// assert!(tree.to_dot().contains(r#"n0 [label="TermScan\ntitle:\"rust\"\n"#));
     /// ```
     pub fn to_dot(&self) -> String {
-        let all_ns = self.all_ns();
         let mut dot = Dot::default();
         dot.line("digraph plan {");
         let title = escaped(&self.title());
@@ -30,18 +29,13 @@ impl ExplainTree {
         ));
         dot.line(r#"  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", fontsize=11];"#);
         dot.line(r#"  edge [fontname="Helvetica", fontsize=10];"#);
-        for (at, placed) in by_level(std::slice::from_ref(&self.plan)).iter().enumerate() {
-            let node = placed.node;
-            let name = format!("n{at}");
-            let caption = marked(node, all_ns, &self.documents);
-            dot.node(&name, &caption, Some(&node.tooltip()));
-            if let Some(parent) = placed.parent {
-                dot.edge(&name, &format!("n{parent}"), node.documents_out());
-            }
-            dot.not_taken(&name, &node.decisions);
+        for node in self.drawn_nodes() {
+            dot.node(&node);
+            node.edge.iter().for_each(|edge| dot.edge(edge));
+            dot.not_taken(&node);
         }
         if !self.facets.is_empty() {
-            dot.facets(self, all_ns);
+            dot.facets(self);
         }
         dot.line("}");
         dot.out
@@ -59,7 +53,7 @@ impl Dot {
         self.out.push('\n');
     }
 
-    fn node(&mut self, name: &str, caption: &Caption, tooltip: Option<&str>) {
+    fn node(&mut self, Drawn { name, caption, tooltip, .. }: &Drawn<'_>) {
         let label = label(&caption.lines);
         let tooltip = match tooltip {
             Some(text) => format!(", tooltip=\"{}\"", escaped(text)),
@@ -80,12 +74,12 @@ impl Dot {
         self.line(&format!("  {name} [label=\"{label}\"{tooltip}{colour}{border}];"));
     }
 
-    fn edge(&mut self, from: &str, to: &str, documents: u64) {
-        let (label, width) = (Grouped(documents), edge_width(documents));
+    fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
+        let (label, width) = (Grouped(*documents), edge_width(*documents));
         self.line(&format!("  {from} -> {to} [label=\"{label}\", penwidth={width:.1}];"));
     }
 
-    fn not_taken(&mut self, node: &str, decisions: &[Decision]) {
+    fn not_taken(&mut self, Drawn { name: node, decisions, .. }: &Drawn<'_>) {
         const GREY: &str = "style=dashed, color=gray60";
         for (at, lines) in not_taken(decisions).enumerate() {
             let (name, label) = (format!("{node}_{at}"), label(&lines));
@@ -94,24 +88,17 @@ impl Dot {
         }
     }
 
-    fn facets(&mut self, tree: &ExplainTree, all_ns: u64) {
-        // Level by level, what stands above what matches comes first.
-        let (from, matches) = (tree.above_matches().count(), tree.matches());
+    fn facets(&mut self, tree: &ExplainTree) {
         self.line("  subgraph cluster_facets {");
         self.line("  label=\"facets\"; labeljust=l; style=rounded; color=gray60;");
-        let placed = by_level(&tree.facets);
-        for (at, facet) in placed.iter().enumerate() {
-            self.node(&format!("f{at}"), &facet.node.caption(all_ns), None);
-            self.not_taken(&format!("f{at}"), &facet.node.decisions);
+        // Level by level, what stands above what matches comes first.
+        let facets: Vec<_> = tree.drawn_facets(tree.above_matches().count()).collect();
+        for facet in &facets {
+            self.node(facet);
+            self.not_taken(facet);
         }
         self.line("  }");
-        for (at, facet) in placed.iter().enumerate() {
-            let (from, documents) = match facet.parent {
-                None => (format!("n{from}"), matches.documents_out()),
-                Some(parent) => (format!("f{parent}"), facet.node.documents_within()),
-            };
-            self.edge(&from, &format!("f{at}"), documents);
-        }
+        facets.iter().flat_map(|facet| &facet.edge).for_each(|edge| self.edge(edge));
     }
 }
 
@@ -141,6 +128,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::explain::caption::by_level;
     use crate::explain::{hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.dot");

@@ -14,7 +14,6 @@ use super::{
     ExplainTree, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
-use crate::expansion::TermsWalked;
 use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
@@ -27,6 +26,7 @@ use crate::query::Query;
 use crate::schema::Schema;
 pub(crate) use facets::FacetRun;
 pub(crate) use page::{LookedAt, PageRun, cache_decision};
+use std::cell::Cell;
 use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
@@ -53,7 +53,8 @@ pub(crate) struct Run<'r> {
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
-    let explaining = Explaining { plan, schema, run, ids, maps: Maps::new() };
+    let maps = Maps(Cell::new(windows::WINDOWS_MAX));
+    let explaining = Explaining { plan, schema, run, ids, maps };
     let mut root = explaining.node(plan.root()).0;
     if let (None, Some(run)) = (explaining.profile(), run) {
         // Making the page has counted what nothing else did.
@@ -105,14 +106,7 @@ impl Explaining<'_, '_> {
     fn node(&self, id: NodeId) -> (ExplainNode, Query) {
         let plan = self.plan;
         let node = plan.node(id);
-        let n_inputs = match &node.operator {
-            Operator::Intersect { all, none } => all.len() + none.len(),
-            Operator::Union { any: inputs }
-            | Operator::AtLeast { any: inputs, .. }
-            | Operator::Phrase { input: inputs, .. } => inputs.len(),
-            _ => 0,
-        };
-        let mut children = Vec::with_capacity(n_inputs);
+        let mut children = vec![];
         let mut child = |input: &NodeId| {
             let (node, query) = self.node(*input);
             children.push(node);
@@ -396,9 +390,7 @@ impl Explaining<'_, '_> {
         let mut explained = Decision::accepted(decision.rule.name(), reason)
             .costing(decision.cost_ns.round() as u64)
             .instead_of(alternative, Some(decision.alternative_ns.round() as u64));
-        if let Some(measured) = self.run.and_then(|run| run.measured) {
-            explained.put_measured(measured, &self.plan.otherwise(decision));
-        }
+        explained.put_measured(self.measured(), &self.plan.otherwise(decision));
         explained
     }
 }
@@ -422,18 +414,12 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             run: profile.runs,
             skipped: profile.skipped,
         },
-        terms: profile.terms.map(|TermsWalked { visited, expanded, cut }| TermCounts {
-            visited,
-            expanded,
-            cut,
-        }),
+        terms: profile.terms.map(TermCounts::from),
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
-        ranking: None,
-        sort: None,
-        streamed: None,
         complete: profile.complete,
         stopped: profile.stopped,
+        ..Actual::default()
     }
 }
 

@@ -91,29 +91,24 @@ impl HtmlPages {
     }
 
     fn push(&mut self, title: &str, plan: &ExplainTree, other: Option<(&ExplainTree, &str)>) {
-        let mut json = Json::default();
-        json.object(|json| {
+        let json = Json::of_object(|json| {
             json.field("title").string(title);
             json.field("plan").out.push_str(&plan.to_json());
-            json.field("other");
-            match other {
-                None => json.null(),
-                Some((after, _)) => json.out.push_str(&after.to_json()),
-            }
-            json.field("diff").out.push_str(other.map_or("null", |(_, diff)| diff));
+            let after = other.map(|(after, _)| after.to_json());
+            json.field("other").raw_or_null(after.as_deref());
+            json.field("diff").raw_or_null(other.map(|(_, diff)| diff));
             json.field("text").string(&plan.to_text(&TextOptions::default()));
         });
-        self.pages.push(json.out);
+        self.pages.push(json);
     }
 
     /// The file. Takes time and memory for a few copies of its data, and adds about 100 KB to it.
     pub fn to_html(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        let json = Json::of_object(|json| {
             json.field("version").string(DATA_VERSION);
             json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
         });
-        PAGE.with_data(&json.out)
+        PAGE.with_data(&json)
     }
 }
 

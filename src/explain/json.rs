@@ -1,20 +1,16 @@
 //! [`ExplainTree`] → JSON, by hand: the shape is a contract, so it is written where it can be read,
 //! and the library needs no serialisation framework.
 
+use super::json_values::put_all;
 use super::{ExplainNode, ExplainTree, SCHEMA_VERSION};
 use crate::json::Json;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.put("schema_version", &SCHEMA_VERSION);
-            json.put("query", &self.query);
-            json.put("parsed", &self.parsed);
-            json.put("rewritten", &self.rewritten);
-            json.put("notes", &self.notes);
-            json.put("findings", &self.findings);
+            put_all!(json, self; query, parsed, rewritten, notes, findings);
             json.field("plan").node(&self.plan);
             json.put("segments", &self.segments);
             json.put_some("page", self.page.as_ref());
@@ -25,19 +21,14 @@ impl ExplainTree {
             json.put_some("planning", self.planning.as_ref());
             json.put_some("rest_ns", self.rest_ns().as_ref());
             json.put_some("total_ns", self.total_ns.as_ref());
-        });
-        json.out
+        })
     }
 }
 
 impl Json {
     fn node(&mut self, node: &ExplainNode) {
         self.object(|json| {
-            json.put("id", &node.id);
-            json.put("operator", &node.operator);
-            json.put("label", &node.label);
-            json.put("field", &node.field);
-            json.put("predicate", &node.predicate);
+            put_all!(json, node; id, operator, label, field, predicate);
             json.put_word("algorithm", &node.algorithm);
             json.put("estimate", &node.estimate);
             json.put_some("terms", node.terms.as_ref());
@@ -45,8 +36,7 @@ impl Json {
             if let Some(q_error) = node.q_error() {
                 json.field("q_error").number((q_error * 1000.0).round() / 1000.0);
             }
-            json.put("segments", &node.segments);
-            json.put("decisions", &node.decisions);
+            put_all!(json, node; segments, decisions);
             json.put_full("windows", &node.windows);
             json.field("children").array(&node.children, Json::node);
         });

@@ -45,6 +45,12 @@ impl Json {
     }
 }
 
+/// Writes names with the values that a structure has of them.
+macro_rules! put_all {
+    ($json:ident, $it:expr; $($name:ident),+) => {{ $($json.put(stringify!($name), &$it.$name);)+ }};
+}
+pub(super) use put_all;
+
 /// A text that is empty where JSON has null.
 pub(super) fn word(reader: &mut Reader<'_>) -> Result<String> {
     Ok(reader.or_null(Reader::string)?.unwrap_or_default())
@@ -252,9 +258,9 @@ fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {
     let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
     match n_kinds == n_numbers {
         true => Ok(()),
-        false => Err(reader.error(
-            &format!("a number of documents for each of {n_kinds} windows"),
-            &format!("{n_numbers} before this"),
-        )),
+        false => {
+            let expected = format!("a number of documents for each of {n_kinds} windows");
+            Err(reader.error(&expected, &format!("{n_numbers} before this")))
+        }
     }
 }

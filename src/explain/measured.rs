@@ -52,7 +52,8 @@ impl Decision {
     }
 
     /// Puts down what the search took as it was decided, and each of these ways, the first of which is the named alternative.
-    pub(crate) fn put_measured(&mut self, measured: &Measured, ways: &[Forced]) {
+    pub(crate) fn put_measured(&mut self, measured: Option<&Measured>, ways: &[Forced]) {
+        let Some(measured) = measured else { return };
         if let (Some(ns), Some(named)) =
             (ways.first().and_then(|way| measured.of(*way)), &mut self.alternative)
         {
@@ -60,12 +61,6 @@ impl Decision {
             named.measured_ns = Some(ns);
         }
         ways.iter().skip(1).for_each(|way| self.put_way(measured, *way));
-    }
-
-    /// The best first: what was measured before what was only reckoned with, and that before what nothing is known of.
-    fn sort_others(&mut self) {
-        let last = |ns: Option<u64>| (ns.is_none(), ns);
-        self.others.sort_by_key(|way| (last(way.measured_ns), last(way.estimated_cost_ns)));
     }
 
     /// The same for one way, by its name.
@@ -80,7 +75,9 @@ impl Decision {
                 ..Alternative::default()
             }),
         }
-        self.sort_others();
+        // What was measured before what was only reckoned with, and that before what nothing is known of.
+        let last = |ns: Option<u64>| (ns.is_none(), ns);
+        self.others.sort_by_key(|way| (last(way.measured_ns), last(way.estimated_cost_ns)));
     }
 }
 
@@ -98,7 +95,7 @@ mod tests {
             let measured = Measured { chosen_ns, others: others.to_vec() };
             let mut decision =
                 Decision::accepted("smallest first", "").instead_of("largest first", Some(7));
-            decision.put_measured(&measured, &[largest_first, as_written]);
+            decision.put_measured(Some(&measured), &[largest_first, as_written]);
             decision
         };
         let right = decide(3_000, &[(largest_first, 9_000), (as_written, 5_000)]);

@@ -3,9 +3,9 @@
 //! Mermaid reads its source with regular expressions before it parses it: directives, styles and entities are found inside
 //! of strings, too. So in texts only letters, digits and what is harmless stay as they are, and all else becomes an entity.
 
-use super::caption::{Caption, Placed, by_level, edge_width, marked, not_taken};
+use super::caption::{Drawn, edge_width, not_taken};
 use super::units::{Count, Grouped};
-use super::{ExplainDocument, ExplainFacet, ExplainNode, ExplainTree};
+use super::{ExplainFacet, ExplainTree};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -34,31 +34,29 @@ impl ExplainTree {
     /// assert!(tree.to_mermaid().contains("n0[\"TermScan<br/>title#58;#34;rust#34;<br/>"));
     /// ```
     pub fn to_mermaid(&self) -> String {
-        let all_ns = self.all_ns();
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
-        let nodes = by_level(std::slice::from_ref(&self.plan));
-        let n_nodes = chart.nodes(&nodes, all_ns, &self.documents);
-        let facets = by_level(&self.facets);
+        let nodes = chart.boxes(self.drawn_nodes(), FOR_OPERATORS, 1);
         // Level by level, what stands above what matches comes first.
-        let from = (self.above_matches().count().min(n_nodes - 1), self.matches());
-        let n_facets = chart.facets(&facets, from, all_ns);
-        let of_nodes = nodes[..n_nodes].iter().map(|it| &*it.node.decisions);
-        let of_facets = facets[..n_facets].iter().map(|it| &*it.node.decisions);
-        let of_nodes = of_nodes.enumerate().map(|(at, of)| (format!("n{at}"), of));
-        let of_facets = of_facets.enumerate().map(|(at, of)| (format!("f{at}"), of));
+        let from = self.above_matches().count().min(nodes.len() - 1);
+        let facets = chart.boxes(self.drawn_facets(from), FOR_FACETS, 0);
+        if !facets.is_empty() {
+            let names: Vec<_> = facets.iter().map(|facet| &*facet.name).collect();
+            chart.line(&format!("subgraph facets\n  {}\n  end", names.join("\n  ")));
+        }
         let mut others_left_out = 0;
-        for (name, decisions) in of_nodes.chain(of_facets) {
+        for Drawn { name, decisions, .. } in nodes.iter().chain(&facets) {
             for (at, lines) in not_taken(decisions).enumerate() {
                 match chart.has(FOR_OTHERS) {
-                    true => chart.other(&name, at, lines),
+                    true => chart.other(name, at, lines),
                     false => others_left_out += 1,
                 }
             }
         }
+        let n_facets = self.facets.iter().flat_map(ExplainFacet::iter).count();
         let left_out = [
-            (nodes.len() - n_nodes, "operator"),
-            (facets.len() - n_facets, "facet"),
+            (self.plan.iter().count() - nodes.len(), "operator"),
+            (n_facets - facets.len(), "facet"),
             (others_left_out, "other way"),
         ];
         chart.left_out(&left_out);
@@ -84,51 +82,26 @@ impl Chart {
         self.out.len() < room.bytes && self.n_edges < room.edges
     }
 
-    /// Draws nodes level by level until there is no more room, the root always; gives how many.
-    fn nodes(
+    /// Draws boxes until there is no more room, so many of them always; gives those that it has drawn.
+    fn boxes<'t>(
         &mut self,
-        nodes: &[Placed<'_, ExplainNode>],
-        all_ns: u64,
-        documents: &[ExplainDocument],
-    ) -> usize {
-        let mut shown = 0;
-        while shown < nodes.len() && (shown == 0 || self.has(FOR_OPERATORS)) {
-            let Placed { node, parent } = &nodes[shown];
-            let name = format!("n{shown}");
-            self.node(&name, &marked(node, all_ns, documents));
-            if let Some(parent) = parent {
-                self.edge(&name, &format!("n{parent}"), node.documents_out());
+        boxes: impl Iterator<Item = Drawn<'t>>,
+        room: Room,
+        least: usize,
+    ) -> Vec<Drawn<'t>> {
+        let mut shown = vec![];
+        for drawn in boxes {
+            if shown.len() >= least && !self.has(room) {
+                break;
             }
-            shown += 1;
+            self.node(&drawn);
+            drawn.edge.iter().for_each(|edge| self.edge(edge));
+            shown.push(drawn);
         }
         shown
     }
 
-    fn facets(
-        &mut self,
-        facets: &[Placed<'_, ExplainFacet>],
-        (from, matches): (usize, &ExplainNode),
-        all_ns: u64,
-    ) -> usize {
-        let mut shown = 0;
-        while shown < facets.len() && self.has(FOR_FACETS) {
-            let Placed { node, parent } = &facets[shown];
-            let name = format!("f{shown}");
-            self.node(&name, &node.caption(all_ns));
-            match parent {
-                None => self.edge(&format!("n{from}"), &name, matches.documents_out()),
-                Some(parent) => self.edge(&format!("f{parent}"), &name, node.documents_within()),
-            }
-            shown += 1;
-        }
-        if shown > 0 {
-            let names: Vec<_> = (0..shown).map(|at| format!("f{at}")).collect();
-            self.line(&format!("subgraph facets\n  {}\n  end", names.join("\n  ")));
-        }
-        shown
-    }
-
-    fn node(&mut self, name: &str, caption: &Caption) {
+    fn node(&mut self, Drawn { name, caption, .. }: &Drawn<'_>) {
         self.line(&format!("{name}[\"{}\"]", label(&caption.lines)));
         if caption.share > 0.0 {
             // Borders only: a filled box would be unreadable in one of light and dark.
@@ -137,9 +110,9 @@ impl Chart {
         }
     }
 
-    fn edge(&mut self, from: &str, to: &str, documents: u64) {
-        self.line(&format!("{from} -->|\"{}\"| {to}", Grouped(documents)));
-        let width = edge_width(documents);
+    fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
+        self.line(&format!("{from} -->|\"{}\"| {to}", Grouped(*documents)));
+        let width = edge_width(*documents);
         self.line(&format!("linkStyle {} stroke-width:{width:.1}px", self.n_edges));
         self.n_edges += 1;
     }
@@ -156,10 +129,8 @@ impl Chart {
         let counts = counts.iter().filter(|(n, _)| *n > 0);
         let counts: Vec<_> = counts.map(|(n, what)| Count(*n as u64, what).to_string()).collect();
         if !counts.is_empty() {
-            self.line(&format!(
-                "left_out[\"left out here, as there is no room<br/>{}\"]",
-                counts.join(", ")
-            ));
+            let counts = counts.join(", ");
+            self.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
         }
     }
 
@@ -248,6 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::explain::caption::by_level;
     use crate::explain::{hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.mmd");

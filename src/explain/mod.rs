@@ -139,7 +139,7 @@ pub use counts::{
 };
 pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
-pub(crate) use findings::{Facts, Walked, WidestPrefix};
+pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{FacetRun, LookedAt, PageRun, Run, cache_decision, explain};
 #[cfg(feature = "viewer")]

@@ -3,6 +3,7 @@
 //! Names, order and units are those of Postgres 17 (`src/backend/commands/explain.c`), and each operator is called by
 //! the node of Postgres that comes nearest; what it really is stands beside that under `Treepie …`.
 
+use super::tree::{Branch, parents_first};
 use super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
 use crate::json::Json;
 
@@ -80,16 +81,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(node: &ExplainNode) -> Sums {
-        let actuals = node.iter().filter_map(|node| node.actual.as_ref());
-        let own = actuals.map(|it| Sums { time_ns: it.time_ns, bytes_read: it.bytes_read });
-        own.fold(Sums::default(), Sums::and)
+    fn of<N: Branch>(roots: &[N]) -> Sums {
+        roots.iter().flat_map(parents_first).map(Sums::own).fold(Sums::default(), Sums::and)
     }
 
-    fn of_facets(facets: &[ExplainFacet]) -> Sums {
-        let actuals = facets.iter().flat_map(ExplainFacet::iter).filter_map(|facet| facet.actual);
-        let own = actuals.map(|it| Sums { time_ns: it.time_ns, bytes_read: it.bytes_read });
-        own.fold(Sums::default(), Sums::and)
+    fn own(of: &impl Branch) -> Sums {
+        let (time_ns, bytes_read) = of.own().unwrap_or_default();
+        Sums { time_ns, bytes_read }
     }
 
     fn and(self, other: Sums) -> Sums {
@@ -128,7 +126,7 @@ enum Relation {
 impl Json {
     /// A node and what is below it; the facets are those of the root.
     fn pg_node(&mut self, node: &ExplainNode, relation: Option<Relation>, facets: &[ExplainFacet]) {
-        let below = node.children.iter().map(Sums::of).fold(Sums::of_facets(facets), Sums::and);
+        let below = Sums::of(facets).and(Sums::of(&node.children));
         let node_type = postgres_type(&node.operator);
         self.object(|json| {
             json.field("Node Type").string(node_type);
@@ -146,8 +144,7 @@ impl Json {
             let all = cost_ns(node).saturating_add(facets_cost_ns(facets));
             json.pg_costs(inputs, all, node.estimate.documents);
             if let Some(actual) = &node.actual {
-                let own = Sums { time_ns: actual.time_ns, bytes_read: actual.bytes_read };
-                json.pg_actual(below, own, actual.documents);
+                json.pg_actual(below, Sums::own(node), actual.documents);
             }
             json.pg_original(node);
             let member = matches!(node_type, "BitmapAnd" | "BitmapOr");
@@ -176,9 +173,8 @@ impl Json {
             json.field("Async Capable").boolean(false);
             json.field("Group Key").array(&[&facet.field], |json, field| json.string(field));
             json.pg_costs(within, cost, rows);
-            if let Some(actual) = &facet.actual {
-                let own = Sums { time_ns: actual.time_ns, bytes_read: actual.bytes_read };
-                json.pg_actual(Sums::of_facets(&facet.within), own, rows);
+            if facet.actual.is_some() {
+                json.pg_actual(Sums::of(&facet.within), Sums::own(facet), rows);
             }
             json.field("Treepie Operator").string("Facet");
             json.pg_text("Treepie Algorithm", &facet.algorithm);

@@ -65,13 +65,10 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
             ((counts.looked_up > 0).then_some(looked_up), Some(left))
         }
     };
+    let scored = Count(ranking.documents_scored, "document");
     let scored = match ranking.postings {
-        Some(postings) => format!(
-            "{} scored by {}",
-            Count(ranking.documents_scored, "document"),
-            Count(postings, "posting")
-        ),
-        None => format!("{} scored", Count(ranking.documents_scored, "document")),
+        Some(postings) => format!("{scored} scored by {}", Count(postings, "posting")),
+        None => format!("{scored} scored"),
     };
     let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
     let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
@@ -81,13 +78,10 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 /// What was looked at in a column, out of what there was.
 pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let ends = Count(counts.ends_looked_up, "end");
-    let ends = match counts.deleted_taken_away {
-        0 => format!("document frequencies up to {ends} of ranges"),
-        deleted => format!(
-            "document frequencies up to {ends} of ranges, less {}",
-            Count(deleted, "deleted document")
-        ),
-    };
+    let mut ends = format!("document frequencies up to {ends} of ranges");
+    if counts.deleted_taken_away > 0 {
+        ends += &format!(", less {}", Count(counts.deleted_taken_away, "deleted document"));
+    }
     let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
     if counts.blocks == 0
         && counts.documents == 0
@@ -111,11 +105,8 @@ pub(super) fn in_buckets(within: InBuckets) -> String {
 
 /// What lists were read in the order of a field.
 pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
-    let read = format!(
-        "{} read with {}",
-        Count(counts.terms, "list"),
-        Count(counts.documents, "document")
-    );
+    let (lists, documents) = (Count(counts.terms, "list"), Count(counts.documents, "document"));
+    let read = format!("{lists} read with {documents}");
     let found = format!("{} of these match", Grouped(counts.candidates));
     let given_up = format!("given up in {}", Count(counts.given_up, "segment"));
     let given_up = (counts.given_up > 0).then_some(given_up);

@@ -1,5 +1,6 @@
 //! How far estimates are off: the distribution over many plans.
 
+use super::json_values::put_all;
 use super::units::shortened;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;
@@ -128,8 +129,7 @@ impl EstimateErrors {
     /// "too_low": …, "too_high": …, "outside": …, "worst": [{"query": …, "node": "0.1", "label": …, "source": …, "estimated": …,
     /// "actual": …, "within_bounds": true, "q_error": …}]}], "all": {…}}`, where `all` is like an operator without a name.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+        Json::of_object(|json| {
             json.field("plans").number(self.n_plans);
             let operators: Vec<_> = self.operators().collect();
             json.field("operators").array(&operators, |json, (operator, errors)| {
@@ -139,8 +139,7 @@ impl EstimateErrors {
                 });
             });
             json.field("all").object(|json| self.all().write_json(json));
-        });
-        json.out
+        })
     }
 }
 
@@ -214,18 +213,10 @@ impl QErrors {
                 None => json.null(),
             }
         }
-        json.field("too_low").number(self.too_low);
-        json.field("too_high").number(self.too_high);
-        json.field("outside").number(self.outside);
+        put_all!(json, self; too_low, too_high, outside);
         json.field("worst").array(&self.worst, |json, worst| {
             json.object(|json| {
-                json.field("query").string(&worst.query);
-                json.field("node").string(&worst.node);
-                json.field("label").string(&worst.label);
-                json.field("source").string(&worst.source);
-                json.field("estimated").number(worst.estimated);
-                json.field("actual").number(worst.actual);
-                json.field("within_bounds").boolean(worst.within_bounds);
+                put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds);
                 json.field("q_error").number(worst.q_error);
             });
         });

@@ -146,15 +146,9 @@ impl Page<'_> {
             let sum = |of: fn(&ExplainSegment) -> u64| {
                 tree.segments.iter().map(of).fold(0, u64::saturating_add)
             };
-            let documents = sum(|segment| segment.documents);
-            let bytes = sum(|segment| segment.bytes);
-            let n = tree.segments.len() as u64;
-            let text = format!(
-                "{}, {}, {}",
-                Count(n, "segment"),
-                Count(documents, "document"),
-                Bytes(bytes)
-            );
+            let n = Count(tree.segments.len() as u64, "segment");
+            let documents = Count(sum(|segment| segment.documents), "document");
+            let text = format!("{n}, {documents}, {}", Bytes(sum(|segment| segment.bytes)));
             self.detail("", "index    ", vec![plain(text)]);
         }
         if !tree.documents.is_empty() {
@@ -299,16 +293,14 @@ impl Page<'_> {
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
         let mut text = format!("{}: {}", decision.rule, decision.reason);
-        let cost = decision.estimated_cost_ns.map(|ns| Time(ns).to_string());
+        let cost = decision.estimated_cost_ns.map(|ns| format!("about {}", Time(ns)));
         let other = decision.alternative.as_ref().map(|alternative| {
             let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", Time(ns)));
-            format!("'{}'{}", alternative.name, cost.unwrap_or_default())
+            format!("instead of '{}'{}", alternative.name, cost.unwrap_or_default())
         });
-        match (cost, other) {
-            (Some(cost), Some(other)) => text += &format!(" (about {cost}, instead of {other})"),
-            (Some(cost), None) => text += &format!(" (about {cost})"),
-            (None, Some(other)) => text += &format!(" (instead of {other})"),
-            (None, None) => {}
+        let costs: Vec<_> = cost.into_iter().chain(other).collect();
+        if !costs.is_empty() {
+            text += &format!(" ({})", costs.join(", "));
         }
         let (style, sign) = match decision.accepted {
             true => (Style::Good, "✓"),
@@ -333,12 +325,8 @@ impl Page<'_> {
         let (Some(documents), Some(time)) = (node.spread(documents), node.spread(time)) else {
             return;
         };
-        let mut text = format!(
-            "{} / {} / {}",
-            Grouped(documents.min),
-            Grouped(documents.mean.round() as u64),
-            Count(documents.max, "document")
-        );
+        let [least, mean] = [documents.min, documents.mean.round() as u64].map(Grouped);
+        let mut text = format!("{least} / {mean} / {}", Count(documents.max, "document"));
         if time.max > 0 {
             let [least, mean, most] = [time.min, time.mean.round() as u64, time.max].map(Time);
             text += &format!(", {least} / {mean} / {most}");
@@ -376,12 +364,10 @@ impl Page<'_> {
     fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
         let what = match &facet.ranges {
             Some(ranges) => format!("{}, {ranges}", facet.field),
-            None => format!(
-                "{}, top {} of {}",
-                facet.field,
-                Grouped(facet.limit),
-                Count(facet.terms, "term")
-            ),
+            None => {
+                let (limit, terms) = (Grouped(facet.limit), Count(facet.terms, "term"));
+                format!("{}, top {limit} of {terms}", facet.field)
+            }
         };
         let what = match &facet.options {
             Some(options) => format!("{what}, {options}"),

@@ -263,8 +263,12 @@ impl ExplainFacet {
 pub(super) trait Branch: Sized {
     fn below(&self) -> &[Self];
 
-    /// Time without what is below it; `None` where it was not run.
-    fn time_ns(&self) -> Option<u64>;
+    /// Time, and bytes that were read, without what is below it; `None` where it was not run.
+    fn own(&self) -> Option<(u64, u64)>;
+
+    fn time_ns(&self) -> Option<u64> {
+        self.own().map(|(time_ns, _)| time_ns)
+    }
 }
 
 impl Branch for ExplainNode {
@@ -272,8 +276,8 @@ impl Branch for ExplainNode {
         &self.children
     }
 
-    fn time_ns(&self) -> Option<u64> {
-        Some(self.actual.as_ref()?.time_ns)
+    fn own(&self) -> Option<(u64, u64)> {
+        self.actual.as_ref().map(|actual| (actual.time_ns, actual.bytes_read))
     }
 }
 
@@ -282,13 +286,13 @@ impl Branch for ExplainFacet {
         &self.within
     }
 
-    fn time_ns(&self) -> Option<u64> {
-        Some(self.actual?.time_ns)
+    fn own(&self) -> Option<(u64, u64)> {
+        self.actual.map(|actual| (actual.time_ns, actual.bytes_read))
     }
 }
 
 /// A node or facet and all below it, parents first.
-fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
+pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
     let mut todo = vec![root];
     std::iter::from_fn(move || {
         let node = todo.pop()?;

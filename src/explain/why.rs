@@ -277,11 +277,8 @@ impl Walk<'_, '_> {
                     self.misses(*input, child, misses)?;
                 }
                 if has_words && self.says[id.index()] == Some(false) {
-                    let label = &node.label;
-                    misses.push(format!(
-                        "{label} must match and does not: its words are {}",
-                        self.apart(*nth)
-                    ));
+                    let (label, apart) = (&node.label, self.apart(*nth));
+                    misses.push(format!("{label} must match and does not: its words are {apart}"));
                 }
             }
             _ if self.has(id, node)? => {}

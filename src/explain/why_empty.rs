@@ -1,7 +1,9 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
+use super::json_values::put_all;
 use super::units::{Count, Grouped};
 use crate::json::Json;
+use crate::named::named;
 use std::fmt;
 
 /// Why a search finds nothing, from [`Explainer::why_empty`](crate::Explainer::why_empty); or that it finds something.
@@ -82,14 +84,9 @@ pub struct EmptyPhrase {
     pub with_all_words: u64,
 }
 
-impl ConflictSize {
+named! {
     /// The name in JSON: `smallest` or `irreducible`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ConflictSize::Smallest => "smallest",
-            ConflictSize::Irreducible => "irreducible",
-        }
-    }
+    pub ConflictSize { Smallest: "smallest", Irreducible: "irreducible" }
 }
 
 impl WhyEmpty {
@@ -159,17 +156,13 @@ impl WhyEmpty {
     /// `conflict` has places in `clauses`, from 0; `size` is `smallest` or `irreducible`, and null where `conflict` is
     /// empty.
     pub fn to_json(&self) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
-            json.field("query").string(&self.query);
-            json.field("documents").number(self.documents);
-            json.field("matches").number(self.matches);
+        Json::of_object(|json| {
+            put_all!(json, self; query, documents, matches);
             json.field("conflict").array(&self.conflict, |json, place| json.number(place));
             let size = (!self.conflict.is_empty()).then(|| self.size.name());
             json.field("size").string_or_null(size);
             json.field("clauses").array(&self.clauses, Json::empty_clause);
-        });
-        json.out
+        })
     }
 }
 
@@ -233,30 +226,20 @@ impl EmptyClause {
 impl Json {
     fn empty_clause(&mut self, clause: &EmptyClause) {
         self.object(|json| {
-            json.field("clause").string(&clause.clause);
-            json.field("excludes").boolean(clause.excludes);
-            json.field("matches").number(clause.matches);
-            json.field("matches_without").number(clause.matches_without);
-            json.field("reason").string_or_null(clause.reason.as_deref());
-            json.field("unknown").array(&clause.unknown, Json::unknown_term);
-            json.field("phrases").array(&clause.phrases, |json, phrase| {
+            put_all!(json, clause; clause, excludes, matches, matches_without, reason);
+            json.field("unknown").array(&clause.unknown, |json, unknown| {
                 json.object(|json| {
-                    json.field("phrase").string(&phrase.phrase);
-                    json.field("with_all_words").number(phrase.with_all_words);
+                    put_all!(json, unknown; field, term);
+                    json.field("similar").array(&unknown.similar, |json, (term, documents)| {
+                        json.object(|json| {
+                            json.field("term").string(term);
+                            json.field("documents").number(documents);
+                        });
+                    });
                 });
             });
-        });
-    }
-
-    fn unknown_term(&mut self, unknown: &UnknownTerm) {
-        self.object(|json| {
-            json.field("field").string(&unknown.field);
-            json.field("term").string(&unknown.term);
-            json.field("similar").array(&unknown.similar, |json, (term, documents)| {
-                json.object(|json| {
-                    json.field("term").string(term);
-                    json.field("documents").number(documents);
-                });
+            json.field("phrases").array(&clause.phrases, |json, phrase| {
+                json.object(|json| put_all!(json, phrase; phrase, with_all_words));
             });
         });
     }

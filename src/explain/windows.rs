@@ -19,17 +19,11 @@ pub(super) const WINDOWS_MAX: u64 = 1 << 13;
 /// Documents from which a container is a bitmap, unless runs are smaller.
 const BITMAP_FROM: u32 = 4_097;
 
-/// Makes the maps of one plan.
+/// Makes the maps of one plan, of which so many windows are left.
 #[derive(Debug)]
-pub(super) struct Maps {
-    left: Cell<u64>,
-}
+pub(super) struct Maps(pub(super) Cell<u64>);
 
 impl Maps {
-    pub(super) fn new() -> Self {
-        Maps { left: Cell::new(WINDOWS_MAX) }
-    }
-
     /// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments.
     pub(super) fn of_leaf(
         &self,
@@ -38,13 +32,13 @@ impl Maps {
         leaf: LeafId,
         ran: bool,
     ) -> Vec<ContainerMap> {
-        let Some(left) = self.left.get().checked_sub(n_windows(plan)) else { return vec![] };
+        let Some(left) = self.0.get().checked_sub(n_windows(plan)) else { return vec![] };
         let mut maps = Vec::with_capacity(ids.len());
         for (part, id) in plan.segments.iter().zip(ids) {
             maps.extend(of_leaf(plan, part, leaf, ran).map(|map| map.finish(id)));
         }
         if !maps.is_empty() {
-            self.left.set(left);
+            self.0.set(left);
         }
         maps
     }

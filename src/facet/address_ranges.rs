@@ -2,11 +2,12 @@
 //!
 //! Cost: beside that of ranges of codes, two looks into the dictionary of each segment for each range.
 
+use super::of_field::FieldMatches;
 use super::parts::in_ranges;
 use super::ranges::{RangeCounts, count_ranges};
 use crate::budget;
 use crate::error::Result;
-use crate::execution::{MatchSet, Matches};
+use crate::execution::Matches;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::value;
@@ -23,42 +24,50 @@ pub(crate) struct AddressRange {
     pub(crate) to: Option<u128>,
 }
 
-/// Counts the documents of `matches` by ranges of addresses; one that ends before it begins has none.
+/// Counts what matches by ranges of addresses; one that ends before it begins has none.
 pub(crate) fn count_address_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
+    of: FieldMatches<'_>,
     ranges: &[AddressRange],
-    matches: &[MatchSet],
 ) -> Result<RangeCounts> {
     let mut all = RangeCounts { counts: vec![0; ranges.len()], ..RangeCounts::default() };
-    for (segment, matches) in segments.iter().zip(matches) {
-        let of_segment = ordinals(segment, field, ranges)?;
-        let (segment, matches) = (slice::from_ref(segment), slice::from_ref(matches));
+    by_segment(of, ranges, |of, codes| {
         // What one segment takes is given back before the next.
-        let counted = budget::giving_back(|| count_ranges(segment, field, &of_segment, matches))?;
+        let counted = budget::giving_back(|| count_ranges(of, codes))?;
         all.counts.iter_mut().zip(counted.counts).for_each(|(all, count)| *all += count);
         all.other += counted.other;
         all.missing += counted.missing;
-        all.profile.add(&counted.profile);
-    }
+        all.profile += counted.profile;
+        Ok(())
+    })?;
     Ok(all)
 }
 
 /// What has an address in each range, of what matches.
 pub(crate) fn in_address_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
+    of: FieldMatches<'_>,
     ranges: &[AddressRange],
-    matches: &[MatchSet],
 ) -> Result<Vec<Matches>> {
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
-    for (segment, matches) in segments.iter().zip(matches) {
-        let of_segment = ordinals(segment, field, ranges)?;
-        let (segment, matches) = (slice::from_ref(segment), slice::from_ref(matches));
-        let of_ranges = in_ranges(segment, field, &of_segment, matches)?;
+    by_segment(of, ranges, |of, codes| {
+        let of_ranges = in_ranges(of, codes)?;
         parts.iter_mut().zip(of_ranges).for_each(|(parts, of_segment)| parts.extend(of_segment));
-    }
+        Ok(())
+    })?;
     Ok(parts)
+}
+
+/// Visits each segment by itself, with the codes that ranges of addresses have in its column.
+fn by_segment(
+    of: FieldMatches<'_>,
+    ranges: &[AddressRange],
+    mut visit: impl FnMut(FieldMatches<'_>, &[Range<u128>]) -> Result<()>,
+) -> Result<()> {
+    for (segment, matches) in of.parts() {
+        let codes = ordinals(segment, of.field, ranges)?;
+        let (segments, matches) = (slice::from_ref(segment), slice::from_ref(matches));
+        visit(FieldMatches { segments, matches, ..of }, &codes)?;
+    }
+    Ok(())
 }
 
 /// The codes that ranges of addresses have in the column of a segment.

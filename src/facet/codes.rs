@@ -13,23 +13,21 @@
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
 use super::merged::MergedCounts;
-use super::of_field::{OfField, OfSegment, wider};
-use super::profile::{ColumnProfile, FacetProfile, TermCounts};
+use super::of_field::{FieldMatches, OfField, OfSegment};
+use super::profile::{ColumnCounts, FacetProfile, TermCounts};
 use super::tally::Tally;
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
 use crate::budget::{self, Held};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
-use crate::ids::FieldId;
-use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
+use crate::format::terms::TermDictionary;
+use crate::plan::{FacetOrder, FacetPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
 use crate::value;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::time::Instant;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -38,54 +36,26 @@ const DOC_NS: u64 = 3;
 const FEW_NS: u64 = 10;
 const NUMBER_NS: u64 = 2;
 
-/// Counts the values of a field among `matches`, which tells for each segment of a query's plan what matches there.
-pub(super) fn count_by_column(
-    segments: &[SegmentPlan<'_>],
-    plan: &FacetPlan,
-    matches: &[MatchSet],
-) -> Result<TermCounts> {
-    let started = Instant::now();
-    let mut counting = Counting::default();
+/// Counts the values of a field among what matches.
+pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
+    let of_field = OfField::new(of)?;
+    of_field.check_matches("counting values by a column")?;
     // Of what was given: a document that says the same twice has two.
     let mut single_valued = true;
-    let mut parts = vec![];
-    for (segment, matches) in segments.iter().zip(matches) {
-        let field = segment.segment.field(plan.field);
-        // That there is one was looked up in the schema.
-        let Some(column) = field.column()? else { continue };
-        let statistics = field.statistics()?;
+    for part in &of_field.columns {
+        let statistics = part.field.statistics()?;
         single_valued &= statistics.n_tokens == u64::from(statistics.n_docs_with_value);
-        counting.n_matches += matches.len(segment.n_docs);
-        parts.push((field, column, matches));
     }
-    let n_matches = counting.n_matches;
-    if n_matches > u64::from(u32::MAX) {
-        return Err(Error::new(ErrorKind::LimitExceeded, "counting values by a column")
-            .expected(format!("at most {} documents that match", u32::MAX))
-            .found(n_matches.to_string()));
-    }
-    let of_schema = segments.first().map(|segment| segment.segment.schema().get(plan.field));
-    let values = &plan.values;
-    let mut top = Top::new(values);
-    if of_schema.is_some_and(|field| field.has_ordinals()) {
-        let mut of_parts = vec![];
-        // As the plan has it: the tallies of all segments are there together.
-        let mut n_terms = 0;
-        for (field, ..) in &parts {
-            n_terms += u64::from(field.terms()?.n_terms());
-        }
-        let with_counters = n_terms <= cost::counters_max(n_matches);
-        for (field, column, matches) in parts {
-            let n_terms = field.terms()?.n_terms();
-            let mut tally = Tally::of(0, u64::from(n_terms), with_counters)?;
-            counting.add_segment(&column, matches, &mut tally)?;
-            tally.finish()?;
-            of_parts.push((field.terms()?, tally));
-        }
-        match &of_parts[..] {
+    let (values, n_matches) = (&plan.values, of_field.n_matches);
+    let filter = values.filter.as_ref();
+    let (mut counting, mut top) = (Counting::default(), Top::new(values));
+    let most = cost::counters_max(n_matches);
+    // As the plan has it: the tallies of all segments are there together.
+    match counting.tallies(&of_field, |_, of_all| of_all <= most)? {
+        Tallies::OfTerms(parts) => match &parts[..] {
             [(terms, counted)] => {
                 // A term is asked for where it is among the first, which its count and its place say.
-                let mut wanted = Wanted::of(values.filter.as_ref(), *terms, counted)?;
+                let mut wanted = Wanted::of(filter, *terms, counted)?;
                 let first = first_of(counted, values, |ordinal| wanted.has(ordinal))?;
                 let mut term = vec![];
                 for (ordinal, count) in first {
@@ -93,40 +63,29 @@ pub(super) fn count_by_column(
                     top.offer(count, &term)?;
                 }
             }
-            _ => {
+            parts => {
                 // Those whose numbers say that they are not wanted are not even read.
                 let mut of_filter = vec![];
-                for (terms, counted) in &of_parts {
-                    of_filter.push(Wanted::of(values.filter.as_ref(), *terms, counted)?);
+                for (terms, counted) in parts {
+                    of_filter.push(Wanted::of(filter, *terms, counted)?);
                 }
-                let counts = of_parts.iter().zip(&of_filter).map(|((terms, counted), wanted)| {
+                let counts = parts.iter().zip(&of_filter).map(|((terms, counted), wanted)| {
                     (*terms, counted.iter().filter(|(ordinal, _)| wanted.may_have(*ordinal)))
                 });
                 let mut merged = MergedCounts::open(counts)?;
                 while let Some((term, count)) = merged.next()? {
-                    if top.admits(count, term)
-                        && values.filter.as_ref().is_none_or(|filter| filter.matches(term))
-                    {
+                    if top.admits(count, term) && filter.is_none_or(|filter| filter.matches(term)) {
                         top.offer(count, term)?;
                     }
                 }
             }
-        }
-    } else {
-        let ranges = parts.iter().map(|(_, column, _)| column.range());
-        let (least, greatest) = ranges.fold(None, wider).unwrap_or_default();
-        let n_codes = (greatest - least).saturating_add(1);
-        let mut tally = Tally::new(least, n_codes, n_matches)?;
-        for (_, column, matches) in parts {
-            counting.add_segment(&column, matches, &mut tally)?;
-        }
-        tally.finish()?;
-        let is_wanted = |code| {
-            let filter = values.filter.as_ref();
-            Ok(filter.is_none_or(|filter| filter.matches(&value::term_of_code(code))))
-        };
-        for (code, count) in first_of(&tally, values, is_wanted)? {
-            top.offer(count, &value::term_of_code(code))?;
+        },
+        Tallies::OfCodes(tally) => {
+            let is_wanted =
+                |code| Ok(filter.is_none_or(|it| it.matches(&value::term_of_code(code))));
+            for (code, count) in first_of(&tally, values, is_wanted)? {
+                top.offer(count, &value::term_of_code(code))?;
+            }
         }
     }
     Ok(TermCounts {
@@ -135,9 +94,8 @@ pub(super) fn count_by_column(
         missing: n_matches.saturating_sub(counting.n_with),
         single_valued,
         profile: FacetProfile {
-            terms_skipped: plan.n_terms,
-            time: started.elapsed(),
-            column: Some(ColumnProfile { time: started.elapsed(), ..counting.profile }),
+            terms_skipped: plan.sizes.n_terms,
+            column: Some(counting.profile),
             ..FacetProfile::default()
         },
     })
@@ -156,38 +114,33 @@ impl CountsByTerm {
     }
 }
 
-/// How many of `matches` in a segment have each term of a field that keeps a column.
+/// How many of what matches have each term of a field that keeps a column.
 ///
 /// # Errors
 ///
 /// What reading the column and the dictionary says; a limit error where a query may not take more memory.
-pub(super) fn count_by_term(
-    segment: SegmentReader<'_>,
-    field: FieldId,
-    matches: &MatchSet,
-) -> Result<CountsByTerm> {
-    let (reader, mut by_term) = (segment.field(field), CountsByTerm::default());
-    let Some(column) = reader.column()? else { return Ok(by_term) };
-    let n_matches = matches.len(segment.n_docs());
-    let terms = segment.schema().get(field).has_ordinals().then(|| reader.terms()).transpose()?;
-    let (least, n_codes) = match (&terms, column.range()) {
-        (Some(terms), _) => (0, u64::from(terms.n_terms())),
-        (None, Some((least, greatest))) => (least, (greatest - least).saturating_add(1)),
-        (None, None) => return Ok(by_term),
-    };
-    let mut tally = Tally::new(least, n_codes, n_matches)?;
-    Counting::default().add_segment(&column, matches, &mut tally)?;
-    tally.finish()?;
-    tally.for_each(|(code, count)| {
-        let mut term = vec![];
-        match &terms {
-            Some(terms) => drop(term_of(terms, code, &mut term)?),
-            None => term.extend_from_slice(&value::term_of_code(code)),
-        }
+pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<CountsByTerm> {
+    let (of_field, mut by_term) = (OfField::new(of)?, CountsByTerm::default());
+    let mut add = |term: &[u8], count: u32| -> Result<()> {
         by_term.held.more(cost::MET_TERM_BYTES + term.len() as u64)?;
-        by_term.counts.insert(term, count.into());
+        by_term.counts.insert(term.to_vec(), count.into());
         Ok(())
-    })?;
+    };
+    let most = cost::counters_max(of_field.n_matches);
+    match Counting::default().tallies(&of_field, |own, _| own <= most)? {
+        Tallies::OfTerms(parts) => {
+            let mut term = vec![];
+            for (terms, tally) in parts {
+                tally.for_each(|(ordinal, count)| {
+                    term_of(&terms, ordinal, &mut term)?;
+                    add(&term, count)
+                })?;
+            }
+        }
+        Tallies::OfCodes(tally) => {
+            tally.for_each(|(code, count)| add(&value::term_of_code(code), count))?;
+        }
+    }
     Ok(by_term)
 }
 
@@ -208,34 +161,21 @@ impl DistinctCounts {
     }
 }
 
-/// How many different values of a field that keeps a column `matches` have, how many of them have none, and how many are left
+/// How many different values of a field that keeps a column what matches has, how many of it have none, and how many are left
 /// with at most `keep` of each value, where none has two.
-pub(crate) fn count_distinct(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    keep: u64,
-    matches: &[MatchSet],
-) -> Result<DistinctCounts> {
-    let mut counting = Counting::default();
-    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
-    let has_ordinals = |it: &SegmentPlan<'_>| it.segment.schema().get(field).has_ordinals();
-    let mut counts = DistinctCounts::default();
+pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
+    let of_field = OfField::new(of)?;
+    let (mut counting, mut counts) = (Counting::default(), DistinctCounts::default());
+    let most = cost::counters_max(of_field.n_matches);
+    let tallies = counting.tallies(&of_field, |own, _| own <= most)?;
     let mut add = |(_, n_docs): (u64, u32)| {
         counts.add(n_docs.into(), keep);
         Ok(())
     };
-    if segments.first().is_some_and(has_ordinals) {
-        let mut of_parts = vec![];
-        for OfSegment { field, column, matches, .. } in columns {
-            let terms = field.terms()?;
-            let n_terms = u64::from(terms.n_terms());
-            let mut tally = Tally::of(0, n_terms, n_terms <= cost::counters_max(n_matches))?;
-            counting.add_segment(&column, matches, &mut tally)?;
-            tally.finish()?;
-            of_parts.push((terms, tally));
-        }
-        match &of_parts[..] {
-            [(_, tally)] => tally.for_each(add)?,
+    match &tallies {
+        Tallies::OfCodes(tally) => tally.for_each(add)?,
+        Tallies::OfTerms(parts) => match &parts[..] {
+            [(_, tally)] => tally.for_each(&mut add)?,
             parts => {
                 let of_terms = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
                 let mut merged = MergedCounts::open(of_terms)?;
@@ -243,27 +183,58 @@ pub(crate) fn count_distinct(
                     counts.add(n_docs, keep);
                 }
             }
-        }
-    } else {
-        let (least, greatest) = range.unwrap_or_default();
-        let mut tally = Tally::new(least, (greatest - least).saturating_add(1), n_matches)?;
-        for OfSegment { column, matches, .. } in columns {
-            counting.add_segment(&column, matches, &mut tally)?;
-        }
-        tally.finish()?;
-        tally.for_each(&mut add)?;
+        },
     }
-    Ok(DistinctCounts { missing: n_matches.saturating_sub(counting.n_with), ..counts })
+    Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(counting.n_with), ..counts })
+}
+
+/// How often each value was met.
+enum Tallies<'m> {
+    /// By the numbers of terms, of which each segment has its own.
+    OfTerms(Vec<(TermDictionary<Section<'m>>, Tally)>),
+    /// By codes, which are the same in all segments.
+    OfCodes(Tally),
 }
 
 #[derive(Debug, Default)]
 struct Counting {
-    n_matches: u64,
     n_with: u64,
-    profile: ColumnProfile,
+    profile: ColumnCounts,
 }
 
 impl Counting {
+    /// Tallies the values of what matches. Whether terms have a counter each is asked of how many a segment has, and how many all
+    /// have together.
+    fn tallies<'m>(
+        &mut self,
+        of_field: &OfField<'m>,
+        with_counters: impl Fn(u64, u64) -> bool,
+    ) -> Result<Tallies<'m>> {
+        if !of_field.has_ordinals {
+            let (least, greatest) = of_field.range.unwrap_or_default();
+            let n_codes = (greatest - least).saturating_add(1);
+            let mut tally = Tally::new(least, n_codes, of_field.n_matches)?;
+            for OfSegment { column, matches, .. } in &of_field.columns {
+                self.add_segment(column, matches, &mut tally)?;
+            }
+            tally.finish()?;
+            return Ok(Tallies::OfCodes(tally));
+        }
+        let (mut parts, mut n_terms) = (vec![], 0);
+        for OfSegment { field, .. } in &of_field.columns {
+            n_terms += u64::from(field.terms()?.n_terms());
+        }
+        for OfSegment { field, column, matches, .. } in &of_field.columns {
+            let terms = field.terms()?;
+            let own = u64::from(terms.n_terms());
+            let mut tally = Tally::of(0, own, with_counters(own, n_terms))?;
+            self.add_segment(column, matches, &mut tally)?;
+            tally.finish()?;
+            parts.push((terms, tally));
+        }
+        Ok(Tallies::OfTerms(parts))
+    }
+
     fn add_segment(
         &mut self,
         column: &Column<Section<'_>>,

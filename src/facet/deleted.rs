@@ -4,21 +4,17 @@
 //! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
 //! takes less time than looking at everything else.
 
+use super::of_field::FieldMatches;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
 use crate::format::postings::LongList;
-use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 
 /// How many documents of some segments are deleted, where all others match; `None` where some do not.
-pub(super) fn n_where_others_match(
-    segments: &[SegmentPlan<'_>],
-    matches: &[MatchSet],
-) -> Option<u64> {
-    let of_segments = segments.iter().zip(matches);
-    of_segments.map(|(part, matches)| n_of(part.segment, matches)).sum()
+pub(super) fn n_where_others_match(of: FieldMatches<'_>) -> Option<u64> {
+    of.parts().map(|(part, matches)| n_of(part.segment, matches)).sum()
 }
 
 /// The same of one segment.

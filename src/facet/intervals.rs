@@ -8,19 +8,15 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::of_field::{OfField, OfSegment};
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment};
 use super::pieces::count_by_ends;
-use super::profile::ColumnProfile;
+use super::profile::ColumnCounts;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, BlockHead, Column, Heads};
-use crate::ids::FieldId;
-use crate::plan::SegmentPlan;
-use crate::segment::file::Section;
+use crate::execution::{Places, for_each_block};
+use crate::format::column::{BLOCK_DOCS, Heads};
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 200;
@@ -38,35 +34,21 @@ pub(crate) struct IntervalCounts {
     pub(crate) counts: Vec<(i64, Option<i64>, u64)>,
     /// Matching documents without a date.
     pub(crate) missing: u64,
-    pub(crate) profile: ColumnProfile,
+    pub(crate) profile: ColumnCounts,
 }
 
-/// Counts the documents of `matches` by intervals of a field of dates.
-pub(crate) fn count_intervals(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    interval: &Calendar,
-    matches: &[MatchSet],
-) -> Result<IntervalCounts> {
-    let started = Instant::now();
-    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
-    let counts = match starts_of(interval, range, n_matches)? {
+/// Counts what matches by intervals of a field of dates.
+pub(crate) fn count_intervals(of: FieldMatches<'_>, interval: &Calendar) -> Result<IntervalCounts> {
+    let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
+    let (counts, n_with, profile) = match starts_of(interval, range, n_matches)? {
         Some(starts) => count_between(&columns, interval, &starts, range)?,
         None => count_met(&columns, interval)?,
     };
-    Ok(IntervalCounts {
-        missing: n_matches.saturating_sub(counts.n_with),
-        counts: counts.counts,
-        profile: ColumnProfile { time: started.elapsed(), ..counts.profile },
-    })
+    Ok(IntervalCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
 }
 
-/// What was counted in them.
-struct Found {
-    counts: Vec<(i64, Option<i64>, u64)>,
-    n_with: u64,
-    profile: ColumnProfile,
-}
+/// What was counted in them, the documents that have any date, and the work that it took.
+type Found = (Vec<(i64, Option<i64>, u64)>, u64, ColumnCounts);
 
 /// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
 /// so that it costs less to make only those that are met.
@@ -93,7 +75,7 @@ fn starts_of(
 
 /// Counts by the beginnings of all intervals that there may be.
 fn count_between(
-    columns: &[OfSegment<'_, '_>],
+    columns: &[OfSegment<'_>],
     interval: &Calendar,
     starts: &[i64],
     range: Option<(u64, u64)>,
@@ -106,15 +88,12 @@ fn count_between(
     let nexts = starts.iter().skip(1).copied().map(Some).chain([last]);
     let counted = starts.iter().zip(nexts).zip(by_ends);
     let counted = counted.map(|((start, next), count)| (*start, next, count));
-    Ok(Found {
-        counts: counted.filter(|(.., count)| *count > 0).collect(),
-        n_with: counts.n_with,
-        profile: counts.profile,
-    })
+    let counted = counted.filter(|(.., count)| *count > 0).collect();
+    Ok((counted, counts.n_with, counts.profile))
 }
 
 /// Counts by such intervals as are met.
-fn count_met(columns: &[OfSegment<'_, '_>], interval: &Calendar) -> Result<Found> {
+fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<Found> {
     let mut counting = Counting {
         interval,
         counts: BTreeMap::new(),
@@ -124,12 +103,12 @@ fn count_met(columns: &[OfSegment<'_, '_>], interval: &Calendar) -> Result<Found
     };
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-            counting.add_block(column, heads.get(nth)?, nth, places)
+            counting.add_block(heads, nth, places)
         })?;
     }
     let Counting { counts, n_with, profile, .. } = counting;
     let counts = counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect();
-    Ok(Found { counts, n_with, profile })
+    Ok((counts, n_with, profile))
 }
 
 struct Counting<'i> {
@@ -137,7 +116,7 @@ struct Counting<'i> {
     /// By where they begin.
     counts: BTreeMap<i64, Counted>,
     n_with: u64,
-    profile: ColumnProfile,
+    profile: ColumnCounts,
     /// Where the intervals of a document begin.
     starts: Vec<i64>,
 }
@@ -150,13 +129,8 @@ struct Counted {
 }
 
 impl Counting<'_> {
-    fn add_block(
-        &mut self,
-        column: &Column<Section<'_>>,
-        head: BlockHead,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
+        let (column, head) = (heads.column(), heads.get(nth)?);
         budget::work(HEAD_NS)?;
         self.profile.blocks += 1;
         let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);

@@ -26,9 +26,10 @@ mod width;
 pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_ranges};
 pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
-pub(crate) use of_field::wider;
+pub(crate) use of_field::{FieldMatches, wider};
 pub(crate) use parts::{in_ranges, with_term, without_value};
-pub(crate) use profile::{ColumnProfile, FacetProfile, TermCounts};
+pub use profile::ColumnCounts;
+pub(crate) use profile::{FacetProfile, TermCounts};
 pub(crate) use ranges::{RangeCounts, count_ranges};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
@@ -38,41 +39,38 @@ pub(crate) use width::DecimalWidth;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::plan::{FacetMethod, FacetPlan, SegmentPlan};
+use crate::plan::{FacetMethod, FacetPlan};
 
-/// Counts the values of a field among `matches`, which tells for each segment of a query's plan what matches there: in the
-/// way that is cheapest by how many do, which the plan could but estimate. Posting lists are tested against `to_test`, which
-/// the first facet that has to sets up for all.
+/// Counts the values of a field among what matches: in the way that is cheapest by how many do, which the plan could but
+/// estimate. Posting lists are tested against `to_test`, which the first facet that has to sets up for all.
 pub(crate) fn count_values(
-    segments: &[SegmentPlan<'_>],
+    of: FieldMatches<'_>,
     plan: &FacetPlan,
-    matches: &[MatchSet],
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
-    let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
-    let all_but = deleted::n_where_others_match(segments, matches);
-    let choice = plan.choose(counts.sum::<u64>() as f64, all_but);
+    let choice = plan.choose(of.n_matches() as f64, deleted::n_where_others_match(of));
     let mut method = choice.method;
     let mut counts = loop {
         let before = budget::left();
         let counts = match (method, &mut *to_test) {
-            (FacetMethod::Column, _) => codes::count_by_column(segments, plan, matches),
+            (FacetMethod::Column, _) => codes::count_by_column(of, plan),
             // No list is read.
-            (FacetMethod::DocumentFrequency, _) => {
-                terms::count_terms(segments, plan, method, matches)
-            }
-            (_, Some(to_test)) => terms::count_terms(segments, plan, method, to_test),
+            (FacetMethod::DocumentFrequency, _) => terms::count_terms(of, plan, method),
             (_, to_test) => {
-                let matches = matches.iter().map(MatchSet::to_test);
-                let to_test = to_test.insert(matches.collect::<Result<_>>()?);
-                terms::count_terms(segments, plan, method, to_test)
+                let matches = match to_test {
+                    Some(to_test) => to_test,
+                    None => {
+                        let matches = of.matches.iter().map(MatchSet::to_test);
+                        to_test.insert(matches.collect::<Result<_>>()?)
+                    }
+                };
+                terms::count_terms(FieldMatches { matches, ..of }, plan, method)
             }
         };
+        let takes_memory = matches!(method, FacetMethod::DocumentFrequency | FacetMethod::Column);
         match counts {
             // What was thought to be affordable was not, and posting lists take next to nothing.
-            Err(error)
-                if budget::is_of_way(&error) && method.takes_memory() && !choice.is_wanted =>
-            {
+            Err(error) if budget::is_of_way(&error) && takes_memory && !choice.is_wanted => {
                 budget::release(before.saturating_sub(budget::left()));
                 method = match method == choice.method {
                     true => choice.alternative,
@@ -83,7 +81,7 @@ pub(crate) fn count_values(
         }
     };
     if plan.values.minimum == 0 {
-        unmatched::add_unmatched(segments, plan, &mut counts)?;
+        unmatched::add_unmatched(of.segments, plan, &mut counts)?;
     }
     counts.profile.method = Some(method);
     Ok(counts)

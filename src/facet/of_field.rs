@@ -1,47 +1,83 @@
-//! Columns of a field in the segments that are counted.
+//! A field in the segments that are counted, and its columns there.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
-use crate::format::column::Column;
+use crate::format::column::{Column, Heads};
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
-use crate::segment::reader::{FieldReader, SegmentReader};
+use crate::segment::reader::FieldReader;
+
+/// A field, and what matches in each segment of a plan: documents over which it is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldMatches<'m> {
+    pub(crate) segments: &'m [SegmentPlan<'m>],
+    pub(crate) matches: &'m [MatchSet],
+    pub(crate) field: FieldId,
+}
+
+impl<'m> FieldMatches<'m> {
+    /// Each segment with what matches there.
+    pub(crate) fn parts(self) -> impl Iterator<Item = (&'m SegmentPlan<'m>, &'m MatchSet)> {
+        self.segments.iter().zip(self.matches)
+    }
+
+    /// Documents that match, with a value or without.
+    pub(crate) fn n_matches(self) -> u64 {
+        self.parts().map(|(segment, matches)| matches.len(segment.n_docs)).sum()
+    }
+}
 
 /// The column of a field in a segment, with what matches there.
-pub(super) struct OfSegment<'m, 's> {
-    pub(super) segment: SegmentReader<'s>,
-    pub(super) field: FieldReader<'s>,
-    pub(super) column: Column<Section<'s>>,
+pub(super) struct OfSegment<'m> {
+    pub(super) segment: &'m SegmentPlan<'m>,
+    pub(super) field: FieldReader<'m>,
+    pub(super) column: Column<Section<'m>>,
     pub(super) matches: &'m MatchSet,
 }
 
+/// The directory of a column in a segment.
+pub(super) type Directory<'m> = Heads<'m, Section<'m>>;
+
 /// The columns of a field.
-pub(super) struct OfField<'m, 's> {
-    pub(super) columns: Vec<OfSegment<'m, 's>>,
+pub(super) struct OfField<'m> {
+    pub(super) columns: Vec<OfSegment<'m>>,
+    /// Segments without one, and what matches there.
+    pub(super) others: Vec<(FieldReader<'m>, &'m MatchSet, u32)>,
     /// Documents that match, with a value or without.
     pub(super) n_matches: u64,
     /// The least and the greatest code of all documents.
     pub(super) range: Option<(u64, u64)>,
+    /// Whether codes are numbers of terms, of which each segment has its own.
+    pub(super) has_ordinals: bool,
 }
 
-impl<'m, 's> OfField<'m, 's> {
-    pub(super) fn new(
-        segments: &[SegmentPlan<'s>],
-        field: FieldId,
-        matches: &'m [MatchSet],
-    ) -> Result<Self> {
-        let mut of_field = OfField { columns: vec![], n_matches: 0, range: None };
-        for (segment, matches) in segments.iter().zip(matches) {
-            of_field.n_matches += matches.len(segment.n_docs);
-            // Whether there is one was looked up in the schema.
-            let segment = segment.segment;
-            let field = segment.field(field);
-            let Some(column) = field.column()? else { continue };
-            of_field.range = wider(of_field.range, column.range());
-            of_field.columns.push(OfSegment { segment, field, column, matches });
+impl<'m> OfField<'m> {
+    pub(super) fn new(of: FieldMatches<'m>) -> Result<Self> {
+        let (mut columns, mut others, mut range) = (vec![], vec![], None);
+        for (segment, matches) in of.parts() {
+            let field = segment.segment.field(of.field);
+            match field.column()? {
+                Some(column) => {
+                    range = wider(range, column.range());
+                    columns.push(OfSegment { segment, field, column, matches });
+                }
+                None => others.push((field, matches, segment.n_docs)),
+            }
         }
-        Ok(of_field)
+        let first = of.segments.first().map(|segment| segment.segment.schema().get(of.field));
+        let has_ordinals = first.is_some_and(|field| field.has_ordinals());
+        Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals })
+    }
+
+    /// Refuses more documents than counters can count.
+    pub(super) fn check_matches(&self, counting: &'static str) -> Result<()> {
+        if self.n_matches <= u64::from(u32::MAX) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::LimitExceeded, counting)
+            .expected(format!("at most {} documents that match", u32::MAX))
+            .found(self.n_matches.to_string()))
     }
 }
 

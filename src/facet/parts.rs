@@ -8,7 +8,7 @@
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
 use super::deleted::push_all;
-use super::of_field::OfField;
+use super::of_field::{FieldMatches, OfField};
 use super::pieces::Pieces;
 use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
@@ -17,8 +17,7 @@ use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows, Matches, Places, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
-use crate::ids::FieldId;
-use crate::plan::{LookUps, SegmentPlan, WINDOW, leaf};
+use crate::plan::{LookUps, WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -34,20 +33,14 @@ const LOOKED_UP_NS: u64 = 20;
 const PUT_AT_ONCE: usize = 1 << 16;
 
 /// What has a term, of what matches.
-pub(crate) fn with_term(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    term: &[u8],
-    matches: &[MatchSet],
-    look_ups: &LookUps,
-) -> Result<Matches> {
+pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -> Result<Matches> {
     let mut parts = Matches::new();
-    for (segment, matches) in segments.iter().zip(matches) {
-        let Some(info) = look_ups.get(segment.segment, field, term)? else {
+    for (segment, matches) in of.parts() {
+        let Some(info) = look_ups.get(segment.segment, of.field, term)? else {
             parts.push(MatchSet::nothing());
             continue;
         };
-        let field = segment.segment.field(field);
+        let field = segment.segment.field(of.field);
         let mut part = MatchWindows::with_room(segment.n_docs);
         match field.postings(&info)? {
             PostingList::Short(docs) => {
@@ -70,14 +63,10 @@ pub(crate) fn with_term(
 }
 
 /// What has no value of a field, of what matches.
-pub(crate) fn without_value(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    matches: &[MatchSet],
-) -> Result<Matches> {
+pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
     let mut parts = Matches::new();
-    for (segment, matches) in segments.iter().zip(matches) {
-        let field = segment.segment.field(field);
+    for (segment, matches) in of.parts() {
+        let field = segment.segment.field(of.field);
         let n_with = field.statistics()?.n_docs_with_value;
         let mut part = MatchWindows::with_room(segment.n_docs);
         if n_with < segment.n_docs {
@@ -155,14 +144,9 @@ fn push_others(
 }
 
 /// What has a value in each range of codes, of what matches, by the column of a field.
-pub(crate) fn in_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    ranges: &[Range<u128>],
-    matches: &[MatchSet],
-) -> Result<Vec<Matches>> {
+pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<Vec<Matches>> {
     let Cut { ranges, ends, n_pieces } = Cut::of(ranges);
-    let OfField { range, .. } = OfField::new(segments, field, matches)?;
+    let OfField { range, .. } = OfField::new(of)?;
     let mut held = Held::default();
     let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + n_pieces;
     held.more((n_in_pieces * size_of::<Vec<u32>>()) as u64)?;
@@ -176,13 +160,13 @@ pub(crate) fn in_ranges(
     let mut parting =
         Parting { pieces: Pieces::new(ends, range), by_piece, buckets: vec![], window: None };
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
-    for (segment, matches) in segments.iter().zip(matches) {
+    for (segment, matches) in of.parts() {
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
         let bytes = size_of::<MatchSet>() as u64 + n_windows * size_of::<u32>() as u64;
         budget::hold(ranges.len() as u64 * bytes)?;
         parting.buckets = ranges.iter().map(|_| Bucket::of(segment.n_docs)).collect();
         // Whether there is one was looked up in the schema.
-        if let Some(column) = segment.segment.field(field).column()? {
+        if let Some(column) = segment.segment.field(of.field).column()? {
             parting.add_segment(column, matches)?;
         }
         for (parts, bucket) in parts.iter_mut().zip(parting.buckets.drain(..)) {

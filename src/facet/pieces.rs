@@ -2,7 +2,7 @@
 
 use super::deleted;
 use super::of_field::OfSegment;
-use super::profile::ColumnProfile;
+use super::profile::ColumnCounts;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
@@ -95,7 +95,7 @@ pub(super) struct PieceCounts {
     pub(super) by_ends: Vec<u64>,
     /// All that have a value.
     pub(super) n_with: u64,
-    pub(super) profile: ColumnProfile,
+    pub(super) profile: ColumnCounts,
     /// Of a document with many values the different numbers of ends, ascending.
     of_many: Vec<usize>,
     /// Room for what matches in a block, and for its numbers.
@@ -107,7 +107,7 @@ impl PieceCounts {
     /// Of ascending ends, for codes that lie in `range`.
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
         let by_ends = vec![0; ends.len() + 1];
-        let profile = ColumnProfile::default();
+        let profile = ColumnCounts::default();
         PieceCounts {
             ends,
             range,
@@ -124,11 +124,11 @@ impl PieceCounts {
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
     pub(super) fn add_segment(
         &mut self,
-        part: &OfSegment<'_, '_>,
+        part: &OfSegment<'_>,
         add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
         let &OfSegment { segment, column, matches, .. } = part;
-        if let Some(n_deleted) = deleted::n_of(segment, matches)
+        if let Some(n_deleted) = deleted::n_of(segment.segment, matches)
             && self.add_everything(part, n_deleted)?
         {
             return match n_deleted {
@@ -140,21 +140,21 @@ impl PieceCounts {
     }
 
     /// Takes away what the deleted documents of a segment have of which all were counted.
-    fn take_deleted_away(&mut self, part: &OfSegment<'_, '_>, n_deleted: u64) -> Result<()> {
+    fn take_deleted_away(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<()> {
         let damage = || {
             Error::corrupt("counting deleted documents by their values")
                 .expected("one value each at the most, which all documents have been counted by")
                 .found("others")
-                .in_file(part.segment.file().path())
+                .in_file(part.segment.segment.file().path())
         };
-        let documents = MatchSet::Some(deleted::documents(part.segment)?);
+        let documents = MatchSet::Some(deleted::documents(part.segment.segment)?);
         let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range);
         of_deleted.add_by_column(&part.column, &documents, |_| Err(damage()))?;
         let taken = of_deleted.by_ends.iter().chain([&of_deleted.n_with]);
         for (count, taken) in self.by_ends.iter_mut().chain([&mut self.n_with]).zip(taken) {
             *count = count.checked_sub(*taken).ok_or_else(damage)?;
         }
-        self.profile.add(&of_deleted.profile);
+        self.profile += of_deleted.profile;
         self.profile.deleted_taken_away += n_deleted;
         Ok(())
     }
@@ -204,7 +204,7 @@ impl PieceCounts {
 
     /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted and
     /// will have to be taken away.
-    fn add_everything(&mut self, part: &OfSegment<'_, '_>, n_deleted: u64) -> Result<bool> {
+    fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
         let cost_ns = n_ends * END_NS + n_deleted * FEW_NS;
         if cost_ns > u64::from(part.column.n_docs()) || !part.field.has_codes() {
@@ -359,7 +359,7 @@ impl PieceCounts {
 /// Counts what matches in some segments by the number of `ends` up to a value: a document with many values once for each number
 /// that one of them has.
 pub(super) fn count_by_ends(
-    columns: &[OfSegment<'_, '_>],
+    columns: &[OfSegment<'_>],
     ends: Vec<u64>,
     range: Option<(u64, u64)>,
 ) -> Result<PieceCounts> {

@@ -1,6 +1,7 @@
 //! Counts of a facet, and the work that they took.
 
 use crate::plan::FacetMethod;
+use crate::sums::sums;
 use std::time::Duration;
 
 /// The most frequent terms, and what they leave out.
@@ -31,22 +32,30 @@ pub(crate) struct FacetProfile {
     /// How they were counted in the end.
     pub(crate) method: Option<FacetMethod>,
     /// Work on a column, where they were counted by one.
-    pub(crate) column: Option<ColumnProfile>,
+    pub(crate) column: Option<ColumnCounts>,
 }
 
-/// Work on a column.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ColumnProfile {
+/// What was looked at in a column, and what bounds of blocks spared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnCounts {
     /// Documents whose values were read.
-    pub(crate) documents: u64,
-    /// Blocks in which something matches, and those that were not read because their bounds say all.
-    pub(crate) blocks: u64,
-    pub(crate) blocks_skipped: u64,
-    /// Ends of ranges that were looked up in a dictionary, whose cumulative document frequencies counted a segment.
-    pub(crate) ends_looked_up: u64,
+    pub documents: u64,
+    /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
+    /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
+    /// which anything matches.
+    pub blocks: u64,
+    /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
+    /// order, or all of them lie in one range.
+    pub blocks_skipped: u64,
+    /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
+    pub ends_looked_up: u64,
     /// Deleted documents whose values were taken away from what these say.
-    pub(crate) deleted_taken_away: u64,
-    pub(crate) time: Duration,
+    pub deleted_taken_away: u64,
+}
+
+sums! {
+    ColumnCounts: documents, blocks, blocks_skipped, ends_looked_up, deleted_taken_away;
 }
 
 impl FacetProfile {
@@ -59,18 +68,7 @@ impl FacetProfile {
         self.bytes_read += other.bytes_read;
         self.time += other.time;
         if let Some(column) = &other.column {
-            self.column.get_or_insert_default().add(column);
+            *self.column.get_or_insert_default() += *column;
         }
-    }
-}
-
-impl ColumnProfile {
-    pub(crate) fn add(&mut self, other: &ColumnProfile) {
-        self.documents += other.documents;
-        self.blocks += other.blocks;
-        self.blocks_skipped += other.blocks_skipped;
-        self.ends_looked_up += other.ends_looked_up;
-        self.deleted_taken_away += other.deleted_taken_away;
-        self.time += other.time;
     }
 }

@@ -12,16 +12,12 @@
 //! Cost: a look at the directory for 1,024 documents, and two to four nanoseconds for each that matches and each of its
 //! values; where these lie in several pieces, a nanosecond for each piece and range. Memory: some 350 bytes a range.
 
-use super::of_field::OfField;
+use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;
-use super::profile::ColumnProfile;
+use super::profile::ColumnCounts;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::MatchSet;
-use crate::ids::FieldId;
-use crate::plan::SegmentPlan;
 use std::ops::Range;
-use std::time::Instant;
 
 /// What ranges count, and what they leave out.
 #[derive(Clone, Debug, Default)]
@@ -32,28 +28,21 @@ pub(crate) struct RangeCounts {
     pub(crate) other: u64,
     /// Matching documents that have none.
     pub(crate) missing: u64,
-    pub(crate) profile: ColumnProfile,
+    pub(crate) profile: ColumnCounts,
 }
 
-/// Counts the documents of `matches` by ranges of codes; one that ends before it begins has none.
-pub(crate) fn count_ranges(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    ranges: &[Range<u128>],
-    matches: &[MatchSet],
-) -> Result<RangeCounts> {
-    let started = Instant::now();
+/// Counts what matches by ranges of codes; one that ends before it begins has none.
+pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<RangeCounts> {
     budget::hold(size_of_val(ranges) as u64 * 12)?;
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
     let (mut counting, ends) = Counting::new(ranges);
-    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
+    let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let mut counts = PieceCounts::new(ends, range);
     for part in columns {
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }
     let PieceCounts { by_ends, n_with, profile, .. } = counts;
-    let profile = ColumnProfile { time: started.elapsed(), ..profile };
     Ok(RangeCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
 }
 
@@ -133,7 +122,7 @@ impl Counting {
             counts,
             other: n_with.saturating_sub(n_inside),
             missing: n_matches.saturating_sub(n_with),
-            profile: ColumnProfile::default(),
+            profile: ColumnCounts::default(),
         }
     }
 }

@@ -9,7 +9,8 @@
 //! Source: Munro and Paterson, *Selection and sorting with limited storage*, 1980, with parts of equal width instead of equal ranks.
 
 use super::of_field::OfSegment;
-use super::profile::ColumnProfile;
+use super::profile::ColumnCounts;
+use super::tally::outside;
 use crate::budget::{self, Held};
 use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;
@@ -306,13 +307,6 @@ fn differs(expected: u64, found: u64) -> Error {
         .found(found.to_string())
 }
 
-#[cold]
-fn outside(code: u64) -> Error {
-    Error::corrupt("counting the codes of a column")
-        .expected("one between the least and the greatest of the column")
-        .found(code.to_string())
-}
-
 /// The dictionaries of a field of which no document has two values, where every document matches: sums of document frequencies say
 /// what stands at a rank.
 pub(super) struct RankedTerms<'s> {
@@ -321,7 +315,7 @@ pub(super) struct RankedTerms<'s> {
 
 impl<'s> RankedTerms<'s> {
     /// Of all segments; `None` where one does not keep the sums.
-    pub(super) fn open(columns: &[OfSegment<'_, 's>]) -> Result<Option<Self>> {
+    pub(super) fn open(columns: &[OfSegment<'s>]) -> Result<Option<Self>> {
         let mut parts = vec![];
         for OfSegment { field, .. } in columns {
             let dictionary = field.terms()?;
@@ -350,7 +344,7 @@ impl<'s> RankedTerms<'s> {
         &self,
         rank: u64,
         (mut least, mut greatest): (u64, u64),
-        profile: &mut ColumnProfile,
+        profile: &mut ColumnCounts,
     ) -> Result<u64> {
         while least < greatest {
             let middle = least + (greatest - least) / 2;

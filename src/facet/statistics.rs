@@ -15,8 +15,8 @@
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
-use super::of_field::{OfSegment, wider};
-use super::profile::ColumnProfile;
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
+use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
 use super::sketch::Sketch;
 use super::tally::Tally;
@@ -26,15 +26,13 @@ use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number}
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
-use crate::ids::FieldId;
-use crate::plan::{SegmentPlan, cost};
+use crate::plan::cost;
 use crate::plural::counted;
 use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
-use std::time::Instant;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -63,7 +61,7 @@ pub(crate) struct NumberStatistics {
     pub(crate) missing: u64,
     /// Where they were asked for.
     pub(crate) spread: Option<Spread>,
-    pub(crate) profile: ColumnProfile,
+    pub(crate) profile: ColumnCounts,
 }
 
 /// How the values lie.
@@ -84,15 +82,12 @@ pub(crate) struct SpreadWanted<'w> {
     pub(crate) percentiles: &'w [f64],
 }
 
-/// Looks at the values of a field of numbers or dates among `matches`.
+/// Looks at the values of a field of numbers or dates among what matches.
 pub(crate) fn statistics_of(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
+    of: FieldMatches<'_>,
     wanted: Option<SpreadWanted<'_>>,
-    matches: &[MatchSet],
 ) -> Result<NumberStatistics> {
-    let started = Instant::now();
-    let sources = Sources::new(segments, field, matches)?;
+    let sources = Sources::new(of)?;
     let (looking, spread) = match wanted {
         None => (Looking::over(&sources, Values::Passed)?, None),
         Some(wanted) => {
@@ -104,9 +99,9 @@ pub(crate) fn statistics_of(
         moments: looking.moments,
         range: looking.range,
         with_value: looking.n_with,
-        missing: sources.n_matches.saturating_sub(looking.n_with),
+        missing: sources.of_field.n_matches.saturating_sub(looking.n_with),
         spread,
-        profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
+        profile: looking.profile,
     })
 }
 
@@ -120,18 +115,12 @@ pub(crate) struct EqualParts {
     pub(crate) is_exact: bool,
     /// Matching documents that have none.
     pub(crate) missing: u64,
-    pub(crate) profile: ColumnProfile,
+    pub(crate) profile: ColumnCounts,
 }
 
-/// Cuts the values of a field of numbers or dates among `matches` into at most `n` parts.
-pub(crate) fn equal_parts(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    n: usize,
-    matches: &[MatchSet],
-) -> Result<EqualParts> {
-    let started = Instant::now();
-    let sources = Sources::new(segments, field, matches)?;
+/// Cuts the values of a field of numbers or dates among what matches into at most `n` parts.
+pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize) -> Result<EqualParts> {
+    let sources = Sources::new(of)?;
     let looking = sources.count()?;
     let n_values = looking.moments.n();
     let mut starts = match &looking.values {
@@ -146,8 +135,8 @@ pub(crate) fn equal_parts(
         starts,
         n_values,
         is_exact: !matches!(looking.values, Values::Sketched(_)),
-        missing: sources.n_matches.saturating_sub(looking.n_with),
-        profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
+        missing: sources.of_field.n_matches.saturating_sub(looking.n_with),
+        profile: looking.profile,
     })
 }
 
@@ -244,50 +233,31 @@ fn rank(percent: f64, n: u64) -> u64 {
 /// Where the values of a field are among what matches.
 struct Sources<'s> {
     kind: FieldKind,
-    n_matches: u64,
-    /// About how many values the matches have, the least and the greatest, and the segments with a column.
+    /// About how many values the matches have, of segments with a column, and how many all documents of these have.
     n_values: u64,
-    /// How many all documents of these segments have.
     n_values_of_all: u64,
-    range: Option<(u64, u64)>,
-    columns: Vec<OfSegment<'s, 's>>,
-    /// Those without one, what matches there, and how many documents there are.
-    readers: Vec<(FieldReader<'s>, &'s MatchSet, u32)>,
+    of_field: OfField<'s>,
 }
 
 impl<'s> Sources<'s> {
-    fn new(
-        segments: &'s [SegmentPlan<'_>],
-        field: FieldId,
-        matches: &'s [MatchSet],
-    ) -> Result<Self> {
-        let kind =
-            segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
-        let (mut columns, mut readers, mut range) = (vec![], vec![], None);
-        let (mut n_matches, mut n_values, mut n_docs) = (0, 0, 0);
-        for (segment, matches) in segments.iter().zip(matches) {
-            n_matches += matches.len(segment.n_docs);
-            let field = segment.segment.field(field);
-            match field.column()? {
-                Some(column) => {
-                    range = wider(range, column.range());
-                    n_values += u128::from(column.n_values());
-                    n_docs += u128::from(column.n_docs());
-                    columns.push(OfSegment { segment: segment.segment, field, column, matches });
-                }
-                None => readers.push((field, matches, segment.n_docs)),
-            }
+    fn new(of: FieldMatches<'s>) -> Result<Self> {
+        let first = of.segments.first().map(|it| it.segment.schema().get(of.field).kind);
+        let (kind, of_field) = (first.unwrap_or(FieldKind::I64), OfField::new(of)?);
+        let (mut n_values, mut n_docs) = (0, 0);
+        for OfSegment { column, .. } in &of_field.columns {
+            n_values += u128::from(column.n_values());
+            n_docs += u128::from(column.n_docs());
         }
         // As many as other documents have.
-        let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs.max(1));
+        let of_matches = (n_values * u128::from(of_field.n_matches)).div_ceil(n_docs.max(1));
         let [n_values, n_values_of_all] =
             [of_matches, n_values].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
-        Ok(Sources { kind, n_matches, n_values, n_values_of_all, range, columns, readers })
+        Ok(Sources { kind, n_values, n_values_of_all, of_field })
     }
 
     /// Codes between the least and the greatest of the columns.
     fn n_codes(&self) -> u64 {
-        self.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
+        self.of_field.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
     }
 
     /// Looks at all values, and finds what is wanted of them in the way that takes least.
@@ -319,16 +289,18 @@ impl<'s> Sources<'s> {
         &self,
         wanted: SpreadWanted<'_>,
     ) -> Result<Option<(Looking, Spread)>> {
-        let is_of_all = |part: &OfSegment<'_, '_>| matches!(part.matches, MatchSet::Everything);
-        if !self.readers.is_empty()
-            || !self.columns.iter().all(is_of_all)
-            || wanted.distinct && self.columns.len() > 1
+        let is_of_all = |part: &OfSegment<'_>| matches!(part.matches, MatchSet::Everything);
+        if !self.of_field.others.is_empty()
+            || !self.of_field.columns.iter().all(is_of_all)
+            || wanted.distinct && self.of_field.columns.len() > 1
         {
             return Ok(None);
         }
-        let Some(ranked) = RankedTerms::open(&self.columns)? else { return Ok(None) };
+        let Some(ranked) = RankedTerms::open(&self.of_field.columns)? else { return Ok(None) };
         let n_ranks = wanted.percentiles.len() as u64;
-        if n_ranks.saturating_mul(ranked.rank_ns()) > self.n_matches.saturating_mul(NUMBER_NS) {
+        if n_ranks.saturating_mul(ranked.rank_ns())
+            > self.of_field.n_matches.saturating_mul(NUMBER_NS)
+        {
             return Ok(None);
         }
         let mut looking = Looking::over(self, Values::Passed)?;
@@ -346,7 +318,9 @@ impl<'s> Sources<'s> {
     /// The same by how many values lie in each part of their range; `None` where there is a counter for each, or where different
     /// values would take more memory to tell apart than to write down.
     fn spread_by_parts(&self, wanted: SpreadWanted<'_>) -> Result<Option<(Looking, Spread)>> {
-        let Some(range) = self.range.filter(|_| self.readers.is_empty()) else { return Ok(None) };
+        let Some(range) = self.of_field.range.filter(|_| self.of_field.others.is_empty()) else {
+            return Ok(None);
+        };
         let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
         if self.n_codes() <= COUNTERS_NEAR
             || self.n_values_of_all > u64::from(u32::MAX)
@@ -368,7 +342,7 @@ impl<'s> Sources<'s> {
             drop(parts);
             while let Some(round) = search.round()? {
                 let again = Looking::over(self, Values::InRound(round))?;
-                looking.profile.add(&again.profile);
+                looking.profile += again.profile;
                 if let Values::InRound(round) = again.values {
                     search.end(round)?;
                 }
@@ -392,20 +366,20 @@ impl<'s> Sources<'s> {
 
     /// What counts each value; `None` where there is too little memory.
     fn tally(&self) -> Result<Option<Tally>> {
-        let (least, n_codes, n_values, bytes) = if self.readers.is_empty() {
+        let (least, n_codes, n_values, bytes) = if self.of_field.others.is_empty() {
             let n_codes = self.n_codes();
             let bytes = match n_codes <= cost::counters_max(self.n_values) {
                 true => n_codes * 4,
                 false => self.n_values.saturating_mul(LISTED_BYTES),
             };
-            (self.range.unwrap_or_default().0, n_codes, self.n_values, bytes)
+            (self.of_field.range.unwrap_or_default().0, n_codes, self.n_values, bytes)
         } else {
             // Each term is written down.
             let mut n_terms = 0;
-            for (reader, ..) in &self.readers {
+            for (reader, ..) in &self.of_field.others {
                 n_terms += u64::from(reader.terms()?.n_terms());
             }
-            (0, u64::MAX, self.n_matches, n_terms.saturating_mul(LISTED_BYTES))
+            (0, u64::MAX, self.of_field.n_matches, n_terms.saturating_mul(LISTED_BYTES))
         };
         let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
         fits.then(|| Tally::new(least, n_codes, n_values)).transpose()
@@ -422,7 +396,7 @@ struct Looking {
     /// Room for what matches in a block, and for its numbers.
     places: Vec<u32>,
     numbers: Vec<u32>,
-    profile: ColumnProfile,
+    profile: ColumnCounts,
 }
 
 impl Looking {
@@ -436,12 +410,12 @@ impl Looking {
             codes: vec![],
             places: vec![],
             numbers: vec![],
-            profile: ColumnProfile::default(),
+            profile: ColumnCounts::default(),
         };
-        for OfSegment { column, matches, .. } in &sources.columns {
+        for OfSegment { column, matches, .. } in &sources.of_field.columns {
             looking.add_column(column, matches)?;
         }
-        for (reader, matches, n_docs) in &sources.readers {
+        for (reader, matches, n_docs) in &sources.of_field.others {
             looking.add_terms(*reader, matches, *n_docs)?;
         }
         if let Values::Counted(tally) = &mut looking.values {
@@ -482,12 +456,7 @@ impl Looking {
         )
     }
 
-    fn add_block<'s>(
-        &mut self,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
         let column = heads.column();
         self.profile.blocks += 1;
         let head = heads.get(nth)?;

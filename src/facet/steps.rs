@@ -10,20 +10,16 @@
 //! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
 //! bytes a step that is made or met, of which there may be 65,536.
 
-use super::of_field::{OfField, OfSegment, wider};
+use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
-use super::profile::ColumnProfile;
+use super::profile::ColumnCounts;
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{MatchSet, Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Column, Heads};
-use crate::ids::FieldId;
-use crate::plan::SegmentPlan;
-use crate::segment::file::Section;
-use crate::value::f64_of_code;
-use std::time::Instant;
+use crate::execution::{Places, for_each_block};
+use crate::format::column::{BLOCK_DOCS, Heads};
+use crate::value::{code_of_f64, f64_of_code};
 
 /// What a look at the directory takes about, and at a value, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -57,7 +53,7 @@ pub(crate) struct StepCounts {
     pub(crate) counts: Vec<(i128, u64)>,
     /// Matching documents that have no value.
     pub(crate) missing: u64,
-    pub(crate) profile: ColumnProfile,
+    pub(crate) profile: ColumnCounts,
 }
 
 impl Steps {
@@ -72,7 +68,7 @@ impl Steps {
                     None => -1 - i128::from((zero - code - 1) / width),
                 }
             }
-            Steps::Fractions(width) => width.step_of_code(code),
+            Steps::Fractions(width) => width.step(f64_of_code(code)),
         }
     }
 
@@ -83,7 +79,7 @@ impl Steps {
                 let number = step.checked_mul(width.into())?.checked_add(zero.into())?;
                 u64::try_from(number).ok()
             }
-            Steps::Fractions(width) => width.start_code(step),
+            Steps::Fractions(width) => code_of_f64(width.start(step)),
         }
     }
 
@@ -110,30 +106,21 @@ impl Steps {
     }
 }
 
-/// Counts the documents of `matches` by steps of a field of numbers.
-pub(crate) fn count_steps(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    steps: Steps,
-    matches: &[MatchSet],
-) -> Result<StepCounts> {
-    let started = Instant::now();
-    let OfField { columns, n_matches, mut range } = OfField::new(segments, field, matches)?;
+/// Counts what matches by steps of a field of numbers.
+pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCounts> {
+    let of_field = OfField::new(of)?;
+    let OfField { ref columns, n_matches, mut range, .. } = of_field;
     if let Some(of_all) = range
         && steps.check(of_all).is_err()
     {
         // Documents that do not match, or not any more, may be what is too far away.
-        range = range_of_matches(&columns)?;
+        range = range_of_matches(columns)?;
     }
     let Some(of_all) = range else {
         return Ok(StepCounts { missing: n_matches, ..StepCounts::default() });
     };
     steps.check(of_all)?;
-    if n_matches > u64::from(u32::MAX) {
-        return Err(Error::new(ErrorKind::LimitExceeded, "counting by steps")
-            .expected(format!("at most {} documents that match", u32::MAX))
-            .found(n_matches.to_string()));
-    }
+    of_field.check_matches("counting by steps")?;
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
     let made_max = (n_matches / DOCS_PER_STEP).clamp(MADE_MIN, MADE_MAX);
@@ -143,7 +130,7 @@ pub(crate) fn count_steps(
             budget::work(n_steps * STEP_NS)?;
             // Of all but the first, which begins before all numbers.
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
-            let counts = count_by_ends(&columns, ends, range)?;
+            let counts = count_by_ends(columns, ends, range)?;
             let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);
             (by_step.collect(), counts.n_with, counts.profile)
         }
@@ -155,10 +142,10 @@ pub(crate) fn count_steps(
                 first,
                 tally: Tally::of(0, n_steps, with_counters)?,
                 n_with: 0,
-                profile: ColumnProfile::default(),
+                profile: ColumnCounts::default(),
             };
             for OfSegment { column, matches, .. } in columns {
-                for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
+                for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
                     counting.add_block(heads, nth, places)
                 })?;
             }
@@ -178,15 +165,11 @@ pub(crate) fn count_steps(
             (counts, counting.n_with, counting.profile)
         }
     };
-    Ok(StepCounts {
-        counts,
-        missing: n_matches.saturating_sub(n_with),
-        profile: ColumnProfile { time: started.elapsed(), ..profile },
-    })
+    Ok(StepCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
 }
 
 /// The least and the greatest code of the documents that match.
-fn range_of_matches(columns: &[OfSegment<'_, '_>]) -> Result<Option<(u64, u64)>> {
+fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
     let mut range = None;
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
@@ -207,18 +190,13 @@ struct Counting {
     /// By how many steps one comes after the first.
     tally: Tally,
     n_with: u64,
-    profile: ColumnProfile,
+    profile: ColumnCounts,
 }
 
 impl Counting {
-    fn add_block<'s>(
-        &mut self,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-    ) -> Result<()> {
+    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
         budget::work(HEAD_NS)?;
-        let column: Column<Section<'s>> = heads.column();
+        let column = heads.column();
         self.profile.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);

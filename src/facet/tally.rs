@@ -285,7 +285,7 @@ fn check_codes(block: &Block<'_>, n_codes: u64) -> Result<()> {
 }
 
 #[cold]
-fn outside(code: u64) -> Error {
+pub(super) fn outside(code: u64) -> Error {
     Error::corrupt("counting the codes of a column")
         .expected("one between the least and the greatest of the column")
         .found(code.to_string())

@@ -30,6 +30,7 @@ use super::codes::{CountsByTerm, count_by_term};
 use super::deleted;
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
+use super::of_field::FieldMatches;
 use super::profile::{FacetProfile, TermCounts};
 use super::top::Top;
 use crate::budget;
@@ -42,20 +43,16 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::time::Instant;
 
 /// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
 const TERM_NS: u64 = 200;
 
-/// Counts the terms of a field by `method` among `matches`, which tells for each segment of a
-/// query's plan what matches there.
+/// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
-    segments: &[SegmentPlan<'_>],
+    of: FieldMatches<'_>,
     plan: &FacetPlan,
     method: FacetMethod,
-    matches: &[MatchSet],
 ) -> Result<TermCounts> {
-    let started = Instant::now();
     let mut counts = TermCounts { single_valued: true, ..TermCounts::default() };
     let mut counting = Counting {
         values: &plan.values,
@@ -66,7 +63,7 @@ pub(super) fn count_terms(
         held: 0,
         profile: FacetProfile::default(),
     };
-    for (segment, matches) in segments.iter().zip(matches) {
+    for (segment, matches) in of.parts() {
         counting.add_segment(segment, plan, method, matches, &mut counts)?;
     }
     if plan.values.limit > 0 && counting.left > 0 {
@@ -81,9 +78,8 @@ pub(super) fn count_terms(
     budget::release(counting.held);
     counts.profile = counting.profile;
     let looked_at = counts.profile.terms_intersected + counts.profile.terms_from_document_frequency;
-    counts.profile.terms_skipped = plan.n_terms.saturating_sub(looked_at);
+    counts.profile.terms_skipped = plan.sizes.n_terms.saturating_sub(looked_at);
     counts.buckets = counting.top.into_sorted();
-    counts.profile.time = started.elapsed();
     Ok(counts)
 }
 
@@ -188,9 +184,12 @@ impl<'c, 's> Counting<'c, 's> {
         };
         let matching = match matching {
             Matching::AllBut(documents) if is_by_frequency => {
-                let documents = MatchSet::Some(documents);
-                let of_deleted = count_by_term(segment.segment, plan.field, &documents)?;
-                drop(documents);
+                let segments = std::slice::from_ref(segment);
+                let of_deleted = count_by_term(FieldMatches {
+                    segments,
+                    matches: &[MatchSet::Some(documents)],
+                    field: plan.field,
+                })?;
                 budget::release(held);
                 Matching::AllButTerms(of_deleted)
             }

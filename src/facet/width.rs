@@ -4,8 +4,6 @@
 //! the value 0.3 in the step before, and no query for what is printed finds what was counted. So a step begins at the number nearest
 //! to so many times the decimal width, which is what a reader of numbers makes of the text of that multiple, too.
 
-use crate::value::{code_of_f64, f64_of_code};
-
 /// Beyond these whole numbers fractions have no neighbours that differ by one.
 const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 /// Powers of ten up to which a fraction is exactly one.
@@ -97,17 +95,6 @@ impl DecimalWidth {
             step += 1;
         }
         step
-    }
-
-    /// The code that a step begins with; `None` where that lies beyond all numbers.
-    pub(super) fn start_code(self, step: i128) -> Option<u64> {
-        code_of_f64(self.start(step))
-    }
-
-    /// The number of the step that the value of a code lies in.
-    #[inline]
-    pub(super) fn step_of_code(self, code: u64) -> i128 {
-        self.step(f64_of_code(code))
     }
 }
 

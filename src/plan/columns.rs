@@ -70,79 +70,71 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Turns an operator into one that is asked of the column, where that costs less for so many documents.
+    /// Turns an operator into one that is asked of the column, where that costs less than uniting lists for so many documents, or
+    /// somebody says so.
     fn goes_by_column(&mut self, id: NodeId, documents: f64, for_people: bool) -> Result<bool> {
         if self.forced == Some(Forced::UniteLists(id)) {
             return Ok(false);
         }
-        let chosen = match self.node(id).operator.clone() {
-            Operator::Expand(leaf) => self.expansion_by_column(id, leaf, documents)?,
-            Operator::Union { any } => self.values_by_column(id, &any, documents)?,
-            _ => None,
+        let operator = self.node(id).operator.clone();
+        let (field, pattern, united_ns) = match &operator {
+            Operator::Expand(leaf) => match self.leaves[leaf.index()] {
+                LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
+                    let order = self.node(id).order as u64;
+                    let united_ns = self.costs.expand_ns(self.n_terms(*leaf), order);
+                    (field, Some((*leaf, nth)), united_ns)
+                }
+                _ => return Ok(false),
+            },
+            Operator::Union { any } => match self.field_of_terms(any) {
+                Some(field) => {
+                    // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+                    let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+                    let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
+                    (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))
+                }
+                None => return Ok(false),
+            },
+            _ => return Ok(false),
         };
-        let Some(Choice { leaf, cost_ns, united_ns }) = chosen else { return Ok(false) };
-        let Some(leaf) = leaf else {
+        let is_asked = |part: &SegmentPlan<'_>| {
+            pattern.is_none_or(|(leaf, _)| part.leaves[leaf.index()].terms().is_some())
+        };
+        let Some(cost_ns) = self.column_cost(field, documents, pattern.is_some(), is_asked)? else {
+            return Ok(false);
+        };
+        let n_documents = documents as u64;
+        let is_better = cost_ns < united_ns || self.forced == Some(Forced::ByColumn(id));
+        if !is_better {
             if for_people {
-                let rule = Rule::UniteLists { documents: documents as u64 };
+                let rule = Rule::UniteLists { documents: n_documents };
                 self.record(id, rule, united_ns, cost_ns);
             }
             return Ok(false);
+        }
+        let leaf = match (&operator, pattern) {
+            (_, Some((leaf, nth))) => {
+                let expansion = &self.expansions[nth as usize];
+                for part in &mut self.segments {
+                    let has_ordinals = part.segment.schema().get(field).has_ordinals();
+                    let reader = part.segment.field(field);
+                    part.leaves[leaf.index()].go_by_column(expansion, reader, has_ordinals)?;
+                }
+                leaf
+            }
+            (Operator::Union { any }, None) => self.leaf_of_values(id, any, field)?,
+            _ => return Ok(false),
         };
         let node = &mut self.nodes[id.index()];
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
         if for_people {
-            self.record(id, Rule::ByColumn { documents: documents as u64 }, cost_ns, united_ns);
+            self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);
         }
         Ok(true)
     }
 
-    fn expansion_by_column(
-        &mut self,
-        id: NodeId,
-        leaf: LeafId,
-        documents: f64,
-    ) -> Result<Option<Choice>> {
-        let LeafKey::Expansion { field, nth } = self.leaves[leaf.index()] else { return Ok(None) };
-        let expansion = self.expansions[nth as usize].clone();
-        let is_asked = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].terms().is_some();
-        let Some(cost_ns) = self.column_cost(field, documents, true, is_asked)? else {
-            return Ok(None);
-        };
-        let united_ns = self.costs.expand_ns(self.n_terms(leaf), self.node(id).order as u64);
-        if !expansion.is_range() {
-            return Ok(None);
-        }
-        if !self.is_better(id, cost_ns, united_ns) {
-            return Ok(Some(Choice { leaf: None, cost_ns, united_ns }));
-        }
-        for part in &mut self.segments {
-            let has_ordinals = part.segment.schema().get(field).has_ordinals();
-            let reader = part.segment.field(field);
-            part.leaves[leaf.index()].go_by_column(&expansion, reader, has_ordinals)?;
-        }
-        Ok(Some(Choice { leaf: Some(leaf), cost_ns, united_ns }))
-    }
-
-    /// Whether the column is asked for what uniting lists takes so much longer, or because somebody says so.
-    fn is_better(&self, id: NodeId, cost_ns: f32, united_ns: f32) -> bool {
-        cost_ns < united_ns || self.forced == Some(Forced::ByColumn(id))
-    }
-
-    /// The same for a union of terms of one field.
-    fn values_by_column(
-        &mut self,
-        id: NodeId,
-        any: &Range<u32>,
-        documents: f64,
-    ) -> Result<Option<Choice>> {
-        let Some(field) = self.field_of_terms(any) else { return Ok(None) };
-        let Some(cost_ns) = self.column_cost(field, documents, false, |_| true)? else {
-            return Ok(None);
-        };
-        let united_ns = self.cost_of_union(any, documents);
-        if !self.is_better(id, cost_ns, united_ns) {
-            return Ok(Some(Choice { leaf: None, cost_ns, united_ns }));
-        }
+    /// A leaf of the values of a column, instead of a union of terms of one field, whose lists are not read.
+    fn leaf_of_values(&mut self, id: NodeId, any: &Range<u32>, field: FieldId) -> Result<LeafId> {
         let term_of = |id: &NodeId| {
             let leaf = self.node(*id).operator.leaf()?;
             Some((leaf, self.leaf(leaf).1?.to_owned()))
@@ -178,8 +170,7 @@ impl<'s> Plan<'s> {
         let nth = self.expansions.len() as u32;
         let values = terms.into_iter().map(|(_, term)| term).collect();
         self.expansions.push(Expansion::new(TermPattern::Set(values))?);
-        let leaf = Some(self.add_leaf(LeafKey::Expansion { field, nth }));
-        Ok(Some(Choice { leaf, cost_ns, united_ns }))
+        Ok(self.add_leaf(LeafKey::Expansion { field, nth }))
     }
 
     /// The field of inputs that are terms of one field.
@@ -191,13 +182,6 @@ impl<'s> Plan<'s> {
         let mut fields = self.inputs(any).iter().map(of_input);
         let first = fields.next()??;
         fields.all(|field| field == Some(first)).then_some(first)
-    }
-
-    /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.
-    fn cost_of_union(&self, any: &Range<u32>, documents: f64) -> f32 {
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
-        self.costs.union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
     /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
@@ -226,11 +210,4 @@ impl<'s> Plan<'s> {
         let by_block = documents * by_block / n_docs.max(1.0);
         Ok(Some(self.costs.column_scan_ns(documents, by_block)))
     }
-}
-
-/// A leaf that is asked of the column, what that costs, and what uniting its lists would; no leaf where that costs less.
-struct Choice {
-    leaf: Option<LeafId>,
-    cost_ns: f32,
-    united_ns: f32,
 }

@@ -222,7 +222,18 @@ impl CostModel {
             .sum()
     }
 
-    fn by_bounds_ns(&self, matches: f64, n_lists: usize, n_docs: u32, best: f64) -> f32 {
+    /// Scoring so many postings of terms that must all match, or any.
+    pub(crate) fn score_postings_ns(&self, postings: u64, n_docs: u32) -> f32 {
+        postings as f32 * self.score_posting_ns + windows(n_docs) * self.score_window_ns
+    }
+
+    /// Looking up each document that matches anything else in each list.
+    pub(crate) fn score_matches_ns(&self, matches: f64, n_lists: usize) -> f32 {
+        matches as f32 * n_lists.max(1) as f32 * self.score_looked_up_ns
+    }
+
+    /// Scoring what can be among the best, by bounds of what blocks can have.
+    pub(crate) fn by_bounds_ns(&self, matches: f64, n_lists: usize, n_docs: u32, best: f64) -> f32 {
         let bounds = windows(n_docs) * (self.bound_window_ns + n_lists as f32 * self.bound_list_ns);
         let scored = scored_by_bounds(matches, n_lists, best) as f32;
         bounds + scored * n_lists.max(1) as f32 * self.score_looked_up_ns
@@ -237,32 +248,6 @@ pub(crate) struct BestCosts {
 }
 
 impl BestCosts {
-    /// Of terms that must all match, or any; they have so many `postings` together.
-    pub(crate) fn of_terms(
-        costs: &CostModel,
-        matches: f64,
-        postings: u64,
-        n_lists: usize,
-        n_docs: u32,
-        best: f64,
-    ) -> Self {
-        let of_everything =
-            postings as f32 * costs.score_posting_ns + windows(n_docs) * costs.score_window_ns;
-        Self::or_less(costs.by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
-    }
-
-    /// Of anything else: what matches is found first, then each document is looked up in each list.
-    pub(crate) fn of_tree(
-        costs: &CostModel,
-        matches: f64,
-        n_lists: usize,
-        n_docs: u32,
-        best: f64,
-    ) -> Self {
-        let of_everything = matches as f32 * n_lists.max(1) as f32 * costs.score_looked_up_ns;
-        Self::or_less(costs.by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
-    }
-
     /// Of a phrase: bounds leave out candidates before their positions are read.
     pub(crate) fn of_phrase(
         costs: &CostModel,
@@ -280,7 +265,7 @@ impl BestCosts {
     }
 
     /// Where there is little to leave out, bounds end in scoring everything as well.
-    fn or_less(by_bounds: f32, of_everything: f32) -> Self {
+    pub(crate) fn or_less(by_bounds: f32, of_everything: f32) -> Self {
         BestCosts { by_bounds: by_bounds.min(of_everything), of_everything }
     }
 }
@@ -325,6 +310,7 @@ pub(crate) fn counters_max(matches: u64) -> u64 {
 /// What the cost of a facet depends on, summed over the segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetSizes {
+    /// Terms of the field.
     pub(crate) n_terms: u64,
     /// Of these such as are walked over where all are counted, and such as may be wanted.
     pub(crate) n_walked: u64,
@@ -413,20 +399,20 @@ impl FacetCosts {
         };
         let column = sizes.column_codes.map(|n_codes| sizes.column_ns(costs, n_codes, matches));
         let column_bytes = sizes.column_bytes(matches);
+        let of_ways = |listing, most_frequent_first, dictionary_order| FacetCosts {
+            listing,
+            most_frequent_first,
+            dictionary_order,
+            column,
+            column_bytes,
+        };
         if by_value {
             // The walk ends with the last that is wanted, and passes those of which no document matches.
             let found = 1.0 - (-matching * values / n).exp();
             let met = (limit / found.max(f64::MIN_POSITIVE)).min(n);
             listing *= (met / n) as f32;
             let dictionary_order = listing + met as f32 * of_term(values / n);
-            let most_frequent_first = f32::INFINITY;
-            return FacetCosts {
-                listing,
-                most_frequent_first,
-                dictionary_order,
-                column,
-                column_bytes,
-            };
+            return of_ways(listing, f32::INFINITY, dictionary_order);
         }
         // The count of rank N is matched by the document frequencies of the first N / matching
         // terms: no other can enter. A count below one excludes nothing.
@@ -447,13 +433,8 @@ impl FacetCosts {
         // Before the dictionary's first x terms are counted, N of them are as good as N / x of all.
         let counted = may_enter * (1.0 + (n / may_enter).ln());
         let passes = if may_enter > frequent_terms(limit as usize) as f64 { 2.0 } else { 1.0 };
-        FacetCosts {
-            listing,
-            most_frequent_first: passes * listing + may_enter as f32 * each(may_enter),
-            dictionary_order: listing + counted as f32 * each(counted),
-            column,
-            column_bytes,
-        }
+        let most_frequent_first = passes * listing + may_enter as f32 * each(may_enter);
+        of_ways(listing, most_frequent_first, listing + counted as f32 * each(counted))
     }
 }
 

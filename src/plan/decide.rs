@@ -175,12 +175,8 @@ impl Plan<'_> {
             && self.takes_smallest(id)
         {
             let documents = offset.saturating_add(limit);
-            self.record(
-                id,
-                Rule::SmallestOfTerms { documents },
-                self.costs.expand_ns(terms, 0),
-                cost_ns,
-            );
+            let smallest_ns = self.costs.expand_ns(terms, 0);
+            self.record(id, Rule::SmallestOfTerms { documents }, smallest_ns, cost_ns);
             return;
         }
         let windows = cost::windows(u32::try_from(self.n_docs()).unwrap_or(u32::MAX));

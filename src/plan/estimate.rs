@@ -76,23 +76,19 @@ pub(crate) enum EstimateSource {
 impl EstimateSource {
     /// The name shown in a plan.
     pub(crate) fn name(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
+        let text = match self {
             EstimateSource::Windows { counted: 1, of: 1 } => "counted in its only window",
-            EstimateSource::Windows { counted, of } if counted == of => {
-                return format!("counted in all {of} windows").into();
-            }
             EstimateSource::Windows { counted, of } => {
-                return format!("counted in {counted} of {of} windows").into();
-            }
-            EstimateSource::Placed { documents, of } if documents == of => {
-                return format!("placed in all {} with the words", counted(of, "document")).into();
+                let counted = if counted == of { "all".into() } else { format!("{counted} of") };
+                return format!("counted in {counted} {of} windows").into();
             }
             EstimateSource::Placed { documents, of } => {
-                return format!(
-                    "sample of {documents} of {} with the words",
-                    counted(of, "document")
-                )
-                .into();
+                let in_all = documents == of;
+                let of = counted(of, "document");
+                return Cow::Owned(match in_all {
+                    true => format!("placed in all {of} with the words"),
+                    false => format!("sample of {documents} of {of} with the words"),
+                });
             }
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",
@@ -104,7 +100,8 @@ impl EstimateSource {
             EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
-        })
+        };
+        text.into()
     }
 
     /// What the estimates of two segments come from, added up.

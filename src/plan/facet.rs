@@ -40,11 +40,9 @@ pub enum FacetOrder {
 pub(crate) struct FacetPlan {
     pub(crate) field: FieldId,
     pub(crate) values: ValuesWanted,
-    /// Terms of the field, summed over the segments.
-    pub(crate) n_terms: u64,
     /// What follows from the estimate of how many documents match.
     pub(crate) choice: FacetChoice,
-    pub(super) sizes: FacetSizes,
+    pub(crate) sizes: FacetSizes,
     /// It may be asked long after the plan was made, and in each bucket.
     costs: CostModel,
     wanted: Option<FacetMethod>,
@@ -82,8 +80,8 @@ impl FacetPlan {
             is_wanted: false,
             n_deleted: 0,
         };
-        let (values, n_terms, costs) = (values.clone(), sizes.n_terms, *costs);
-        Ok(FacetPlan { field, values, n_terms, choice, sizes, costs, wanted })
+        let (values, costs) = (values.clone(), *costs);
+        Ok(FacetPlan { field, values, choice, sizes, costs, wanted })
     }
 
     /// The ways to count where so many documents match, with what they cost, the cheapest first.
@@ -247,11 +245,6 @@ impl FacetMethod {
         FacetMethod::Dictionary,
         FacetMethod::Column,
     ];
-
-    /// Whether it takes memory that grows with what is counted.
-    pub(crate) fn takes_memory(self) -> bool {
-        matches!(self, FacetMethod::DocumentFrequency | FacetMethod::Column)
-    }
 
     /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {

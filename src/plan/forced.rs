@@ -96,59 +96,43 @@ impl Plan<'_> {
     pub(crate) fn otherwise(&self, decision: &Decision) -> Vec<Forced> {
         let id = decision.node;
         let counts = self.counts(id);
-        match decision.rule {
-            Rule::AbsentTerm(_) | Rule::NeverMeet | Rule::CountIsKnown if counts => {
-                vec![Forced::ReadPostings]
+        let way = match decision.rule {
+            Rule::AbsentTerm(_) | Rule::NeverMeet | Rule::CountIsKnown => {
+                counts.then_some(Forced::ReadPostings)
             }
             Rule::SmallestFirst { moved } => {
-                let largest_first = Forced::Order(id, InputOrder::LargestFirst);
-                let n_inputs = match &self.node(id).operator {
-                    Operator::Intersect { all, .. } => all.len(),
-                    _ => 0,
-                };
-                match moved && n_inputs > 2 {
-                    true => vec![largest_first, Forced::Order(id, InputOrder::AsWritten)],
-                    false => vec![largest_first],
-                }
+                let is_long = matches!(&self.node(id).operator, Operator::Intersect { all, .. } if all.len() > 2);
+                let as_written = (moved && is_long).then_some(InputOrder::AsWritten);
+                let orders = [InputOrder::LargestFirst].into_iter().chain(as_written);
+                return orders.map(|order| Forced::Order(id, order)).collect();
             }
             Rule::Kernel { chosen } => match &self.node(id).operator {
                 // Of two lists that are counted without deleted documents more than two containers meet at once.
                 Operator::Intersect { all, none }
                     if counts && all.len() == 2 && !none.is_empty() =>
                 {
-                    vec![]
+                    None
                 }
-                Operator::Intersect { all, .. } if all.len() > 1 => {
-                    vec![Forced::Kernel(id, chosen.alternative())]
+                Operator::Intersect { all, .. } => {
+                    (all.len() > 1).then(|| Forced::Kernel(id, chosen.alternative()))
                 }
-                _ => vec![],
+                _ => None,
             },
             Rule::CountLastStep
             | Rule::InclusionExclusion
             | Rule::CountWhileUniting
-            | Rule::Complement
-                if counts =>
-            {
-                vec![Forced::WriteThenCount]
+            | Rule::Complement => counts.then_some(Forced::WriteThenCount),
+            Rule::ByColumn { .. } => Some(Forced::UniteLists(id)),
+            Rule::UniteLists { .. } => Some(Forced::ByColumn(id)),
+            Rule::LessDeleted { .. } => Some(Forced::FindRange),
+            Rule::SmallestOfTerms { .. } => Some(Forced::UniteTerms),
+            Rule::PositionsLast { is_beside_others } => {
+                is_beside_others.then_some(Forced::PhrasesFirst)
             }
-            Rule::ByColumn { .. } => vec![Forced::UniteLists(id)],
-            Rule::UniteLists { .. } => vec![Forced::ByColumn(id)],
-            Rule::LessDeleted { .. } => vec![Forced::FindRange],
-            Rule::SmallestOfTerms { .. } => vec![Forced::UniteTerms],
-            Rule::PositionsLast { is_beside_others: true } => vec![Forced::PhrasesFirst],
-            Rule::StopAtPage { .. } => vec![Forced::CollectAll],
-            Rule::AbsentTerm(_)
-            | Rule::NeverMeet
-            | Rule::CountIsKnown
-            | Rule::CountLastStep
-            | Rule::InclusionExclusion
-            | Rule::CountWhileUniting
-            | Rule::Complement
-            | Rule::EveryDocument(_)
-            | Rule::DropFromUnion(_)
-            | Rule::PositionsLast { is_beside_others: false }
-            | Rule::UniteTerms { .. } => vec![],
-        }
+            Rule::StopAtPage { .. } => Some(Forced::CollectAll),
+            Rule::EveryDocument(_) | Rule::DropFromUnion(_) | Rule::UniteTerms { .. } => None,
+        };
+        way.into_iter().collect()
     }
 
     /// In what other order the inputs of an intersection come.

@@ -328,21 +328,16 @@ impl<'s> Leaf<'s> {
                     Span::NOTHING
                 }
             }
-            Postings::Short(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
-                let share = f64::from(w) / f64::from(n_docs.max(1));
-                let upper = self.documents.min(w);
-                // As many as the other windows cannot hold must be here.
-                let lower = self.documents.saturating_sub(n_docs - w);
-                Span { lower, upper, documents: f64::from(self.documents) * share }
-            }
-            Postings::Terms(_) | Postings::Column(_) => {
+            Postings::Short(_)
+            | Postings::LongUnread(_)
+            | Postings::PresenceUnread
+            | Postings::Terms(_)
+            | Postings::Column(_) => {
                 let Span { lower, upper, documents } = self.whole();
                 let share = f64::from(w) / f64::from(n_docs.max(1));
-                Span {
-                    lower: lower.saturating_sub(n_docs - w),
-                    upper: upper.min(w),
-                    documents: documents * share,
-                }
+                // As many as the other windows cannot hold must be here.
+                let lower = lower.saturating_sub(n_docs - w);
+                Span { lower, upper: upper.min(w), documents: documents * share }
             }
         }
     }

@@ -8,27 +8,23 @@ use crate::error::Result;
 use crate::format::terms::TermInfo;
 use crate::ids::{FieldId, SegmentId};
 use crate::query::Normal;
+use crate::recycle::Pool;
 use crate::segment::reader::SegmentReader;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Terms up to which comparing with all costs less than hashing.
 const COMPARED_MAX: usize = 16;
 /// Memory of a term beside its bytes, where there are many.
 const TERM_BYTES: u64 = 160;
-/// Searches at the same time whose memory is kept for later ones, and the terms of which each may have been.
-const POOLED_MAX: usize = 16;
+/// Terms of a search whose memory is kept for later ones.
 const TERMS_KEPT: usize = 64;
 
-/// Memory of earlier searches for the terms of later ones, at most one for each that ran at the same time.
+/// Memory of earlier searches for the terms of later ones.
 #[derive(Debug, Default)]
-#[expect(
-    clippy::vec_box,
-    reason = "a search has it in a box, too: it is taken and given back as it is"
-)]
-pub(crate) struct TermPool(Mutex<Vec<Box<Kept>>>);
+pub(crate) struct TermPool(Pool<Box<Kept>>);
 
 /// The terms that a search has looked up.
 #[derive(Debug, Default)]
@@ -78,14 +74,11 @@ impl LookUps {
 
     /// For a search for what a query matches and nothing else.
     pub(crate) fn of(normal: &Normal) -> Self {
-        match normal.has_each_term_once() {
-            true => LookUps::passing(),
-            false => {
-                let look_ups = LookUps::passing();
-                look_ups.kept.replace(Some(Box::default()));
-                look_ups
-            }
+        let look_ups = LookUps::passing();
+        if !normal.has_each_term_once() {
+            look_ups.kept.replace(Some(Box::default()));
         }
+        look_ups
     }
 
     /// Keeps what is looked up from now on; whether that is new.
@@ -94,7 +87,7 @@ impl LookUps {
         if kept.is_some() {
             return false;
         }
-        *kept = Some(pool.lock().pop().unwrap_or_default());
+        *kept = Some(pool.0.take());
         self.pool.get_or_init(|| Arc::clone(pool));
         true
     }
@@ -207,18 +200,7 @@ impl Drop for LookUps {
             return;
         }
         kept.clear();
-        let mut free = pool.lock();
-        if free.len() < POOLED_MAX {
-            free.push(kept);
-        }
-    }
-}
-
-impl TermPool {
-    /// Memory that a panic left behind is that of no search.
-    #[expect(clippy::vec_box, reason = "as it lies in the pool")]
-    fn lock(&self) -> MutexGuard<'_, Vec<Box<Kept>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        pool.0.give(kept);
     }
 }
 

@@ -100,6 +100,11 @@ pub(crate) enum Goal {
     Page { offset: u64, limit: u64, total: Total },
 }
 
+impl Goal {
+    /// Everything that matches is found, and no page made of it.
+    pub(crate) const MATCHES: Goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+}
+
 /// How far matches are counted; see [`crate::request::TotalMode`] for the public twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Total {
@@ -390,60 +395,49 @@ impl<'s> Plan<'s> {
 
     /// An empty plan in memory that was used before.
     fn in_scratch(scratch: PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
-        let PlanScratch {
-            nodes,
-            inputs,
-            leaves,
-            terms,
-            spans,
-            pending,
-            wanted,
-            segments,
-            of_segments,
-        } = scratch;
         Plan {
             goal: options.goal,
             page: None,
             keeps_matches: options.keeps_matches,
-            nodes,
-            inputs,
-            leaves,
-            terms,
+            nodes: scratch.nodes,
+            inputs: scratch.inputs,
+            leaves: scratch.leaves,
+            terms: scratch.terms,
             expansions: vec![],
             phrases: vec![],
-            segments: recycled(segments),
+            segments: recycled(scratch.segments),
             decisions: vec![],
             facets: vec![],
             costs,
             forced: options.forced,
             told: vec![],
             sample_work_left: sample::WORK_OF_ALL,
-            spans,
-            pending,
-            wanted,
-            of_segments,
+            spans: scratch.spans,
+            pending: scratch.pending,
+            wanted: scratch.wanted,
+            of_segments: scratch.of_segments,
         }
     }
 
     /// Ends the plan and keeps its memory.
     pub(crate) fn into_scratch(self) -> PlanScratch {
-        let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, .. } = self;
-        let (mut pending, mut wanted, mut segments) = (self.pending, self.wanted, self.segments);
-        let mut of_segments = self.of_segments;
+        let Plan { mut segments, mut of_segments, .. } = self;
         of_segments.extend(segments.drain(..).rev().map(|part| OfSegment {
             leaves: recycled(part.leaves),
             estimates: recycled(part.estimates),
         }));
         of_segments.drain(..of_segments.len().saturating_sub(SEGMENTS_KEPT));
-        nodes.clear();
-        inputs.clear();
-        leaves.clear();
-        terms.clear();
-        spans.clear();
-        pending.clear();
-        wanted.clear();
-        let segments = recycled(segments);
-        PlanScratch { nodes, inputs, leaves, terms, spans, pending, wanted, segments, of_segments }
+        PlanScratch {
+            nodes: recycled(self.nodes),
+            inputs: recycled(self.inputs),
+            leaves: recycled(self.leaves),
+            terms: recycled(self.terms),
+            spans: recycled(self.spans),
+            pending: recycled(self.pending),
+            wanted: recycled(self.wanted),
+            segments: recycled(segments),
+            of_segments,
+        }
     }
 
     /// Documents in the snapshot, deleted ones included.

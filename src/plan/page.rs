@@ -16,15 +16,8 @@ use super::{Goal, Total, cost};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
-    /// Hits that are left out before the first, and hits at the most.
-    pub(crate) offset: u64,
-    pub(crate) limit: u64,
-    pub(crate) total: Total,
-    /// Whether only the number of matches is wanted.
-    pub(crate) count_only: bool,
-    /// Whether all matches are kept, to count facets of them.
-    pub(crate) has_facets: bool,
     pub(crate) count: CountStrategy,
+    pub(crate) wanted: PageWanted,
 }
 
 /// Ways to count matches beside a page.
@@ -94,12 +87,15 @@ pub(crate) trait Scoring {
 }
 
 /// Page that is wanted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PageWanted {
+    /// Hits that are left out before the first, and hits at the most.
     pub(crate) offset: u64,
     pub(crate) limit: u64,
     pub(crate) total: Total,
+    /// Whether only the number of matches is wanted.
     pub(crate) count_only: bool,
+    /// Whether all matches are kept, to count facets of them.
     pub(crate) has_facets: bool,
     /// Whether hits are sorted by fields, or grouped by the values of one.
     pub(crate) is_sorted: bool,
@@ -126,8 +122,7 @@ impl PageOperator {
 impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
-        let PageWanted { offset, limit, total, count_only, has_facets, .. } = wanted;
-        let has_hits = !count_only && limit > 0;
+        let has_hits = !wanted.count_only && wanted.limit > 0;
         let operator = match scoring {
             _ if wanted.is_collapsed && has_hits => PageOperator::Collapse,
             Some(scoring) if scoring.constant().is_none() || wanted.is_after => {
@@ -136,8 +131,8 @@ impl PagePlan {
             _ if wanted.is_sorted && has_hits => PageOperator::Sort,
             scoring => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
-        let count = CountStrategy::choose(operator, total, has_facets);
-        PagePlan { operator, offset, limit, total, count_only, has_facets, count }
+        let count = CountStrategy::choose(operator, wanted.total, wanted.has_facets);
+        PagePlan { operator, count, wanted }
     }
 
     /// Whether everything that matches has to be found to make the page.
@@ -145,29 +140,27 @@ impl PagePlan {
         match self.operator {
             PageOperator::DocOrder { .. } => false,
             PageOperator::Sort | PageOperator::Collapse => true,
-            PageOperator::TopK(strategy) => strategy.needs_matches(self.has_facets),
+            PageOperator::TopK(strategy) => strategy.needs_matches(self.wanted.has_facets),
         }
     }
 
     /// Goal of the matching operators.
     pub(crate) fn goal(&self) -> Goal {
-        let all = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+        let PageWanted { offset, limit, total, count_only, .. } = self.wanted;
         match self.operator {
-            PageOperator::DocOrder { .. } if self.count_only => Goal::Count,
-            PageOperator::DocOrder { .. } => {
-                Goal::Page { offset: self.offset, limit: self.limit, total: self.total }
-            }
-            _ if self.needs_matches() => all,
+            PageOperator::DocOrder { .. } if count_only => Goal::Count,
+            PageOperator::DocOrder { .. } => Goal::Page { offset, limit, total },
+            _ if self.needs_matches() => Goal::MATCHES,
             PageOperator::TopK(_) => self.goal_of_count(),
-            PageOperator::Sort | PageOperator::Collapse => all,
+            PageOperator::Sort | PageOperator::Collapse => Goal::MATCHES,
         }
     }
 
     /// Goal of the matching operators where they do nothing but count.
     pub(crate) fn goal_of_count(&self) -> Goal {
-        match (self.count, self.total) {
-            (CountStrategy::AfterPage, Total::UpTo(_)) => {
-                Goal::Page { offset: 0, limit: 0, total: self.total }
+        match (self.count, self.wanted.total) {
+            (CountStrategy::AfterPage, total @ Total::UpTo(_)) => {
+                Goal::Page { offset: 0, limit: 0, total }
             }
             _ => Goal::Count,
         }
@@ -279,7 +272,6 @@ pub(crate) struct TopKDetails {
     /// Patterns that are scored by their best terms.
     pub(crate) patterns: Vec<String>,
     pub(crate) statistics: StatisticsOf,
-    pub(crate) is_after: bool,
     /// Documents of the snapshot, without deleted ones.
     pub(crate) n_docs: u32,
 }
@@ -307,7 +299,6 @@ pub(crate) struct SortDetails {
     pub(crate) is_in_index_order: bool,
     /// Functions of scores in words; nothing without any.
     pub(crate) scores: String,
-    pub(crate) is_after: bool,
 }
 
 /// Details of groups.

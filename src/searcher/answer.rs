@@ -21,9 +21,9 @@ const HITS_ROOM_MAX: u64 = 1_024;
 /// Room made for hits, which are larger.
 const HITS_ROOM: u64 = 100;
 /// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
-pub(super) const HITS_AFTER_STOP: usize = 10;
+const HITS_AFTER_STOP: usize = 10;
 /// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
-pub(super) const FETCHED_NS: u64 = 50_000;
+const FETCHED_NS: u64 = 50_000;
 
 impl Search<'_> {
     /// Answers the query.
@@ -35,7 +35,7 @@ impl Search<'_> {
         };
         self.log_if_slow(Some(started), answer.as_ref().err());
         if let Some(memory) = self.meaning.into_memory() {
-            self.searcher.keep_search_memory(memory);
+            self.searcher.0.memory.give(memory);
         }
         answer
     }
@@ -43,54 +43,44 @@ impl Search<'_> {
     /// The same, by a search that has to run.
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget());
-        let fields =
-            self.request.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
+        let fields = self.known_fields()?;
         let ranked = match self.ranked() {
             Err(error) => {
                 // What would have to be known before anything is found.
-                let stopped = Some(self.stopped(error)?);
-                let total = Total { value: 0, relation: Relation::AtLeast };
-                let facets = self.request.facets.iter().map(FacetCounts::unknown);
-                let (facets, took) = (facets.collect(), started.elapsed());
-                return Ok(Hits {
-                    total,
-                    hits: vec![],
-                    groups: None,
-                    facets,
-                    took,
-                    from_cache: false,
-                    stopped,
-                });
+                let mut found = Found::uncounted();
+                self.end(Err(error), &mut found)?;
+                return Ok(found.into_hits(vec![], started.elapsed()));
             }
             Ok(ranked) => ranked,
         };
         let n_hits = if self.request.count_only { 0 } else { self.request.limit.min(HITS_ROOM) };
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
-        let mut add = |hit: Hit| {
-            if let Err(error) = budget::work(FETCHED_NS) {
-                stopped = Some(self.stopped(error)?);
-                if hits.len() >= HITS_AFTER_STOP {
-                    return Ok(());
-                }
-            }
-            hits.push(Hit { fields: self.fetched(hit.doc, fields.as_deref())?, ..hit });
-            Ok(())
-        };
-        let found = self.find(ranked.as_ref(), Ready::default(), &mut add)?;
+        let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
+        let mut found = self.find(ranked.as_ref(), Ready::default(), add)?;
         if let Some(ranked) = ranked {
             self.with_memory(|memory| memory.ranked = ranked.into_scratch());
         }
-        let stopped = found.stopped.or(stopped);
-        Ok(Hits {
-            total: found.total,
-            hits,
-            groups: found.groups,
-            facets: found.facets,
-            took: started.elapsed(),
-            from_cache: false,
-            stopped,
-        })
+        found.stopped = found.stopped.or(stopped);
+        Ok(found.into_hits(hits, started.elapsed()))
+    }
+
+    /// Adds a hit of the page with its stored fields; of a search that is stopped only the first few.
+    pub(super) fn fetch(
+        &self,
+        hit: Hit,
+        fields: Option<&[String]>,
+        hits: &mut Vec<Hit>,
+        stopped: &mut Option<Stopped>,
+    ) -> Result<()> {
+        if let Err(error) = budget::work(FETCHED_NS) {
+            *stopped = Some(self.stopped(error)?);
+            if hits.len() >= HITS_AFTER_STOP {
+                return Ok(());
+            }
+        }
+        hits.push(Hit { fields: self.fetched(hit.doc, fields)?, ..hit });
+        Ok(())
     }
 
     /// The stored fields of a document, all of them or those with these names.
@@ -138,15 +128,8 @@ impl Search<'_> {
     fn planned(&self, page: &PagePlan, planned: Option<&mut Execution<'_>>) -> Result<Found> {
         let docs = self.with_memory(|memory| memory.docs.take());
         let mut found = Found { docs, ..Found::uncounted() };
-        let done = match planned {
-            Some(execution) => self.execute(execution, &mut found),
-            None => self.options(page.goal(), false).and_then(|options| {
-                let mut execution = self.execution(&options)?;
-                self.execute(&mut execution, &mut found)?;
-                self.searcher.recycle(execution);
-                Ok(())
-            }),
-        };
+        let options = || self.options(page.goal(), false);
+        let done = self.by_plan(planned, options, |it| self.execute(it, &mut found));
         self.end(done, &mut found)?;
         found.n_hits = found.docs.len() as u64;
         Ok(found)
@@ -175,38 +158,42 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Finds the documents of the page, counts the matches, and all facets of these.
     pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
         found.is_planned = true;
-        if self.request.facets.is_empty() {
-            return self.execute_page(execution, &mut found.docs, &mut found.total);
+        let request = &self.request;
+        if !request.count_only || !request.facets.is_empty() {
+            found.docs.reserve(request.limit.min(HITS_ROOM_MAX) as usize);
         }
-        found.docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
-        let done = execution.page_and_matches(&mut found.docs);
+        let docs = &mut found.docs;
+        let done = match self.forced {
+            _ if !request.facets.is_empty() => {
+                return self.with_matches_of(execution, found, |_, _, _| Ok(()));
+            }
+            _ if request.count_only => {
+                execution.count().map(|documents| Counted { documents, more: false })
+            }
+            Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
+            _ => execution.page(docs),
+        };
         found.total.value = execution.counted();
-        let (counted, matches) = done?;
-        found.total = self.total_of(counted);
-        self.count_facets(execution, &matches, found)
+        found.total = self.total_of(done?);
+        Ok(())
     }
 
-    /// Appends the documents of the page to `docs`, where there are no facets, and counts the matches.
-    pub(super) fn execute_page(
+    /// Does something by what is `planned` for it, or else by a plan of its own.
+    fn by_plan(
         &self,
-        execution: &mut Execution<'_>,
-        docs: &mut Vec<DocId>,
-        total: &mut Total,
+        planned: Option<&mut Execution<'_>>,
+        options: impl FnOnce() -> Result<PlanOptions>,
+        work: impl FnOnce(&mut Execution<'_>) -> Result<()>,
     ) -> Result<()> {
-        let done = match self.request.count_only {
-            true => execution.count().map(|documents| Counted { documents, more: false }),
-            false => {
-                docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
-                match self.forced {
-                    Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
-                    _ => execution.page(docs),
-                }
-            }
-        };
-        total.value = execution.counted();
-        *total = self.total_of(done?);
+        if let Some(execution) = planned {
+            return work(execution);
+        }
+        let mut execution = self.execution(&options()?)?;
+        work(&mut execution)?;
+        self.searcher.recycle(execution);
         Ok(())
     }
 
@@ -227,14 +214,8 @@ impl Search<'_> {
         found: &mut Found,
         then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
     ) -> Result<()> {
-        if let Some(execution) = planned {
-            return self.with_matches_of(execution, found, then);
-        }
-        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-        let mut execution = self.execution(&self.options(goal, false)?)?;
-        self.with_matches_of(&mut execution, found, then)?;
-        self.searcher.recycle(execution);
-        Ok(())
+        let options = || self.options(Goal::MATCHES, false);
+        self.by_plan(planned, options, |it| self.with_matches_of(it, found, then))
     }
 
     fn with_matches_of(
@@ -261,41 +242,35 @@ impl Search<'_> {
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
-        match (self.request.total, planned) {
-            (TotalMode::UpTo(_), Some(planned)) => return self.count_page(planned, total),
-            (TotalMode::UpTo(most), None) => {
-                let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
-                let options = PlanOptions { goal, forced: self.forced, ..PlanOptions::default() };
-                let mut execution = self.execution(&options)?;
-                self.count_page(&mut execution, total)?;
-                self.searcher.recycle(execution);
-                return Ok(());
-            }
-            (_, Some(planned)) => {
-                let done = planned.count();
-                total.value = planned.counted();
-                done?;
-            }
-            (_, None) if self.forced.is_some() => {
-                let options = PlanOptions { forced: self.forced, ..PlanOptions::default() };
-                let mut execution = self.execution(&options)?;
-                total.value = execution.count()?;
-                self.searcher.recycle(execution);
-            }
-            (_, None) => {
-                let normal = &self.rewritten()?.normal;
-                found.is_planned =
-                    self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;
-            }
+        let options = |goal| Ok(PlanOptions { goal, forced: self.forced, ..<_>::default() });
+        if let TotalMode::UpTo(most) = self.request.total {
+            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
+            return self.by_plan(
+                planned,
+                || options(goal),
+                |execution| {
+                    let done = execution.page(&mut vec![]);
+                    total.value = execution.counted();
+                    *total = self.total_of(done?);
+                    Ok(())
+                },
+            );
+        }
+        if planned.is_none() && self.forced.is_none() {
+            let normal = &self.rewritten()?.normal;
+            found.is_planned = self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;
+        } else {
+            self.by_plan(
+                planned,
+                || options(Goal::Count),
+                |execution| {
+                    let done = execution.count();
+                    total.value = execution.counted();
+                    done.map(|_| ())
+                },
+            )?;
         }
         total.relation = Relation::Exact;
-        Ok(())
-    }
-
-    fn count_page(&self, execution: &mut Execution<'_>, total: &mut Total) -> Result<()> {
-        let done = execution.page(&mut vec![]);
-        total.value = execution.counted();
-        *total = self.total_of(done?);
         Ok(())
     }
 
@@ -346,6 +321,12 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// The page, with its hits.
+    pub(super) fn into_hits(self, hits: Vec<Hit>, took: Duration) -> Hits {
+        let Found { total, groups, facets, stopped, .. } = self;
+        Hits { total, hits, groups, facets, took, from_cache: false, stopped }
+    }
+
     /// Nothing so far.
     pub(super) fn uncounted() -> Self {
         let total = Total { value: 0, relation: Relation::AtLeast };

@@ -30,7 +30,7 @@ impl<'s> Search<'s> {
     /// Does something in memory that earlier searches left.
     pub(super) fn with_memory<T>(&self, work: impl FnOnce(&mut SearchMemory) -> T) -> T {
         let memory = &mut *self.meaning.memory.borrow_mut();
-        work(memory.get_or_insert_with(|| self.searcher.search_memory()))
+        work(memory.get_or_insert_with(|| self.searcher.0.memory.take()))
     }
 
     /// The documents that the query means with all selections.

@@ -179,7 +179,7 @@ mod tests {
         let nodes = nodes.iter().map(|node| {
             let own = match &node.operator {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => {
-                    format!("values of {} terms", plan.n_terms)
+                    format!("values of {} terms", plan.sizes.n_terms)
                 }
                 FacetOperator::Facet(FacetStrategy::Column) => "ranges by column".to_owned(),
                 FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => "by bounds".into(),

@@ -1,5 +1,6 @@
 //! One search and its options.
 
+use super::meaning::Meaning;
 use super::search::Search;
 use super::{Explainer, Hits, PreparedSearch, Searcher};
 use crate::budget::Budget;
@@ -7,8 +8,7 @@ use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
 use crate::ranking::bm25::Parameters;
-use crate::request::{After, Collapse, Order, SearchRequest, Statistics};
-use crate::request::{Facet, TotalMode};
+use crate::request::{After, Collapse, Facet, Order, SearchRequest, Statistics, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
 use std::time::Duration;
@@ -417,6 +417,15 @@ impl<'a> SearchBuilder<'a> {
 
     /// The search itself, which can begin.
     pub(super) fn search(self) -> Search<'a> {
-        Search::new(self.searcher, self.request, self.budget)
+        Search {
+            searcher: self.searcher,
+            request: self.request,
+            budget: self.budget,
+            forced: None,
+            stays_open: false,
+            estimate_from: None,
+            explained: vec![],
+            meaning: Meaning::default(),
+        }
     }
 }

@@ -82,31 +82,29 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         sort,
         after,
         statistics,
+        score_functions,
         ..
     } = &*key.request;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
-    let asked = query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after.as_ref().and_then(After::sort_values).unwrap_or_default();
-    let after = after.iter().map(value_bytes).sum::<usize>();
-    let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
-    let functions = &key.request.score_functions;
-    let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
-    let asked =
-        asked + facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum::<usize>();
-    let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
-    let asked = asked
-        + match statistics {
+    let asked = [
+        query.heap_bytes(),
+        names.map(|name| TEXT_BYTES + name.len()).sum(),
+        after.iter().map(value_bytes).sum(),
+        sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum(),
+        score_functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum(),
+        facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum(),
+        selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum(),
+        match statistics {
             Statistics::Collection(given) => given.n_bytes(),
             Statistics::Snapshot | Statistics::Segment => 0,
-        };
-    let asked = asked + collapse.as_ref().map_or(0, |it| it.n_bytes());
+        },
+        collapse.as_ref().map_or(0, |it| it.n_bytes()),
+    ];
+    let asked: usize = asked.into_iter().sum();
     let facets: usize = answer.facets.iter().map(FacetCounts::n_bytes).sum();
     let hits: usize = answer.hits.iter().map(Hit::n_bytes).sum();
     (ENTRY_BYTES + asked + hits + facets) as u64
-}
-
-fn of_text(text: &str) -> usize {
-    TEXT_BYTES + text.len()
 }
 
 /// Whether there was no memory to count something, so that it may be exact with more.

@@ -12,13 +12,11 @@ use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::LookedAt;
-use crate::facet;
-use crate::facet::DistinctCounts;
+use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
-use crate::request::After;
-use crate::request::Collapse;
+use crate::request::{After, Collapse};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
@@ -78,8 +76,19 @@ impl Search<'_> {
         let done = self.with_matches(planned, &mut found, |execution, matches, _| {
             let started = Instant::now();
             let segments = &execution.plan().segments;
-            let mut grouping = Grouping::new(self, collapse, field, segments);
-            let done = grouping.find(matches);
+            let mut grouping = Grouping {
+                search: self,
+                collapse,
+                field,
+                segments,
+                page: vec![],
+                counts: None,
+                looked_at: 0,
+                n_kept: 0,
+                is_behind: false,
+            };
+            let done =
+                grouping.find_page(matches).and_then(|()| grouping.count(matches).map(|_| ()));
             groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
             (page, looked_at) = (grouping.page, grouping.looked_at);
             took = started.elapsed();
@@ -120,33 +129,9 @@ enum Group {
     Term(Box<[u8]>),
 }
 
-impl<'g> Grouping<'g> {
-    fn new(
-        search: &'g Search<'g>,
-        collapse: &'g Collapse,
-        field: FieldId,
-        segments: &'g [SegmentPlan<'g>],
-    ) -> Self {
-        Grouping {
-            search,
-            collapse,
-            field,
-            segments,
-            page: vec![],
-            counts: None,
-            looked_at: 0,
-            n_kept: 0,
-            is_behind: false,
-        }
-    }
-
-    /// Finds the page, and how many groups there are. Where that is stopped the page has what was found until then: what the
-    /// last whole batch gave or, of the first, what it had looked at.
-    fn find(&mut self, matches: &Matches) -> Result<()> {
-        self.find_page(matches)?;
-        self.count(matches).map(|_| ())
-    }
-
+impl Grouping<'_> {
+    /// Finds the page. Where that is stopped the page has what was found until then: what the last whole batch gave or, of the
+    /// first, what it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
         let best = BestHits::new(self.search)?;
         let n_matches = self.segments.iter().zip(matches);
@@ -164,11 +149,10 @@ impl<'g> Grouping<'g> {
             n = n.min(n_matches);
             self.page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
             if n == n_matches && !self.is_behind {
+                let found = self.after().map_or_else(String::new, |doc| format!("document {doc}"));
                 return Err(Error::new(ErrorKind::Usage, "going on after a hit")
                     .expected("a hit of this search")
-                    .found(
-                        self.after().map_or_else(String::new, |doc| format!("document {doc}")),
-                    ));
+                    .found(found));
             }
             let is_full = self.page.len() as u64 == self.search.request.limit || n == n_matches;
             if is_full || self.count(matches)? == self.n_kept && self.is_behind {
@@ -184,7 +168,8 @@ impl<'g> Grouping<'g> {
             Some(counts) => counts,
             None => {
                 let keep = self.collapse.keep;
-                let count = || facet::count_distinct(self.segments, self.field, keep, matches);
+                let of = FieldMatches { segments: self.segments, matches, field: self.field };
+                let count = || facet::count_distinct(of, keep);
                 *self.counts.insert(budget::giving_back(count)?)
             }
         };

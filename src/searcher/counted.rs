@@ -1,7 +1,7 @@
 //! A facet that was counted.
 
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use crate::facet::{AddressRange, ColumnProfile, FacetProfile};
+use crate::facet::{AddressRange, ColumnCounts, FacetProfile};
 use crate::request::FacetRange;
 use crate::schema::Field;
 use std::ops::Range;
@@ -30,7 +30,7 @@ impl Counted {
         ranges: Vec<(FacetRange, u64)>,
         of_ranges: Buckets,
         (other, missing): (u64, u64),
-        profile: ColumnProfile,
+        profile: ColumnCounts,
     ) -> Self {
         let bucket =
             |(FacetRange { from, to }, count)| Bucket { from, to, count, ..Bucket::default() };
@@ -48,6 +48,6 @@ impl Counted {
 }
 
 /// Work of counting by nothing but a column.
-pub(super) fn by_column(column: ColumnProfile) -> FacetProfile {
-    FacetProfile { time: column.time, column: Some(column), ..FacetProfile::default() }
+pub(super) fn by_column(column: ColumnCounts) -> FacetProfile {
+    FacetProfile { column: Some(column), ..FacetProfile::default() }
 }

@@ -1,10 +1,9 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
-use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
+use super::answer::{Found, Ready};
 use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation};
-use crate::budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
@@ -50,31 +49,14 @@ impl Search<'_> {
     fn answer_and_explain(self) -> Result<(Hits, ExplainTree)> {
         let _scope = self.searcher.enter(&self.budget());
         let search = self.clone();
-        let names =
-            search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
-        let mut hits = vec![];
-        let (tree, found) = self.analyzed_with(None, |hit| hits.push(hit))?;
-        let mut stopped = found.stopped;
+        let (names, mut hits) = (search.known_fields()?, vec![]);
+        let (tree, mut found) = self.analyzed_with(None, |hit| hits.push(hit))?;
         let mut fetched = Vec::with_capacity(hits.len());
         for hit in hits {
-            if let Err(error) = budget::work(FETCHED_NS) {
-                stopped = Some(search.stopped(error)?);
-                if fetched.len() >= HITS_AFTER_STOP {
-                    break;
-                }
-            }
-            fetched.push(Hit { fields: search.fetched(hit.doc, names.as_deref())?, ..hit });
+            search.fetch(hit, names.as_deref(), &mut fetched, &mut found.stopped)?;
         }
-        let hits = Hits {
-            total: found.total,
-            hits: fetched,
-            groups: found.groups,
-            facets: found.facets,
-            took: Duration::from_nanos(tree.total_ns.unwrap_or_default()),
-            from_cache: false,
-            stopped,
-        };
-        Ok((hits, tree))
+        let took = Duration::from_nanos(tree.total_ns.unwrap_or_default());
+        Ok((found.into_hits(fetched, took), tree))
     }
 
     /// Explains a run, also one that is stopped, with times of other ways that were measured before.
@@ -97,8 +79,8 @@ impl Search<'_> {
         let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let with_plan = clock.stop();
         let started = Instant::now();
-        let (plan_scratch, scratch) = self.searcher.scratch();
-        self.searcher.keep((plan_scratch, ExecutionScratch::default()));
+        let (plan_scratch, scratch) = self.searcher.0.scratch.take();
+        self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
         let mut execution = Execution::new(plan, true, scratch);
         let mut page = FilledPage::new(&self.explained);
         let ready = Ready { planned: Some(&mut execution), is_traced: true, ..Ready::default() };
@@ -132,7 +114,11 @@ impl Search<'_> {
         }
         notes.extend(constant_note(execution.plan()));
         let page = found.stopped.is_none().then_some(&page);
-        self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
+        if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
+            // Time and memory may be used up.
+            let stopped = self.stopped(error)?;
+            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
+        }
         if found.stopped.is_none() {
             self.searcher.recycle(execution);
         }

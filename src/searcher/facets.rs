@@ -7,15 +7,13 @@ use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
-use super::within::Looking;
+use super::within::{BestHits, Looking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::FacetRun;
-use crate::facet::{self, ColumnProfile, RangeCounts, SpreadWanted, Steps};
-use crate::ids::FieldId;
+use crate::facet::{self, ColumnCounts, FieldMatches, RangeCounts, SpreadWanted, Steps};
 use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
-use crate::request::{AddressRanges, BEHIND, FacetRange, Ranges, Suitable};
-use crate::request::{Facet, FacetWhat};
+use crate::request::{AddressRanges, BEHIND, Facet, FacetRange, FacetWhat, Ranges, Suitable};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;
@@ -115,7 +113,9 @@ impl Search<'_> {
         let (facets, plan) = (self.bound_facets()?, execution.plan());
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut domain = Domain::new(matches);
-        let mut looking = Looking::new(self, facets, &plan.segments)?;
+        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
+        let hits = wants_hits.then(|| BestHits::new(self)).transpose()?;
+        let mut looking = Looking { search: self, segments: &plan.segments, hits, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&LeftOut, Option<Vec<MatchSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
@@ -127,8 +127,9 @@ impl Search<'_> {
             if at == tested.len() {
                 tested.push((left_out, None));
             }
-            let (matches, to_test) = (domain.of(left_out), &mut tested[at].1);
-            let mut counted = self.count_facet(&plan.segments, facet, node, matches, to_test)?;
+            let (matches, field) = (domain.of(left_out), facet.field);
+            let of = FieldMatches { segments: &plan.segments, matches, field };
+            let mut counted = self.count_facet(of, facet, node, &mut tested[at].1)?;
             let mut run = FacetRun::of(node);
             run.add(&counted.profile, 0);
             if facet.is_parted() {
@@ -142,17 +143,15 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Counts one facet over `matches` as planned, but nothing within its buckets.
+    /// Counts one facet as planned, but nothing within its buckets.
     pub(super) fn count_facet(
         &self,
-        segments: &[SegmentPlan<'_>],
+        of: FieldMatches<'_>,
         facet: &BoundFacet,
         node: &FacetNode,
-        matches: &[MatchSet],
         to_test: &mut Option<Vec<MatchSet>>,
     ) -> Result<Counted> {
-        let field = facet.field;
-        let of_schema = self.searcher.schema().get(field);
+        let of_schema = self.searcher.schema().get(of.field);
         match &facet.what {
             BoundWhat::Values(..) => {
                 let plan = node.values().ok_or_else(|| {
@@ -160,94 +159,86 @@ impl Search<'_> {
                         .expected(format!("a plan for the values of '{}'", of_schema.name))
                         .found("one for ranges")
                 })?;
-                let counts = facet::count_values(segments, plan, matches, to_test)?;
+                let counts = facet::count_values(of, plan, to_test)?;
                 let terms = counts.buckets.iter().filter(|_| facet.is_parted());
                 Ok(Counted {
                     buckets: Buckets::Terms(terms.map(|(term, _)| term.clone()).collect()),
                     profile: counts.profile,
-                    counts: self.term_counts(field, counts),
+                    counts: term_counts(of_schema, counts),
                 })
             }
             BoundWhat::Statistics { distinct, percentiles, .. } => {
                 let wanted = SpreadWanted { distinct: *distinct, percentiles };
                 let wanted = (*distinct || !percentiles.is_empty()).then_some(wanted);
-                let of = facet::statistics_of(segments, field, wanted, matches)?;
-                let statistics = FieldStatistics::of(of_schema.kind, &of, percentiles);
+                let found = facet::statistics_of(of, wanted)?;
+                let statistics = FieldStatistics::of(of_schema.kind, &found, percentiles);
                 let counts = FacetCounts {
                     field: of_schema.name.clone(),
                     kind: FacetKind::Statistics,
-                    missing: of.missing,
+                    missing: found.missing,
                     exact: statistics.is_exact(),
                     statistics: Some(statistics),
                     ..FacetCounts::default()
                 };
-                Ok(Counted {
-                    counts,
-                    profile: by_column(of.profile),
-                    buckets: Buckets::Terms(vec![]),
-                })
+                let (profile, buckets) = (by_column(found.profile), Buckets::Terms(vec![]));
+                Ok(Counted { counts, profile, buckets })
             }
             BoundWhat::Addresses(AddressRanges { ranges, shown }) => {
-                let counts = facet::count_address_ranges(segments, field, ranges, matches)?;
+                let counts = facet::count_address_ranges(of, ranges)?;
                 Ok(of_ranges(of_schema, shown, Buckets::Addresses(ranges.clone()), counts))
             }
             BoundWhat::Ranges(Ranges { codes, shown }) => {
-                let counts = facet::count_ranges(segments, field, codes, matches)?;
+                let counts = facet::count_ranges(of, codes)?;
                 Ok(of_ranges(of_schema, shown, Buckets::Codes(codes.clone()), counts))
             }
-            BoundWhat::Steps(steps) => of_steps(segments, field, of_schema, *steps, matches),
-            BoundWhat::Intervals(calendar) => {
-                of_intervals(segments, field, of_schema, calendar, matches)
-            }
+            BoundWhat::Steps(steps) => of_steps(of, of_schema, *steps),
+            BoundWhat::Intervals(calendar) => of_intervals(of, of_schema, calendar),
             BoundWhat::Suitable(n, zone) => {
-                let of = facet::statistics_of(segments, field, None, matches)?;
-                let Some(codes) = of.range else {
-                    return Ok(no_ranges(of_schema, of.missing, of.profile));
+                let found = facet::statistics_of(of, None)?;
+                let Some(codes) = found.range else {
+                    return Ok(no_ranges(of_schema, found.missing, found.profile));
                 };
                 match Suitable::of(of_schema, codes, *n, zone.as_ref()) {
-                    Suitable::Steps(it) => of_steps(segments, field, of_schema, it, matches),
-                    Suitable::Intervals(it) => {
-                        of_intervals(segments, field, of_schema, &it, matches)
-                    }
+                    Suitable::Steps(steps) => of_steps(of, of_schema, steps),
+                    Suitable::Intervals(calendar) => of_intervals(of, of_schema, &calendar),
                 }
             }
             BoundWhat::Quantiles(n) => {
-                let parts = facet::equal_parts(segments, field, *n, matches)?;
+                let parts = facet::equal_parts(of, *n)?;
                 if parts.n_values == 0 {
                     return Ok(no_ranges(of_schema, parts.missing, parts.profile));
                 }
                 let Ranges { codes, shown } = Ranges::between(of_schema.kind, &parts.starts);
-                let counts = facet::count_ranges(segments, field, &codes, matches)?;
+                let counts = facet::count_ranges(of, &codes)?;
                 let mut counted = of_ranges(of_schema, &shown, Buckets::Codes(codes), counts);
                 counted.counts.exact &= parts.is_exact;
                 Ok(counted)
             }
         }
     }
+}
 
-    fn term_counts(&self, field: FieldId, counts: facet::TermCounts) -> FacetCounts {
-        let field = self.searcher.schema().get(field);
-        let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
-        let other = match field.kind {
-            FieldKind::Text => None,
-            FieldKind::Path { .. } if !counts.single_valued => None,
-            _ if field.many && !counts.single_valued => None,
-            _ => Some(counts.with_value.saturating_sub(shown)),
-        };
-        let bucket = |(term, count): (Vec<u8>, u64)| Bucket {
-            value: Value::of_term(field.kind, &term),
-            count,
-            ..Bucket::default()
-        };
-        FacetCounts {
-            field: field.name.clone(),
-            kind: FacetKind::Terms,
-            buckets: counts.buckets.into_iter().map(bucket).collect(),
-            other,
-            missing: counts.missing,
-            exact: true,
-            ..FacetCounts::default()
-        }
+fn term_counts(field: &Field, counts: facet::TermCounts) -> FacetCounts {
+    let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
+    let other = match field.kind {
+        FieldKind::Text => None,
+        FieldKind::Path { .. } if !counts.single_valued => None,
+        _ if field.many && !counts.single_valued => None,
+        _ => Some(counts.with_value.saturating_sub(shown)),
+    };
+    let bucket = |(term, count): (Vec<u8>, u64)| Bucket {
+        value: Value::of_term(field.kind, &term),
+        count,
+        ..Bucket::default()
+    };
+    FacetCounts {
+        field: field.name.clone(),
+        kind: FacetKind::Terms,
+        buckets: counts.buckets.into_iter().map(bucket).collect(),
+        other,
+        missing: counts.missing,
+        exact: true,
+        ..FacetCounts::default()
     }
 }
 
@@ -261,18 +252,12 @@ fn of_ranges(
     Counted::ranges(field, ranges, of_ranges, (other, missing), profile)
 }
 
-fn no_ranges(field: &Field, missing: u64, profile: ColumnProfile) -> Counted {
+fn no_ranges(field: &Field, missing: u64, profile: ColumnCounts) -> Counted {
     Counted::ranges(field, vec![], Buckets::Codes(vec![]), (0, missing), profile)
 }
 
-fn of_steps(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    of_schema: &Field,
-    steps: Steps,
-    matches: &[MatchSet],
-) -> Result<Counted> {
-    let counts = facet::count_steps(segments, field, steps, matches)?;
+fn of_steps(of: FieldMatches<'_>, of_schema: &Field, steps: Steps) -> Result<Counted> {
+    let counts = facet::count_steps(of, steps)?;
     let range = |(step, count): (i128, u64)| {
         let (from, to) = (steps.start(step), steps.start(step + 1));
         let value = |code| value::value(of_schema.kind, code);
@@ -284,14 +269,8 @@ fn of_steps(
     Ok(Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
 }
 
-fn of_intervals(
-    segments: &[SegmentPlan<'_>],
-    field: FieldId,
-    of_schema: &Field,
-    calendar: &Calendar,
-    matches: &[MatchSet],
-) -> Result<Counted> {
-    let counts = facet::count_intervals(segments, field, calendar, matches)?;
+fn of_intervals(of: FieldMatches<'_>, of_schema: &Field, calendar: &Calendar) -> Result<Counted> {
+    let counts = facet::count_intervals(of, calendar)?;
     let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
     let code = |micros| u128::from(Timestamp::code_of_micros(micros));
     let range = |(start, next, count): (i64, Option<i64>, u64)| {

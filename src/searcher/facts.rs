@@ -3,12 +3,11 @@
 use super::Searcher;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern, Walk};
-use crate::explain::{ExplainTree, Facts, Finding, Walked, WidestPrefix};
+use crate::explain::{ExplainTree, Facts, Finding, TermCounts};
 use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
-use crate::query::{self, Normal, Query};
+use crate::query::{Normal, Query};
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
 use std::collections::BTreeMap;
 
 /// Beginnings that are told apart, over all segments, at some microseconds each; a prefix of more is left alone.
@@ -35,10 +34,7 @@ impl Searcher {
             prefix_len: 0,
             transpositions: true,
         };
-        let best = Expansion::new(fuzzy)?.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
-        let is_other = |term: &[u8]| term != word.as_bytes();
-        let terms = best.terms.into_iter().filter(|term| is_other(&term.term));
-        Ok(terms.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
+        self.best_but(field, fuzzy, word)
     }
 
     /// The values of a field that are a text in another case, the most frequent first, each with the documents that have it.
@@ -46,8 +42,17 @@ impl Searcher {
         if text.is_empty() || self.schema().get(field).kind.is_typed() {
             return Ok(vec![]);
         }
-        let pattern = Expansion::new(TermPattern::in_any_case(text))?;
-        let best = pattern.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
+        self.best_but(field, TermPattern::in_any_case(text), text)
+    }
+
+    /// The best terms of a pattern that are others than a text.
+    fn best_but(
+        &self,
+        field: FieldId,
+        pattern: TermPattern,
+        text: &str,
+    ) -> Result<Vec<(String, u64)>> {
+        let best = Expansion::new(pattern)?.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
         let others = best.terms.into_iter().filter(|it| it.term != text.as_bytes());
         Ok(others.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
     }
@@ -80,76 +85,55 @@ impl Searcher {
         self.segments().map(|segment| segment.field(field).terms()).collect()
     }
 
-    /// The beginning with the most terms, of those that are some characters longer than a prefix.
-    fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<WidestPrefix>> {
+    /// The beginning with the most terms, of those that are some characters longer than a prefix; `None` where these are many.
+    fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<(String, u64)>> {
         let n_chars = prefix.chars().count() + more;
         let (mut of_beginnings, mut n_steps) = (BTreeMap::<String, u64>::new(), 0);
         for segment in self.segments() {
-            if !count_beginnings(segment, field, prefix, n_chars, &mut n_steps, &mut of_beginnings)?
-            {
-                return Ok(None);
+            let dictionary = segment.field(field).terms()?;
+            let all = dictionary.prefix(prefix.as_bytes())?.ordinals();
+            let (mut at, mut term) = (all.start, vec![]);
+            while at < all.end {
+                n_steps += 1;
+                if n_steps > BEGINNINGS_MAX {
+                    return Ok(None);
+                }
+                dictionary.term(TermOrdinal(at), &mut term)?;
+                // Terms of typed fields are no texts.
+                let Ok(text) = std::str::from_utf8(&term) else { return Ok(None) };
+                let Some((last, c)) = text.char_indices().nth(n_chars - 1) else {
+                    // Too short to begin so.
+                    at += 1;
+                    continue;
+                };
+                let beginning = &text[..last + c.len_utf8()];
+                let end = dictionary.prefix(beginning.as_bytes())?.ordinals().end;
+                let n_terms = u64::from(end.saturating_sub(at));
+                *of_beginnings.entry(beginning.to_owned()).or_default() += n_terms;
+                at = end.max(at + 1);
             }
         }
         // The first of several that have as many.
-        let widest = of_beginnings.into_iter().rev().max_by_key(|(_, terms)| *terms);
-        Ok(widest.map(|(text, terms)| WidestPrefix { text, terms }))
+        Ok(of_beginnings.into_iter().rev().max_by_key(|(_, terms)| *terms))
     }
 
-    fn walk(&self, pattern: &Query) -> Result<Option<Walked>> {
-        let analyzers = &self.0.setting.analyzers;
-        let normal = query::matching(pattern, self.schema(), analyzers)?;
-        let Normal::Expand { field, terms } = normal else { return Ok(None) };
-        let mut all = Walked { visited: 0, expanded: 0 };
+    fn walk(&self, pattern: &Query) -> Result<Option<TermCounts>> {
+        let Normal::Expand { field, terms } = self.matching(pattern)? else { return Ok(None) };
+        let mut all = TermCounts::default();
         for dictionary in self.dictionaries(field)? {
-            let walked = terms.walk(&dictionary, |_| Ok(Walk::On))?;
-            all.visited += walked.visited;
-            all.expanded += walked.expanded;
+            all += terms.walk(&dictionary, |_| Ok(Walk::On))?.into();
         }
         Ok(Some(all))
     }
 }
 
-/// Counts the terms of one segment by their first characters. Whether they are few enough for that.
-fn count_beginnings(
-    segment: SegmentReader<'_>,
-    field: FieldId,
-    prefix: &str,
-    n_chars: usize,
-    n_steps: &mut usize,
-    of_beginnings: &mut BTreeMap<String, u64>,
-) -> Result<bool> {
-    let dictionary = segment.field(field).terms()?;
-    let all = dictionary.prefix(prefix.as_bytes())?.ordinals();
-    let (mut at, mut term) = (all.start, vec![]);
-    while at < all.end {
-        *n_steps += 1;
-        if *n_steps > BEGINNINGS_MAX {
-            return Ok(false);
-        }
-        dictionary.term(TermOrdinal(at), &mut term)?;
-        // Terms of typed fields are no texts.
-        let Ok(text) = std::str::from_utf8(&term) else { return Ok(false) };
-        let Some((last, c)) = text.char_indices().nth(n_chars - 1) else {
-            // Too short to begin so.
-            at += 1;
-            continue;
-        };
-        let beginning = &text[..last + c.len_utf8()];
-        let end = dictionary.prefix(beginning.as_bytes())?.ordinals().end;
-        *of_beginnings.entry(beginning.to_owned()).or_default() +=
-            u64::from(end.saturating_sub(at));
-        at = end.max(at + 1);
-    }
-    Ok(true)
-}
-
 /// What cannot be read, or not in the time that is left, is not known: the search itself has said so if it matters.
 impl Facts for Searcher {
-    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<WidestPrefix> {
+    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<(String, u64)> {
         self.widest(self.schema().field_id(field)?, prefix, more).ok().flatten()
     }
 
-    fn walked(&self, pattern: &Query) -> Option<Walked> {
+    fn walked(&self, pattern: &Query) -> Option<TermCounts> {
         self.walk(pattern).ok().flatten()
     }
 
@@ -189,9 +173,7 @@ mod tests {
     #[test]
     fn the_widest_beginning_is_that_of_most_terms_in_all_segments() {
         let searcher = searcher(&[&["a ab abc éa éb éc ac"], &["abd ab ac acd ace", "éd"]]);
-        let widest = |prefix: &str, more| {
-            searcher.widest_prefix("text", prefix, more).map(|it| (it.text, it.terms))
-        };
+        let widest = |prefix: &str, more| searcher.widest_prefix("text", prefix, more);
         // ab, abc, abd, ab of the other segment; ac, ac, acd, ace.
         assert_eq!(widest("a", 1), Some(("ab".into(), 4)));
         assert_eq!(widest("a", 2), Some(("abc".into(), 1)));
@@ -202,7 +184,7 @@ mod tests {
         let many: Vec<String> = (0..=BEGINNINGS_MAX).map(|nth| format!("b{nth:04}")).collect();
         let many = self::searcher(&[&[&*many.join(" ")]]);
         assert_eq!(many.widest_prefix("text", "b", 4), None);
-        assert_eq!(many.widest_prefix("text", "b", 3).map(|it| it.terms), Some(10));
+        assert_eq!(many.widest_prefix("text", "b", 3).map(|it| it.1), Some(10));
     }
 
     #[test]
@@ -215,7 +197,7 @@ mod tests {
             let pattern = parse(&format!("text:{text}"), &searcher.parse_options()).unwrap();
             let tree = searcher.search(&pattern).count_only().analyze().unwrap();
             let terms = tree.plan.actual.unwrap().terms.unwrap();
-            let walked = Walked { visited: terms.visited, expanded: terms.expanded };
+            let walked = TermCounts { cut: false, ..terms };
             assert_eq!(searcher.walked(&pattern), Some(walked), "{text}");
         }
         let word = parse("text:paris", &searcher.parse_options()).unwrap();

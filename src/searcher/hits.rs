@@ -2,6 +2,7 @@
 
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
+use crate::named::named;
 use crate::request::{Facet, FacetWhat};
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -46,14 +47,9 @@ pub enum Stopped {
     Cancelled,
 }
 
-impl Stopped {
+named! {
     /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stopped::Timeout => "timeout",
-            Stopped::Cancelled => "cancelled",
-        }
-    }
+    pub Stopped { Timeout: "timeout", Cancelled: "cancelled" }
 }
 
 /// For people.
@@ -89,15 +85,9 @@ pub enum Relation {
     Unknown,
 }
 
-impl Relation {
+named! {
     /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Relation::Exact => "exact",
-            Relation::AtLeast => "at_least",
-            Relation::Unknown => "unknown",
-        }
-    }
+    pub Relation { Exact: "exact", AtLeast: "at_least", Unknown: "unknown" }
 }
 
 /// One document that matches.
@@ -232,15 +222,9 @@ pub enum FacetKind {
     Statistics,
 }
 
-impl FacetKind {
+named! {
     /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            FacetKind::Terms => "terms",
-            FacetKind::Ranges => "range",
-            FacetKind::Statistics => "statistics",
-        }
-    }
+    pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
 }
 
 /// How many of the documents that match have each of some values of a field, or one in each of some ranges.

@@ -73,16 +73,15 @@ use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
+use crate::recycle::Pool;
 use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
-const SCRATCH_KEPT: usize = 16;
 /// Plans of more operators give their memory back.
 const NODES_KEPT: usize = 64;
 
@@ -119,12 +118,12 @@ struct Inner {
     snapshot: Arc<Snapshot>,
     etag: Etag,
     setting: Setting,
-    /// What earlier queries left for later ones, at most one for each that ran at the same time.
-    scratch: Mutex<Vec<Scratch>>,
+    /// What earlier queries left for later ones.
+    scratch: Pool<Scratch>,
     /// The same for finding the best.
-    pruned: Mutex<Vec<pruned::Scratch>>,
+    pruned: Pool<pruned::Scratch>,
     /// The same for understanding a search.
-    memory: Mutex<Vec<SearchMemory>>,
+    memory: Pool<SearchMemory>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
@@ -301,7 +300,7 @@ impl Searcher {
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
-        lock(&self.0.pruned).iter().map(pruned::Scratch::bytes).sum()
+        self.0.pruned.lock().iter().map(pruned::Scratch::bytes).sum()
     }
 
     /// The segments of the snapshot, in the order of the documents.
@@ -490,23 +489,34 @@ impl Searcher {
         segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
         look_ups: &LookUps,
     ) -> Result<Matches> {
-        let mut execution = self.collecting(normal, segments, look_ups)?;
-        let matches = execution.page_and_matches(&mut vec![])?.1;
-        self.recycle(execution);
+        let matches = self.collected(normal, segments, look_ups)?;
         matches.iter().map(MatchSet::to_test).collect()
     }
 
-    /// Plans to find everything that matches.
-    fn collecting<'s>(
+    /// The same as it was found.
+    fn collected<'s>(
         &'s self,
         normal: &Normal,
         segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
         look_ups: &LookUps,
+    ) -> Result<Matches> {
+        let options = PlanOptions { goal: Goal::MATCHES, ..PlanOptions::default() };
+        let mut execution = self.execution_in(segments, normal, &options, look_ups)?;
+        let matches = execution.page_and_matches(&mut vec![])?.1;
+        self.recycle(execution);
+        Ok(matches)
+    }
+
+    /// Plans to find what a query means in some of the segments and gets ready to carry the plan out.
+    fn execution_in<'s>(
+        &'s self,
+        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
+        normal: &Normal,
+        options: &PlanOptions,
+        look_ups: &LookUps,
     ) -> Result<Execution<'s>> {
-        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-        let options = PlanOptions { goal, ..PlanOptions::default() };
-        let (scratch, execution) = self.scratch();
-        let plan = plan::plan(normal, segments, &options, self.costs(), look_ups, scratch, None)?;
+        let (plan, execution) = self.0.scratch.take();
+        let plan = plan::plan(normal, segments, options, self.costs(), look_ups, plan, None)?;
         Ok(Execution::new(plan, false, execution))
     }
 
@@ -526,13 +536,13 @@ impl Searcher {
         let mut total = 0;
         let counted = {
             let _scope = self.enter(&Budget::new());
-            let mut memory = self.search_memory();
+            let mut memory = self.0.memory.take();
             let (schema, analyzers) = (self.schema(), &self.0.setting.analyzers);
             let normal = query::matching_in(query, schema, analyzers, &mut memory.bind);
             normal.and_then(|normal| {
                 let counted = self.count_to(&normal, &LookUps::of(&normal), &mut total);
                 memory.bind.give_normal(normal);
-                self.keep_search_memory(memory);
+                self.0.memory.give(memory);
                 counted
             })
         };
@@ -560,11 +570,7 @@ impl Searcher {
         if let Normal::Phrase { field, phrase } = normal {
             return self.count_phrase(*field, phrase, look_ups, total).map(|()| false);
         }
-        let (plan, execution) = self.scratch();
-        let options = PlanOptions::default();
-        let plan =
-            plan::plan(normal, self.segments(), &options, self.costs(), look_ups, plan, None)?;
-        let mut execution = Execution::new(plan, false, execution);
+        let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;
         let count = execution.count();
         *total += execution.counted();
         self.recycle(execution);
@@ -579,7 +585,7 @@ impl Searcher {
         look_ups: &LookUps,
         sum: &mut u64,
     ) -> Result<()> {
-        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let mut scratch = self.0.pruned.take();
         let mut infos = Vec::with_capacity(phrase.terms.len());
         for segment in self.segments() {
             let reader = segment.field(field);
@@ -614,7 +620,7 @@ impl Searcher {
                 }
             }
         }
-        self.recycle_pruned(scratch);
+        self.0.pruned.give(scratch);
         Ok(())
     }
 
@@ -668,28 +674,35 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has, or one that is deleted.
     pub fn document(&self, doc: DocId) -> Result<Fields> {
+        const DOING: &str = "fetching a document";
+        let (_, segment, doc_there) = self.locate(doc, DOING)?;
+        if segment.is_deleted(doc_there)? {
+            return Err(Error::new(ErrorKind::NotFound, DOING)
+                .expected("one that is not deleted")
+                .found(doc.to_string()));
+        }
+        let mut fields = Fields::new();
+        for (field, value) in segment.stored(doc_there)? {
+            let name = &self.schema().get(field).name;
+            match fields.get_mut(name) {
+                Some(values) => values.push(value),
+                None => drop(fields.insert(name.clone(), Values::from_iter([value]))),
+            }
+        }
+        Ok(fields)
+    }
+
+    /// The segment of a document with its place, and the document's number there.
+    fn locate(&self, doc: DocId, doing: &'static str) -> Result<(usize, SegmentReader<'_>, u32)> {
         let mut base = 0;
-        for segment in self.segments() {
+        for (at, segment) in self.segments().enumerate() {
             let here = doc.0 - base;
             if here < u64::from(segment.n_docs()) {
-                if segment.is_deleted(here as u32)? {
-                    return Err(Error::new(ErrorKind::NotFound, "fetching a document")
-                        .expected("one that is not deleted")
-                        .found(doc.to_string()));
-                }
-                let mut fields = Fields::new();
-                for (field, value) in segment.stored(here as u32)? {
-                    let name = &self.schema().get(field).name;
-                    match fields.get_mut(name) {
-                        Some(values) => values.push(value),
-                        None => drop(fields.insert(name.clone(), Values::from_iter([value]))),
-                    }
-                }
-                return Ok(fields);
+                return Ok((at, segment, here as u32));
             }
             base += u64::from(segment.n_docs());
         }
-        Err(Error::new(ErrorKind::NotFound, "fetching a document")
+        Err(Error::new(ErrorKind::NotFound, doing)
             .expected(format!("a number below {base}"))
             .found(doc.to_string()))
     }
@@ -717,10 +730,7 @@ impl Searcher {
         options: &PlanOptions,
         look_ups: &LookUps,
     ) -> Result<Execution<'_>> {
-        let (plan, execution) = self.scratch();
-        let plan =
-            plan::plan(normal, self.segments(), options, self.costs(), look_ups, plan, None)?;
-        Ok(Execution::new(plan, false, execution))
+        self.execution_in(self.segments(), normal, options, look_ups)
     }
 
     /// Plans to find what a query means; `clock` is that of a search that is explained.
@@ -731,8 +741,8 @@ impl Searcher {
         look_ups: &LookUps,
         clock: Option<&PhaseClock>,
     ) -> Result<Plan<'_>> {
-        let (scratch, execution) = self.scratch();
-        self.keep((PlanScratch::default(), execution));
+        let (scratch, execution) = self.0.scratch.take();
+        self.0.scratch.give((PlanScratch::default(), execution));
         plan::plan(normal, self.segments(), options, self.costs(), look_ups, scratch, clock)
     }
 
@@ -741,60 +751,18 @@ impl Searcher {
         self.0.setting.costs.as_ref().map_or(&CostModel::BUILT_IN, |costs| &costs.model)
     }
 
-    /// Memory that an earlier query left, or none.
-    fn scratch(&self) -> Scratch {
-        lock(&self.0.scratch).pop().unwrap_or_default()
-    }
-
-    /// Memory of finding the best that an earlier query left, or none.
-    fn pruned_scratch(&self) -> pruned::Scratch {
-        lock(&self.0.pruned).pop().unwrap_or_default()
-    }
-
-    /// Keeps the memory of finding the best for the next query.
-    fn recycle_pruned(&self, scratch: pruned::Scratch) {
-        let mut kept = lock(&self.0.pruned);
-        if kept.len() < SCRATCH_KEPT {
-            kept.push(scratch);
-        }
-    }
-
-    /// Memory that an earlier search was understood in, or none.
-    fn search_memory(&self) -> SearchMemory {
-        lock(&self.0.memory).pop().unwrap_or_default()
-    }
-
-    fn keep_search_memory(&self, memory: SearchMemory) {
-        let mut kept = lock(&self.0.memory);
-        if kept.len() < SCRATCH_KEPT {
-            kept.push(memory);
-        }
-    }
-
     /// Keeps the memory of an execution for the next query.
     fn recycle(&self, execution: Execution<'_>) {
         if execution.plan().nodes.len() <= NODES_KEPT {
-            self.keep(execution.into_scratch());
+            self.0.scratch.give(execution.into_scratch());
         }
     }
 
     /// The same of a plan that was not carried out.
     fn recycle_plan(&self, plan: Plan<'_>) {
         if plan.nodes.len() <= NODES_KEPT {
-            let (_, execution) = self.scratch();
-            self.keep((plan.into_scratch(), execution));
+            let (_, execution) = self.0.scratch.take();
+            self.0.scratch.give((plan.into_scratch(), execution));
         }
     }
-
-    fn keep(&self, scratch: Scratch) {
-        let mut kept = lock(&self.0.scratch);
-        if kept.len() < SCRATCH_KEPT {
-            kept.push(scratch);
-        }
-    }
-}
-
-/// What a panic left behind in a pool is empty vectors at the worst.
-fn lock<T>(pool: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
-    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }

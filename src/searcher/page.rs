@@ -53,7 +53,6 @@ impl Search<'_> {
                         Statistics::Segment => StatisticsOf::Segment,
                         Statistics::Collection(_) => StatisticsOf::Collection,
                     },
-                    is_after: request.after.is_some(),
                     n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
                 })
             }
@@ -68,7 +67,6 @@ impl Search<'_> {
                     has_bounds: order.has_bounds(),
                     is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
-                    is_after: request.after.is_some(),
                 })
             }
             (PageOperator::Collapse, _) => match &request.collapse {

@@ -12,6 +12,7 @@ use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
+use std::time::Instant;
 
 /// A planned count with the memory to take it; from [`Searcher::prepare`](super::Searcher::prepare).
 #[derive(Debug)]
@@ -152,7 +153,7 @@ impl PreparedSearch<'_> {
     ///
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
     pub fn run(&mut self) -> Result<Page<'_>> {
-        let started = self.search.slow_clock();
+        let started = self.search.searcher.0.setting.slow.as_ref().map(|_| Instant::now());
         let found = self.find();
         self.search.log_if_slow(started, found.as_ref().err());
         let Found { total, groups, stopped, .. } = found?;
@@ -169,20 +170,14 @@ impl PreparedSearch<'_> {
             ranking.push(RankedDoc { doc, score });
             Ok(())
         };
-        let found = match way {
-            PreparedWay::Plan { execution, score } if search.request.facets.is_empty() => {
-                docs.clear();
-                let mut found = Found::uncounted();
-                let done = search.execute_page(execution, docs, &mut found.total);
-                search.end(done, &mut found)?;
-                docs.iter().try_for_each(|doc| add(*doc, *score))?;
-                found
-            }
+        let mut found = match way {
             PreparedWay::Plan { execution, score } => {
-                let mut found = Found::uncounted();
+                docs.clear();
+                let mut found = Found { docs: std::mem::take(docs), ..Found::uncounted() };
                 let done = search.execute(execution, &mut found);
                 search.end(done, &mut found)?;
                 found.docs.iter().try_for_each(|doc| add(*doc, *score))?;
+                *docs = std::mem::take(&mut found.docs);
                 found
             }
             PreparedWay::Lists { ranked, kept } => {
@@ -196,7 +191,6 @@ impl PreparedSearch<'_> {
                 search.find(ranked, Ready::default(), |hit| add(hit.doc, hit.score))?
             }
         };
-        let mut found = found;
         facets.append(&mut found.facets);
         Ok(found)
     }

@@ -17,9 +17,8 @@ use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::Top;
-use crate::request::After;
-use crate::request::Order;
-use crate::request::{CollectionStatistics, Recording};
+use crate::request::{After, CollectionStatistics, Order, Recording};
+use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {
@@ -38,11 +37,7 @@ impl<'a> Search<'a> {
             return Err(error.expected(expected).found(found));
         }
         let order = self.sort_order()?;
-        let is_scored = match self.request.sort.is_empty() {
-            true => self.request.order == Order::Score,
-            false => order.needs_scores(),
-        };
-        if !is_scored && !self.request.score_functions.is_empty() {
+        if !self.is_scored(&order) && !self.request.score_functions.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
                 .expected("an order by score")
                 .found("another one, for which nothing is scored"));
@@ -53,13 +48,19 @@ impl<'a> Search<'a> {
         if let Some(After::Values { values, .. }) = &self.request.after {
             order.ranks_of(values)?;
         }
+        let has_hits = !self.request.count_only && self.request.limit > 0;
         let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
-        match (
-            self.request.order,
-            self.request.count_only || self.request.limit == 0 || is_elsewhere,
-        ) {
-            (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
-            _ => self.parameters().map(|_| None),
+        match self.request.order == Order::Score && has_hits && !is_elsewhere {
+            true => self.scoring(Parts::AsNeeded).map(Some),
+            false => self.parameters().map(|_| None),
+        }
+    }
+
+    /// Whether hits come by score, or scores tell which of them comes first.
+    pub(super) fn is_scored(&self, order: &SortOrder) -> bool {
+        match self.request.sort.is_empty() {
+            true => self.request.order == Order::Score,
+            false => order.needs_scores(),
         }
     }
 
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
-        let mut scratch = self.searcher.pruned_scratch();
+        let mut scratch = self.searcher.0.pruned.take();
         let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if ready.is_traced {
@@ -168,7 +169,7 @@ impl<'a> Search<'a> {
         // What was stopped in the middle is not used again.
         if found.stopped.is_none() {
             scratch.keep_top(best);
-            self.searcher.recycle_pruned(scratch);
+            self.searcher.0.pruned.give(scratch);
         }
         Ok(found)
     }
@@ -250,32 +251,20 @@ impl<'a> Search<'a> {
     pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
-        let searcher = self.searcher;
-        let mut base = 0;
-        for (at, segment) in searcher.segments().enumerate() {
-            let here = doc.0 - base;
-            if here >= u64::from(segment.n_docs()) {
-                base += u64::from(segment.n_docs());
-                continue;
-            }
-            self.is_to_be_explained();
-            let normal = &self.rewritten()?.normal;
-            let is_in = match searcher.matches(normal, self.look_ups())?.get(at) {
-                Some(MatchSet::Some(windows)) => windows.contains(here as u32),
-                Some(MatchSet::Everything) => true,
-                None => false,
-            };
-            return match is_in {
-                true => {
-                    let ranked = self.scoring(Parts::Each)?;
-                    let (ranked, at) = ranked.of_segment(at);
-                    ranked.segment(at)?.explain(here as u32)
-                }
-                false => Ok(None),
-            };
+        let doing = "explaining the score of a document";
+        let (at, _, doc) = self.searcher.locate(doc, doing)?;
+        self.is_to_be_explained();
+        let normal = &self.rewritten()?.normal;
+        let is_in = match self.searcher.matches(normal, self.look_ups())?.get(at) {
+            Some(MatchSet::Some(windows)) => windows.contains(doc),
+            Some(MatchSet::Everything) => true,
+            None => false,
+        };
+        if !is_in {
+            return Ok(None);
         }
-        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
-            .expected(format!("a number below {base}"))
-            .found(doc.to_string()))
+        let ranked = self.scoring(Parts::Each)?;
+        let (ranked, at) = ranked.of_segment(at);
+        ranked.segment(at)?.explain(doc)
     }
 }

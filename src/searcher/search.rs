@@ -27,20 +27,6 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search for what is asked.
-    pub(super) fn new(searcher: &'a Searcher, request: SearchRequest<'a>, budget: Budget) -> Self {
-        Search {
-            searcher,
-            request,
-            budget,
-            forced: None,
-            stays_open: false,
-            estimate_from: None,
-            explained: vec![],
-            meaning: Meaning::default(),
-        }
-    }
-
     /// All that stops the search.
     pub(super) fn budget(&self) -> Budget {
         self.request.limits.within(self.budget.clone())
@@ -60,11 +46,8 @@ impl<'a> Search<'a> {
     #[cfg(feature = "arrow")]
     pub(super) fn kinds_of_hits(&self) -> Result<HitKinds> {
         let schema = self.searcher.schema();
-        let fields = match self.request.fields.as_deref() {
-            Some(names) => {
-                let names = self.known_fields(names)?;
-                names.iter().filter_map(|name| schema.field(name)).cloned().collect()
-            }
+        let fields = match self.known_fields()? {
+            Some(names) => names.iter().filter_map(|name| schema.field(name)).cloned().collect(),
             None => schema.fields().iter().filter(|field| field.stored).cloned().collect(),
         };
         let sort = self.sort_order()?.keys().iter().map(|key| key.kind()).collect();
@@ -72,8 +55,8 @@ impl<'a> Search<'a> {
         Ok(HitKinds { sort, group, fields })
     }
 
-    /// The names as the schema has them, once each is known to be that of a stored field.
-    pub(super) fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
+    /// The fields that come with hits, as the schema has them, once each is known to be stored; `None` for all of these.
+    pub(super) fn known_fields(&self) -> Result<Option<Vec<String>>> {
         let known = |name: &String| {
             let field = self.searcher.schema().get(self.field(name)?);
             match field.stored {
@@ -83,7 +66,7 @@ impl<'a> Search<'a> {
                     .found(format!("'{name}', which is not stored"))),
             }
         };
-        names.iter().map(known).collect()
+        self.request.fields.as_ref().map(|names| names.iter().map(known).collect()).transpose()
     }
 }
 

@@ -133,9 +133,7 @@ impl<'m> Domain<'m> {
         let others = search.selections_but(left_out);
         let searcher = search.searcher;
         let normal = searcher.matching(&selected(&search.request.query, others))?;
-        let mut execution = searcher.collecting(&normal, searcher.segments(), search.look_ups())?;
-        let matches = execution.page_and_matches(&mut vec![])?.1;
-        searcher.recycle(execution);
+        let matches = searcher.collected(&normal, searcher.segments(), search.look_ups())?;
         self.add(left_out.clone(), matches);
         Ok(())
     }

@@ -212,11 +212,6 @@ pub(crate) struct SlowSearches {
 }
 
 impl Search<'_> {
-    /// When the search begins, where anybody wants to know how long it takes.
-    pub(super) fn slow_clock(&self) -> Option<Instant> {
-        self.searcher.0.setting.slow.as_ref().map(|_| Instant::now())
-    }
-
     /// Writes the search down if it took long: it began at `started`, and ends now.
     pub(super) fn log_if_slow(&self, started: Option<Instant>, failure: Option<&Error>) {
         let Some((slow, started)) = self.searcher.0.setting.slow.as_ref().zip(started) else {
@@ -228,29 +223,21 @@ impl Search<'_> {
         }
         let at = Timestamp::from(SystemTime::now());
         let plan = self.plan_of_slow(&slow.log, started, took, failure);
-        let mut json = Json::default();
-        json.object(|json| {
+        let json = Json::of_object(|json| {
             json.field("schema_version").number(SCHEMA_VERSION);
             json.field("at").string(&at.to_string());
             json.field("took_ns").number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
             json.field("index").string(&slow.index);
-            json.field("request");
-            match self.request.to_json() {
-                Ok(request) => json.out.push_str(&request),
-                // It has a closure of the host's.
-                Err(_) => json.null(),
-            }
+            // It may have a closure of the host's.
+            json.field("request").raw_or_null(self.request.to_json().ok().as_deref());
             json.field("command").string(if self.request.count_only { "count" } else { "search" });
             json.field("query").string(&self.request.query.to_string());
             let message = failure.map(ToString::to_string);
             json.field("error").string_or_null(message.as_deref());
-            json.field("plan");
-            match &plan {
-                Some(tree) => json.out.push_str(&tree.to_json()),
-                None => json.null(),
-            }
+            let plan = plan.as_ref().map(ExplainTree::to_json);
+            json.field("plan").raw_or_null(plan.as_deref());
         });
-        let (bytes, failed) = match slow.log.write(json.out) {
+        let (bytes, failed) = match slow.log.write(json) {
             Ok(bytes) => (bytes, None),
             Err(error) => {
                 let what = "writing to the log of slow searches";

@@ -57,7 +57,7 @@ impl Search<'_> {
         };
         let done = self.with_matches(planned, &mut found, look);
         self.end(done, &mut found)?;
-        (found.looked_at, found.took) = (LookedAt::Columns(first.profile()), took);
+        (found.looked_at, found.took) = (LookedAt::Columns(first.profile), took);
         let sorted = first.into_sorted();
         let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
         let end = usize::try_from(self.request.offset.saturating_add(self.request.limit))

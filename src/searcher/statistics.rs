@@ -1,6 +1,7 @@
 //! What the numbers or dates of a field say together.
 
 use crate::facet::{DISTINCT_ERROR, NumberStatistics, RANK_ERROR};
+use crate::named::named;
 use crate::schema::FieldKind;
 use crate::value::{self, Decimal, Timestamp, Value};
 use std::fmt;
@@ -62,16 +63,12 @@ pub enum Accuracy {
     Kll,
 }
 
-impl Accuracy {
+named! {
     /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Accuracy::Exact => "exact",
-            Accuracy::HyperLogLog => "hyperloglog",
-            Accuracy::Kll => "kll",
-        }
-    }
+    pub Accuracy { Exact: "exact", HyperLogLog: "hyperloglog", Kll: "kll" }
+}
 
+impl Accuracy {
     /// The most that it is wrong by, as a share: of the number itself, or of how many values there are.
     pub fn error(self) -> f64 {
         match self {

@@ -10,9 +10,8 @@ use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainTree, FacetRun, LookedAt};
 use crate::ids::DocId;
-use crate::plan::PageOperator;
 use crate::plan::forced::{Forced, Measured};
-use crate::plan::{FacetMethod, Goal};
+use crate::plan::{FacetMethod, Goal, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -231,11 +230,8 @@ impl Ran {
                 let buckets = self.facets.iter().map(|facet| facet.buckets.len());
                 let counts = self.facets.iter().flat_map(|facet| &facet.buckets);
                 let sum: u64 = counts.map(|bucket| bucket.count).sum();
-                format!(
-                    "{} of {}",
-                    counted(buckets.sum::<usize>(), "bucket"),
-                    counted(sum, "document")
-                )
+                let buckets = counted(buckets.sum::<usize>(), "bucket");
+                format!("{buckets} of {}", counted(sum, "document"))
             }
         }
     }

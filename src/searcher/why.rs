@@ -1,13 +1,11 @@
 //! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
 
-use super::Stopped;
 use super::search::Search;
 use crate::error::Result;
 use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
 use crate::ids::DocId;
 use crate::plan::Plan;
 use crate::ranking::prepared::Parts;
-use crate::request::Order;
 use std::collections::HashSet;
 
 /// What is known of a page that was filled: where the documents are on it that were asked for.
@@ -53,7 +51,8 @@ impl Search<'_> {
         for doc in self.explained.iter().filter(|doc| told.insert(**doc)) {
             let at = explain::locate(plan, *doc)?;
             let mut document = explain::document(plan, tree, *doc, at)?;
-            if document.matches && self.has_scores()? {
+            let count_only = self.request.count_only;
+            if document.matches && !count_only && self.is_scored(&self.sort_order()?) {
                 let ranked = match &ranked {
                     Some(ranked) => ranked,
                     None => ranked.insert(self.scoring(Parts::Each)?),
@@ -65,30 +64,6 @@ impl Search<'_> {
             tree.documents.push(document);
         }
         Ok(())
-    }
-
-    /// The same after a run, whose time and memory may be used up: then it is a note that nothing is said of documents.
-    pub(super) fn put_documents_of_run(
-        &self,
-        tree: &mut ExplainTree,
-        plan: &Plan<'_>,
-        page: Option<&FilledPage<'_>>,
-        notes: &mut Vec<String>,
-    ) -> Result<()> {
-        if let Err(error) = self.put_documents(tree, plan, page) {
-            let stopped: Stopped = self.stopped(error)?;
-            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
-        }
-        Ok(())
-    }
-
-    /// Whether what is found has scores.
-    fn has_scores(&self) -> Result<bool> {
-        let by_score = match self.request.sort.is_empty() {
-            true => self.request.order == Order::Score,
-            false => self.sort_order()?.needs_scores(),
-        };
-        Ok(by_score && !self.request.count_only)
     }
 
     /// What the nodes that fill the page say of a document.

@@ -190,10 +190,7 @@ impl Searcher {
 
     /// How many documents match, in the time and memory that the caller allows.
     fn n_matching(&self, query: &Query) -> Result<u64> {
-        let mut execution = self.execution(query, &PlanOptions::default())?;
-        let count = execution.count()?;
-        self.recycle(execution);
-        Ok(count)
+        self.n_matching_normal(&self.matching(query)?)
     }
 
     /// Whether no document meets some conditions together.
@@ -287,13 +284,12 @@ impl Searcher {
         if explained.matches == 0 && clause.excludes {
             // It excludes nothing, because nothing is left of it: no document is to blame.
             if !query::is_required(&clause.query, true, self.schema(), analyzers)?
-                && let Normal::Nothing { reason } =
-                    query::matching(&meant, self.schema(), analyzers)?
+                && let Normal::Nothing { reason } = self.matching(&meant)?
             {
                 explained.reason = Some(reason);
             }
         } else if explained.matches == 0 {
-            let normal = query::matching(&clause.query, self.schema(), analyzers)?;
+            let normal = self.matching(&clause.query)?;
             self.name_missing(&normal, &mut explained)?;
         }
         Ok(explained)

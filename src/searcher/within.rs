@@ -13,15 +13,15 @@ use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::explain::FacetRun;
-use crate::facet;
+use crate::facet::{self, FieldMatches};
 use crate::ids::DocId;
 use crate::plan::{FacetNode, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
-use crate::request::Order;
-use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
+use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat, Order};
 use crate::sort::{First, SortOrder};
+use std::time::Instant;
 
 /// Buckets that a search may look into, at all depths together.
 const BUCKETS_MAX: usize = 1 << 16;
@@ -54,24 +54,14 @@ impl Facet {
 
 /// Looks into buckets.
 pub(super) struct Looking<'l> {
-    search: &'l Search<'l>,
-    segments: &'l [SegmentPlan<'l>],
+    pub(super) search: &'l Search<'l>,
+    pub(super) segments: &'l [SegmentPlan<'l>],
     /// Where any are wanted.
-    hits: Option<BestHits<'l>>,
-    n_buckets: usize,
+    pub(super) hits: Option<BestHits<'l>>,
+    pub(super) n_buckets: usize,
 }
 
-impl<'l> Looking<'l> {
-    pub(super) fn new(
-        search: &'l Search<'l>,
-        facets: &[BoundFacet],
-        segments: &'l [SegmentPlan<'l>],
-    ) -> Result<Self> {
-        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
-        let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
-        Ok(Looking { search, segments, hits, n_buckets: 0 })
-    }
-
+impl Looking<'_> {
     /// Counts what is asked for within each bucket of a facet.
     pub(super) fn look_into(
         &mut self,
@@ -89,31 +79,34 @@ impl<'l> Looking<'l> {
                 .found(format!("{} of '{}'", self.n_buckets, counts.field))
                 .hint("facets that others lie within need smaller limits or wider steps"));
         }
-        let field = facet.field;
+        let (segments, field) = (self.segments, facet.field);
         let look_ups = self.search.look_ups();
         let mut parts = vec![];
         for left_out in wanted(facet) {
-            let matches = domain.of(left_out);
+            let of = FieldMatches { segments, matches: domain.of(left_out), field };
             let of_ranges = match buckets {
-                Buckets::Codes(ranges) => facet::in_ranges(self.segments, field, ranges, matches)?,
-                Buckets::Addresses(ranges) => {
-                    facet::in_address_ranges(self.segments, field, ranges, matches)?
-                }
+                Buckets::Codes(ranges) => facet::in_ranges(of, ranges)?,
+                Buckets::Addresses(ranges) => facet::in_address_ranges(of, ranges)?,
                 Buckets::Terms(_) => vec![],
             };
-            parts.push((left_out, matches, of_ranges.into_iter()));
+            parts.push((left_out, of, of_ranges.into_iter()));
         }
-        for (nth, bucket) in counts.buckets.iter_mut().enumerate() {
+        let n_buckets = counts.buckets.len();
+        let mut missing = (counts.missing > 0)
+            .then(|| Box::new(Bucket { count: counts.missing, ..Bucket::default() }));
+        let all = counts.buckets.iter_mut().chain(missing.as_deref_mut());
+        for (nth, bucket) in all.enumerate() {
             budget::giving_back(|| {
                 let mut of_bucket = Domain::default();
-                for (left_out, matches, of_ranges) in &mut parts {
+                for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
+                        _ if nth == n_buckets => facet::without_value(*of)?,
                         Buckets::Codes(_) | Buckets::Addresses(_) => {
                             of_ranges.next().unwrap_or_default()
                         }
                         Buckets::Terms(terms) => {
                             let term = terms.get(nth).map_or(&[][..], |term| term);
-                            facet::with_term(self.segments, field, term, matches, look_ups)?
+                            facet::with_term(*of, term, look_ups)?
                         }
                     };
                     of_bucket.add(left_out.to_vec(), matches);
@@ -122,19 +115,7 @@ impl<'l> Looking<'l> {
             })?;
             budget::hold(bucket.n_bytes() as u64)?;
         }
-        if counts.missing > 0 {
-            let mut bucket = Bucket { count: counts.missing, ..Bucket::default() };
-            budget::giving_back(|| {
-                let mut of_bucket = Domain::default();
-                for (left_out, matches, _) in &parts {
-                    let matches = facet::without_value(self.segments, field, matches)?;
-                    of_bucket.add(left_out.to_vec(), matches);
-                }
-                self.fill(facet, node, &mut bucket, &of_bucket, run)
-            })?;
-            budget::hold(bucket.n_bytes() as u64)?;
-            counts.missing_bucket = Some(Box::new(bucket));
-        }
+        counts.missing_bucket = missing;
         Ok(())
     }
 
@@ -149,12 +130,12 @@ impl<'l> Looking<'l> {
     ) -> Result<()> {
         budget::work(BUCKET_NS)?;
         for ((facet, node), run) in facet.within.iter().zip(&node.within).zip(&mut run.within) {
-            let matches = domain.of(&facet.left_out);
-            let mut counted =
-                self.search.count_facet(self.segments, facet, node, matches, &mut None)?;
-            let documents = self.segments.iter().zip(matches);
-            let documents = documents.map(|(part, matches)| matches.len(part.n_docs)).sum();
-            run.add(&counted.profile, documents);
+            let (segments, matches) = (self.segments, domain.of(&facet.left_out));
+            let of = FieldMatches { segments, matches, field: facet.field };
+            let started = Instant::now();
+            let mut counted = self.search.count_facet(of, facet, node, &mut None)?;
+            counted.profile.time = started.elapsed();
+            run.add(&counted.profile, of.n_matches());
             if facet.is_parted() {
                 self.look_into(facet, node, &mut counted, domain, run)?;
             }
@@ -194,8 +175,7 @@ enum HitOrder<'s> {
 
 impl<'s> BestHits<'s> {
     pub(super) fn new(search: &Search<'s>) -> Result<Self> {
-        let fields =
-            search.request.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let fields = search.known_fields()?;
         let order = match search.request.order {
             _ if !search.request.sort.is_empty() => {
                 let order = search.sort_order()?;
@@ -293,23 +273,8 @@ fn first_of(segments: &[SegmentPlan<'_>], matches: &[MatchSet], n: usize) -> Res
     budget::hold((n * size_of::<DocId>()) as u64)?;
     let mut docs = vec![];
     for (segment, matches) in segments.iter().zip(matches) {
-        let id = |doc: u32| DocId(segment.base + u64::from(doc));
-        match matches {
-            MatchSet::Everything => {
-                let left = n - docs.len();
-                docs.extend((0..segment.n_docs).take(left).map(id));
-            }
-            MatchSet::Some(windows) => {
-                for window in windows.windows() {
-                    let left = n - docs.len();
-                    let lows = windows.documents(window).iter().take(left);
-                    docs.extend(lows.map(|low| id(window.key << 16 | u32::from(low))));
-                    if left == 0 {
-                        return Ok(docs);
-                    }
-                }
-            }
-        }
+        let found = matches.documents_from(0, segment.n_docs)?.take(n - docs.len());
+        docs.extend(found.map(|doc| DocId(segment.base + u64::from(doc))));
     }
     Ok(docs)
 }

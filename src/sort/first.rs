@@ -8,13 +8,14 @@ use super::key::Direction;
 use super::order::{OrderKey, Ranks, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
-use super::streaming::{StreamProfile, Streamed, Wanted};
+use super::streaming::{StreamCounts, Streamed, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{
     MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
+use crate::facet::ColumnCounts;
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::{Plan, SegmentPlan};
@@ -39,14 +40,8 @@ const AFTER_STOP_NS: u64 = 2_000_000;
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SortProfile {
-    /// Documents whose values were read.
-    pub(crate) documents: u64,
-    /// Blocks in which something matches, and those of which nothing can be among the first.
-    pub(crate) blocks: u64,
-    pub(crate) blocks_skipped: u64,
-    pub(crate) streamed: StreamProfile,
-    /// Segments that had what matches in this order.
-    pub(crate) in_order: u64,
+    pub(crate) column: ColumnCounts,
+    pub(crate) streamed: StreamCounts,
 }
 
 /// Keeps the first documents of all that it looks at.
@@ -62,7 +57,7 @@ pub(crate) struct First<'o> {
     pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
     within: Vec<Expansion>,
-    pub(super) profile: SortProfile,
+    pub(crate) profile: SortProfile,
     /// Whether lists in the order of the first key may be read.
     reads_lists: bool,
     /// Room for what matches in a block, and for its numbers.
@@ -83,23 +78,18 @@ struct Part<'m> {
 impl<'o> First<'o> {
     /// Room for `n` documents, which come behind `after`.
     pub(crate) fn new(order: &'o SortOrder, n: u64, after: Option<Place>) -> Self {
-        let n = usize::try_from(n).unwrap_or(usize::MAX);
-        let (kept, profile) = (BinaryHeap::new(), SortProfile::default());
-        let candidate = Place::new(Ranks::default(), DocId(0));
-        let is_told_by_first = order.keys().len() == 1 && !order.has_texts();
-        let (within, places, numbers) = (vec![], vec![], vec![]);
         First {
             order,
-            n,
-            is_told_by_first,
-            kept,
+            n: usize::try_from(n).unwrap_or(usize::MAX),
+            is_told_by_first: order.keys().len() == 1 && !order.has_texts(),
+            kept: BinaryHeap::new(),
             after,
-            within,
-            profile,
+            within: vec![],
+            profile: SortProfile::default(),
             reads_lists: true,
-            places,
-            numbers,
-            candidate,
+            places: vec![],
+            numbers: vec![],
+            candidate: Place::new(Ranks::default(), DocId(0)),
         }
     }
 
@@ -142,20 +132,16 @@ impl<'o> First<'o> {
                 }
                 _ => None,
             };
-            by_best.push((range.unwrap_or(Direction::all_ranks()), at, segment, matches));
+            let range = range.unwrap_or((Direction::FIRST, Direction::LAST));
+            by_best.push((range, at, segment, matches));
         }
         by_best.sort_by_key(|((best, _), at, ..)| (*best, *at));
         for ((best, worst), at, segment, matches) in by_best {
             if self.is_passed_over(best, worst, DocId(segment.base)) {
                 continue;
             }
-            let scorer = match ranked {
-                Some(ranked) => {
-                    let (ranked, nth) = ranked.of_segment(at);
-                    Some(ranked.segment(nth)?)
-                }
-                None => None,
-            };
+            let ranked = ranked.map(|ranked| ranked.of_segment(at));
+            let scorer = ranked.map(|(ranked, nth)| ranked.segment(nth)).transpose()?;
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
             if self.order.with_ordinals().next().is_none() {
@@ -276,7 +262,7 @@ impl<'o> First<'o> {
     fn look_at_segment<'s>(
         &mut self,
         segment: &SegmentPlan<'s>,
-        mut ranks: SegmentRanks<'_, 's>,
+        mut ranks: SegmentRanks<'s>,
         matches: &MatchSet,
     ) -> Result<()> {
         let n_in_order = self.order.n_in_index_order(segment.segment.schema());
@@ -313,8 +299,8 @@ impl<'o> First<'o> {
             return done;
         }
         for_each_block_of(matches, segment.n_docs, |nth, places| {
-            self.profile.blocks += 1;
-            self.profile.documents += u64::from(places.len());
+            self.profile.column.blocks += 1;
+            self.profile.column.documents += u64::from(places.len());
             let mut done = Ok(());
             places.for_each(|place| {
                 if done.is_ok() {
@@ -326,7 +312,7 @@ impl<'o> First<'o> {
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
-    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_, '_>, docs: &[u32]) -> Result<()> {
+    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_>, docs: &[u32]) -> Result<()> {
         let before = self.after.as_ref().map_or(0, |after| after.first);
         let taken: HashSet<DocId> = self.kept.iter().map(|place| place.doc).collect();
         let mut take = |doc: u32| {
@@ -343,7 +329,7 @@ impl<'o> First<'o> {
     }
 
     /// Looks at a document, where the first key has no bounds.
-    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32) -> Result<()> {
+    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32) -> Result<()> {
         budget::work(KEY_NS)?;
         let first = ranks.first(doc)?;
         let before = self.after.as_ref().map_or(0, |after| after.first);
@@ -357,7 +343,7 @@ impl<'o> First<'o> {
         &mut self,
         field: SortField,
         column: Column<Section<'s>>,
-        ranks: &mut SegmentRanks<'_, 's>,
+        ranks: &mut SegmentRanks<'s>,
         matches: &MatchSet,
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
@@ -387,7 +373,7 @@ impl<'o> First<'o> {
                 let block = column.block(part.nth, part.head)?;
                 self.look_at_block(ranks, field, &block, part)?;
             } else {
-                self.profile.blocks_skipped += 1;
+                self.profile.column.blocks_skipped += 1;
             }
         }
         budget::release(n_parts * size_of::<Part<'_>>() as u64);
@@ -397,20 +383,20 @@ impl<'o> First<'o> {
     /// What matches of a block, where any of it may be among the first.
     fn part<'m, 's>(
         &mut self,
-        ranks: &SegmentRanks<'_, 's>,
+        ranks: &SegmentRanks<'s>,
         field: SortField,
         heads: &mut Heads<'s, Section<'s>>,
         nth: u32,
         places: Places<'m>,
     ) -> Result<Option<Part<'m>>> {
         budget::work(HEAD_NS)?;
-        self.profile.blocks += 1;
+        self.profile.column.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = heads.column().docs_of(nth);
         let range = (head.n_values > 0).then_some((head.least, head.greatest));
         let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
         if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
-            self.profile.blocks_skipped += 1;
+            self.profile.column.blocks_skipped += 1;
             return Ok(None);
         }
         budget::hold(size_of::<Part<'_>>() as u64)?;
@@ -420,12 +406,12 @@ impl<'o> First<'o> {
     /// Looks at documents here and there, each of which has one value.
     fn look_at_few(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         few: &Few,
     ) -> Result<()> {
-        self.profile.blocks += few.n_blocks;
-        self.profile.documents += few.n_docs;
+        self.profile.column.blocks += few.n_blocks;
+        self.profile.column.documents += few.n_docs;
         let before = self.after.as_ref().map_or(0, |after| after.first);
         for (doc, code) in few.docs_and_codes() {
             let first = field.rank(Some(code));
@@ -438,7 +424,7 @@ impl<'o> First<'o> {
 
     fn look_at_block(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         block: &Block<'_>,
         part: Part<'_>,
@@ -457,7 +443,7 @@ impl<'o> First<'o> {
                 done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
             }
         });
-        self.profile.documents += n_read;
+        self.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }
@@ -465,7 +451,7 @@ impl<'o> First<'o> {
     /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
     fn look_at_numbers(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         of_block: &OneEach<'_>,
         part: Part<'_>,
@@ -504,7 +490,7 @@ impl<'o> First<'o> {
         }
         let n_read = places.len() as u64;
         (self.places, self.numbers) = (places, numbers);
-        self.profile.documents += n_read;
+        self.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }
@@ -513,7 +499,7 @@ impl<'o> First<'o> {
     #[inline(never)]
     pub(super) fn take(
         &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         doc: u32,
         first: u128,
     ) -> Result<()> {
@@ -522,7 +508,7 @@ impl<'o> First<'o> {
     }
 
     /// The same without asking for time.
-    fn put(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
+    fn put(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32, first: u128) -> Result<()> {
         let candidate = &mut self.candidate;
         (candidate.first, candidate.doc) = (first, ranks.id(doc));
         ranks.rest(doc, candidate)?;
@@ -542,10 +528,6 @@ impl<'o> First<'o> {
         budget::hold(candidate.tie_bytes())?;
         self.kept.push(candidate.clone());
         Ok(())
-    }
-
-    pub(crate) fn profile(&self) -> SortProfile {
-        self.profile
     }
 
     /// The first documents, in order.

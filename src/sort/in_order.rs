@@ -32,13 +32,12 @@ impl First<'_> {
         &mut self,
         segment: &SegmentPlan<'_>,
         n_keys: usize,
-        ranks: &mut SegmentRanks<'_, '_>,
+        ranks: &mut SegmentRanks<'_>,
         matches: &MatchSet,
     ) -> Result<()> {
         let start = self.start(segment.n_docs, n_keys, ranks)?;
-        self.profile.in_order += 1;
         for doc in matches.documents_from(start, segment.n_docs)? {
-            self.profile.documents += 1;
+            self.profile.column.documents += 1;
             budget::work(KEY_NS)?;
             let first = ranks.first(doc)?;
             if !self.admits(first, ranks.id(doc)) {
@@ -53,12 +52,7 @@ impl First<'_> {
     }
 
     /// The first document of a segment that does not come before what all must come behind.
-    fn start(
-        &mut self,
-        n_docs: u32,
-        n_keys: usize,
-        ranks: &mut SegmentRanks<'_, '_>,
-    ) -> Result<u32> {
+    fn start(&mut self, n_docs: u32, n_keys: usize, ranks: &mut SegmentRanks<'_>) -> Result<u32> {
         let mut docs = 0..n_docs;
         while self.after.is_some() && !docs.is_empty() {
             budget::work(KEY_NS * self.order.keys().len() as u64)?;

@@ -50,39 +50,28 @@ impl SortKey {
         let (mut by, mut text) = (None, TextSort::Bytes);
         let (mut descending, mut missing_first) = (false, false);
         reader.object(&[], |reader, name| {
-            let read = match name {
-                "descending" => {
-                    descending = reader.boolean()?;
-                    return Ok(true);
-                }
-                "missing_first" => {
-                    missing_first = reader.boolean()?;
-                    return Ok(true);
-                }
+            match name {
+                "descending" => descending = reader.boolean()?,
+                "missing_first" => missing_first = reader.boolean()?,
                 "natural" | "collate" if text != TextSort::Bytes => {
                     return Err(reader.error("one order of texts", "\"natural\" and \"collate\""));
                 }
                 "natural" => {
-                    text = if reader.boolean()? { TextSort::Natural } else { TextSort::Bytes };
-                    return Ok(true);
+                    text = if reader.boolean()? { TextSort::Natural } else { TextSort::Bytes }
                 }
-                "collate" => {
-                    text = TextSort::Collated(reader.string()?);
-                    return Ok(true);
-                }
+                "collate" => text = TextSort::Collated(reader.string()?),
                 _ if by.is_some() => {
                     return Err(reader.error("one key", &format!("{name:?}, too")));
                 }
-                "field" => SortKey::ascending(reader.string()?),
+                "field" => by = Some(SortKey::ascending(reader.string()?)),
                 "score" => match reader.boolean()? {
-                    true => SortKey::score().reversed(),
+                    true => by = Some(SortKey::score().reversed()),
                     false => return Err(reader.error("true", "false")),
                 },
-                "random" => SortKey::random(reader.whole()?),
-                "function" => SortKey::function(Function::read_json(reader)?),
+                "random" => by = Some(SortKey::random(reader.whole()?)),
+                "function" => by = Some(SortKey::function(Function::read_json(reader)?)),
                 _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
-            };
-            by = Some(read);
+            }
             Ok(true)
         })?;
         let mut key = by.ok_or_else(|| reader.error(KINDS, "none of them"))?;

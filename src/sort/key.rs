@@ -169,7 +169,7 @@ impl SortKey {
     /// The other end first. Of chance there is no other end.
     #[must_use]
     pub fn reversed(mut self) -> Self {
-        self.direction.descending ^= self.by.has_ends();
+        self.direction.descending ^= !matches!(self.by, SortBy::Random(_));
         self
     }
 
@@ -232,10 +232,6 @@ impl SortKey {
 }
 
 impl SortBy {
-    fn has_ends(&self) -> bool {
-        !matches!(self, SortBy::Random(_))
-    }
-
     fn may_be_missing(&self) -> bool {
         matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }
@@ -286,27 +282,28 @@ impl FromStr for SortKey {
         key.direction.descending |= is_descending;
         let (mut has_direction, mut has_missing, mut has_text) = (is_descending, false, false);
         for part in parts {
-            let is_first_time = match part {
-                "asc" | "desc" => !std::mem::replace(&mut has_direction, true),
-                "missing_first" | "missing_last" if key.by.may_be_missing() => {
-                    !std::mem::replace(&mut has_missing, true)
+            let is_field = matches!(key.by, SortBy::Field(..));
+            let has = match (part, locale(part)) {
+                ("asc" | "desc", _) => {
+                    key.direction.descending = part == "desc";
+                    &mut has_direction
                 }
-                "natural" if matches!(key.by, SortBy::Field(..)) => {
-                    !std::mem::replace(&mut has_text, true)
+                ("missing_first" | "missing_last", _) if key.by.may_be_missing() => {
+                    key.direction.missing_first = part == "missing_first";
+                    &mut has_missing
                 }
-                _ if locale(part).is_some() && matches!(key.by, SortBy::Field(..)) => {
-                    !std::mem::replace(&mut has_text, true)
+                ("natural", _) if is_field => {
+                    key.set_text(TextSort::Natural);
+                    &mut has_text
                 }
-                _ => false,
+                (_, Some(locale)) if is_field => {
+                    key.set_text(TextSort::Collated(locale.to_owned()));
+                    &mut has_text
+                }
+                _ => return Err(refused()),
             };
-            if !is_first_time {
+            if std::mem::replace(has, true) {
                 return Err(refused());
-            }
-            match (part, locale(part)) {
-                ("asc" | "desc", _) => key.direction.descending = part == "desc",
-                ("natural", _) => key.set_text(TextSort::Natural),
-                (_, Some(locale)) => key.set_text(TextSort::Collated(locale.to_owned())),
-                _ => key.direction.missing_first = part == "missing_first",
             }
         }
         Ok(key)

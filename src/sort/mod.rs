@@ -14,3 +14,4 @@ pub(crate) use first::{First, SortProfile};
 pub use key::SortKey;
 pub(crate) use order::SortOrder;
 pub(crate) use place::Place;
+pub use streaming::StreamCounts;

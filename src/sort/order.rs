@@ -155,15 +155,12 @@ impl SortOrder {
                 .expected(format!("{} values, one a key", self.0.len()))
                 .found(values.len().to_string()));
         }
-        let rank = |(nth, (key, value)): (usize, (&OrderKey, &Value))| {
-            key.rank_of(value).map_err(|refused| {
-                let doing = format!("going on after a hit, by its value of key {}", nth + 1);
-                Error::new(ErrorKind::Usage, doing).expected(refused.expected).found(refused.found)
-            })
-        };
         let mut of_values = Ranks::default();
-        for (nth, (key, value)) in self.0.iter().zip(values).enumerate() {
-            let (rank, term, text) = rank((nth, (key, value)))?;
+        for (nth, (key, value)) in (1..).zip(self.0.iter().zip(values)) {
+            let (rank, term, text) = key.rank_of(value).map_err(|refused| {
+                let doing = format!("going on after a hit, by its value of key {nth}");
+                Error::new(ErrorKind::Usage, doing).expected(refused.expected).found(refused.found)
+            })?;
             of_values.ranks.push(rank);
             of_values.terms.push(term);
             if self.has_texts() {
@@ -180,7 +177,7 @@ impl SortOrder {
                 Value::of_term(field.kind, term)
             }
             (OrderKey::Text(..), None) => Value::Null,
-            (key, _) => key.code(rank).map_or(Value::Null, |code| key.value(code)),
+            (key, _) => key.direction().code(rank).map_or(Value::Null, |code| key.value(code)),
         };
         self.0.iter().zip(place.ranks()).map(value).collect()
     }
@@ -242,10 +239,6 @@ impl OrderKey {
         Ok((self.direction().rank(code), None, None))
     }
 
-    fn code(&self, rank: u128) -> Option<u64> {
-        self.direction().code(rank)
-    }
-
     /// What its values are.
     #[cfg(feature = "arrow")]
     pub(crate) fn kind(&self) -> FieldKind {
@@ -260,7 +253,7 @@ impl OrderKey {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),
             // With the digits that it is written with, which lead back to it.
-            OrderKey::Score(_) => score_of_code(code).into(),
+            OrderKey::Score(_) => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
             OrderKey::Random(_) => Value::U64(code),
             OrderKey::Function(..) => Value::F64(value::f64_of_code(code)),
         }
@@ -272,36 +265,24 @@ pub(super) fn code_of_score(score: f32) -> Option<u64> {
     (score >= 0.0).then_some((score + 0.0).to_bits().into())
 }
 
-fn score_of_code(code: u64) -> f32 {
-    f32::from_bits(u32::try_from(code).unwrap_or_default())
-}
-
 impl Direction {
     /// What comes before every rank, and what behind: ranks of no value.
-    const FIRST: u128 = 0;
-    const LAST: u128 = u128::MAX;
+    pub(super) const FIRST: u128 = 0;
+    pub(super) const LAST: u128 = u128::MAX;
 
     /// A number for a document with this code, or none: the smaller comes first.
     #[inline]
     pub(super) fn rank(self, code: Option<u64>) -> u128 {
         match code {
-            None => self.of_missing(),
+            None if self.missing_first => Self::FIRST,
+            None => Self::LAST,
             Some(code) => 1 + u128::from(if self.descending { !code } else { code }),
         }
-    }
-
-    fn of_missing(self) -> u128 {
-        if self.missing_first { Self::FIRST } else { Self::LAST }
     }
 
     pub(super) fn code(self, rank: u128) -> Option<u64> {
         let code = u64::try_from(rank.checked_sub(1)?).ok()?;
         Some(if self.descending { !code } else { code })
-    }
-
-    /// The ranks that documents can have, where nothing is known of them.
-    pub(super) fn all_ranks() -> (u128, u128) {
-        (Self::FIRST, Self::LAST)
     }
 }
 

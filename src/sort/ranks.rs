@@ -21,11 +21,11 @@ const SCORED_NS: u64 = 200;
 
 /// What the documents of a segment are compared by.
 #[derive(Debug)]
-pub(super) struct SegmentRanks<'r, 's> {
+pub(super) struct SegmentRanks<'s> {
     pub(super) base: u64,
     keys: Vec<KeyReader<'s>>,
     has_texts: bool,
-    scores: Scores<'r, 's>,
+    scores: Scores<'s>,
 }
 
 /// What tells where documents stand by one key.
@@ -41,20 +41,20 @@ enum KeyReader<'s> {
 
 /// The scores of documents, as far as they are asked for.
 #[derive(Debug)]
-struct Scores<'r, 's> {
-    scorer: Option<SegmentScorer<'r, 's>>,
+struct Scores<'s> {
+    scorer: Option<SegmentScorer<'s, 's>>,
     /// The last document that was scored, which several keys may ask for.
     last: Option<(u32, f32)>,
 }
 
-impl<'r, 's> SegmentRanks<'r, 's> {
+impl<'s> SegmentRanks<'s> {
     /// Opens what the keys read of a segment, whose first document has the number `base`. That each field has a column was
     /// looked up in the schema.
     pub(super) fn open(
         order: &SortOrder,
         segment: SegmentReader<'s>,
         base: u64,
-        scorer: Option<SegmentScorer<'r, 's>>,
+        scorer: Option<SegmentScorer<'s, 's>>,
     ) -> Result<Self> {
         let mut keys = Vec::with_capacity(order.keys().len());
         for key in order.keys() {
@@ -121,7 +121,7 @@ impl<'r, 's> SegmentRanks<'r, 's> {
 }
 
 impl KeyReader<'_> {
-    fn rank(&mut self, doc: u32, base: u64, scores: &mut Scores<'_, '_>) -> Result<u128> {
+    fn rank(&mut self, doc: u32, base: u64, scores: &mut Scores<'_>) -> Result<u128> {
         Ok(match self {
             KeyReader::Field(field, column) => {
                 let (block, place) = column.block_of(doc)?;
@@ -152,7 +152,7 @@ impl KeyReader<'_> {
     }
 }
 
-impl Scores<'_, '_> {
+impl Scores<'_> {
     fn of(&mut self, doc: u32) -> Result<f32> {
         if let Some((_, score)) = self.last.filter(|(last, _)| *last == doc) {
             return Ok(score);

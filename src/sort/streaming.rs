@@ -19,6 +19,7 @@ use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use crate::sums::sums;
 use crate::value::term_of_code;
 use std::ops::{Bound, Range};
 
@@ -33,17 +34,24 @@ const ARRAY_MAX: u64 = 4_096;
 /// How many times less this must take than the column, as the values of what matches may be others than those of all.
 const BETTER_BY: u64 = 4;
 
-/// What reading lists in their order took.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StreamProfile {
-    /// Segments whose first documents were found so, and those of which it was given up.
-    pub(crate) segments: u64,
-    pub(crate) given_up: u64,
-    /// Terms whose lists were read, and documents in these.
-    pub(crate) terms: u64,
-    pub(crate) documents: u64,
-    /// Documents among these that match.
-    pub(crate) candidates: u64,
+/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamCounts {
+    /// Segments whose first documents were found so.
+    pub segments: u64,
+    /// Segments of which this was given up, as the values of what matches are too far from the first.
+    pub given_up: u64,
+    /// Terms whose lists were read.
+    pub terms: u64,
+    /// Documents in these lists.
+    pub documents: u64,
+    /// Those of them that match.
+    pub candidates: u64,
+}
+
+sums! {
+    StreamCounts: segments, given_up, terms, documents, candidates;
 }
 
 /// What is wanted of a segment.
@@ -90,7 +98,7 @@ impl Wanted<'_> {
     pub(super) fn candidates(
         &self,
         segment: &SegmentPlan<'_>,
-        profile: &mut StreamProfile,
+        profile: &mut StreamCounts,
     ) -> Result<Option<Streamed>> {
         let reader = segment.segment.field(self.field.field);
         let Some(column) = reader.column()? else { return Ok(None) };
@@ -178,7 +186,7 @@ impl Wanted<'_> {
         ordinals: Range<u32>,
         after: Option<(Vec<u8>, DocId)>,
         (most_ns, doc_ns): (u64, u64),
-        profile: &mut StreamProfile,
+        profile: &mut StreamCounts,
     ) -> Result<Option<Candidates>> {
         let dictionary = reader.terms()?;
         // The list of what all must come behind has documents that come before, where it is the first.

@@ -230,16 +230,11 @@ impl<'s> TextKeys<'s> {
         budget::work(VALUE_NS * ordinals.len() as u64)?;
         for ordinal in &ordinals {
             let key = self.of_term(*ordinal, order)?;
-            let is_better = best.as_ref().is_none_or(|best| {
-                let order = key.key.cmp(&best.key);
-                order
-                    == if self.field.direction.descending {
-                        Ordering::Greater
-                    } else {
-                        Ordering::Less
-                    }
-            });
-            if is_better {
+            let is_better = |best: &Rc<TextKey>| match self.field.direction.descending {
+                true => key.key > best.key,
+                false => key.key < best.key,
+            };
+            if best.as_ref().is_none_or(is_better) {
                 best = Some(key);
             }
         }

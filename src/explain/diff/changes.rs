@@ -32,16 +32,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn add(
-        &mut self,
-        what: &'static str,
-        left: Option<impl Into<DiffValue>>,
-        right: Option<impl Into<DiffValue>>,
-    ) {
-        self.push(what, None, left.map(Into::into), right.map(Into::into));
-    }
-
-    /// The same of something that has a name.
+    /// Of something that has a name.
     fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
         self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
     }
@@ -62,11 +53,11 @@ impl Changes {
     /// Texts, of which an empty one is none.
     fn text(&mut self, what: &'static str, left: &str, right: &str) {
         let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        self.add(what, some(left), some(right));
+        self.push(what, None, some(left).map(Into::into), some(right).map(Into::into));
     }
 
     fn number(&mut self, what: &'static str, left: u64, right: u64) {
-        self.add(what, Some(left), Some(right));
+        self.push(what, None, Some(left.into()), Some(right.into()));
     }
 
     /// What both know.
@@ -156,9 +147,6 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
 /// that both have.
 pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> Vec<Option<Change>> {
     let mut places: Vec<Option<Change>> = vec![None; left.list.len()];
-    // How many of the inputs both have, in the order of each side.
-    let mut ranks_left = vec![0_u64; left.list.len()];
-    let mut ranks_right = vec![0_u64; right.list.len()];
     let stays = |at: usize| {
         let other = found.of_left[at]?;
         let above = left.list[at].parent.map(|parent| found.of_left[parent]);
@@ -169,22 +157,18 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
             _ => true,
         })
     };
-    let mut seen = vec![0_u64; left.list.len()];
-    for (at, entry) in left.list.iter().enumerate() {
-        if let (Some(true), Some(parent)) = (stays(at), entry.parent) {
-            ranks_left[at] = seen[parent];
-            seen[parent] += 1;
+    // How many of the inputs both have, in the order of one side.
+    let ranks = |nodes: &Nodes<'_>, of_left: &dyn Fn(usize) -> Option<usize>| {
+        let (mut seen, mut ranks) = (vec![0_u64; nodes.list.len()], vec![0; nodes.list.len()]);
+        for (at, entry) in nodes.list.iter().enumerate() {
+            if let (Some(true), Some(parent)) = (of_left(at).and_then(stays), entry.parent) {
+                ranks[at] = seen[parent];
+                seen[parent] += 1;
+            }
         }
-    }
-    let mut seen = vec![0_u64; right.list.len()];
-    for (at, entry) in right.list.iter().enumerate() {
-        if let (Some(l), Some(parent)) = (found.of_right[at], entry.parent)
-            && stays(l) == Some(true)
-        {
-            ranks_right[at] = seen[parent];
-            seen[parent] += 1;
-        }
-    }
+        ranks
+    };
+    let (ranks_left, ranks_right) = (ranks(left, &Some), ranks(right, &|at| found.of_right[at]));
     for at in 0..left.list.len() {
         let (Some(other), Some(stays)) = (found.of_left[at], stays(at)) else { continue };
         let both_have_parents =
@@ -245,7 +229,7 @@ pub(super) fn of_trees(
     ] {
         match (l, r) {
             (Some(l), Some(r)) => changes.time(what, l, r),
-            (l, r) => changes.add(what, l, r),
+            (l, r) => changes.push(what, None, l.map(Into::into), r.map(Into::into)),
         }
     }
     changes.found
@@ -302,27 +286,18 @@ fn findings(
     right: &ExplainTree,
     ids: &HashMap<&str, Option<&str>>,
 ) {
-    /// What a finding is about, by the names of the right side.
-    #[derive(PartialEq, Eq, Hash)]
-    enum About<'t> {
-        Whole,
-        Node(&'t str),
-        /// A node that only the left side has.
-        Gone(&'t str),
-    }
+    // Known by the node that it is about, by its id on the right side unless only the left one has it; none of the whole.
     let of_left = left.findings.iter().map(|finding| {
-        let about = finding.node.as_deref().map_or(About::Whole, |id| match ids.get(id) {
-            Some(Some(other)) => About::Node(other),
-            Some(None) => About::Gone(id),
+        let about = finding.node.as_deref().map(|id| match ids.get(id) {
+            Some(Some(other)) => (*other, false),
+            Some(None) => (id, true),
             // Of no node at all it is known by what it says.
-            None => About::Node(id),
+            None => (id, false),
         });
         (about, finding)
     });
-    let of_right = right
-        .findings
-        .iter()
-        .map(|finding| (finding.node.as_deref().map_or(About::Whole, About::Node), finding));
+    let of_right = right.findings.iter();
+    let of_right = of_right.map(|finding| (finding.node.as_deref().map(|id| (id, false)), finding));
     let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
     let (of_left, of_right) = (of_left.iter().collect(), of_right.iter().collect());
     let (pairs, added) =

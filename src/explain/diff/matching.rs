@@ -6,7 +6,7 @@
 //! field. What is left may have moved to another place: it is matched with the same part of the query anywhere.
 
 use super::super::ExplainNode;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Inputs of one node that are compared with each other one by one; beyond that only what is found by a hash is matched.
@@ -100,6 +100,9 @@ pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
     matcher.found
 }
 
+/// What nodes are known by.
+type Key = fn(&Entry<'_>) -> u64;
+
 struct Matcher<'m, 't> {
     left: &'m Nodes<'t>,
     right: &'m Nodes<'t>,
@@ -154,11 +157,10 @@ impl Matcher<'_, '_> {
         let mut r = free(&self.right.list[r].children, &self.found.of_right);
         let (of_l, of_r) = (&self.left.list, &self.right.list);
         let mut pairs = vec![];
-        by_key(&mut l, &mut r, |at| of_l[at].subtree, |at| of_r[at].subtree, &mut pairs);
-        let key = |node: &ExplainNode| hash((&node.operator, part(node)));
-        by_key(&mut l, &mut r, |at| key(of_l[at].node), |at| key(of_r[at].node), &mut pairs);
-        let key = |node: &ExplainNode| hash(part(node));
-        by_key(&mut l, &mut r, |at| key(of_l[at].node), |at| key(of_r[at].node), &mut pairs);
+        let mut by_key = |l: &mut _, r: &mut _, key: Key| pairs.extend(self.by_key(l, r, key));
+        by_key(&mut l, &mut r, |entry| entry.subtree);
+        by_key(&mut l, &mut r, |entry| hash((&entry.node.operator, part(entry.node))));
+        by_key(&mut l, &mut r, |entry| hash(part(entry.node)));
         if l.len() <= PAIRWISE_MAX && r.len() <= PAIRWISE_MAX {
             let mut alike = vec![];
             for l in &l {
@@ -182,16 +184,33 @@ impl Matcher<'_, '_> {
             }
         }
         // A word or pattern that was changed is the same leaf, asked for something else.
-        let key = |entry: &Entry<'_>| {
+        pairs.extend(self.by_key(&mut l, &mut r, |entry| {
             hash((&entry.node.operator, &entry.node.field, entry.children.is_empty()))
-        };
-        by_key(&mut l, &mut r, |at| key(&of_l[at]), |at| key(&of_r[at]), &mut pairs);
+        }));
+        pairs
+    }
+
+    /// Pairs what has the same key, in order, and takes it away from both.
+    fn by_key(&self, l: &mut Vec<usize>, r: &mut Vec<usize>, key: Key) -> Vec<(usize, usize)> {
+        let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
+        for at in r.iter().rev() {
+            free.entry(key(&self.right.list[*at])).or_default().push(*at);
+        }
+        let (mut pairs, mut taken) = (vec![], HashSet::new());
+        l.retain(|at| match free.get_mut(&key(&self.left.list[*at])).and_then(Vec::pop) {
+            Some(other) => {
+                pairs.push((*at, other));
+                taken.insert(other);
+                false
+            }
+            None => true,
+        });
+        r.retain(|at| !taken.contains(at));
         pairs
     }
 
     /// Matches what is left over with the same at another place, largest subtrees first.
     fn moved(&mut self) {
-        type Key = fn(&Entry<'_>) -> u64;
         let keys: [Key; 2] =
             [|entry| entry.subtree, |entry| hash((&entry.node.operator, part(entry.node)))];
         for key in keys {
@@ -215,30 +234,6 @@ impl Matcher<'_, '_> {
             }
         }
     }
-}
-
-/// Pairs what has the same key, in order, and takes it away from both.
-fn by_key(
-    l: &mut Vec<usize>,
-    r: &mut Vec<usize>,
-    of_l: impl Fn(usize) -> u64,
-    of_r: impl Fn(usize) -> u64,
-    pairs: &mut Vec<(usize, usize)>,
-) {
-    let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
-    for at in r.iter().rev() {
-        free.entry(of_r(*at)).or_default().push(*at);
-    }
-    let mut taken = std::collections::HashSet::new();
-    l.retain(|at| match free.get_mut(&of_l(*at)).and_then(Vec::pop) {
-        Some(other) => {
-            pairs.push((*at, other));
-            taken.insert(other);
-            false
-        }
-        None => true,
-    });
-    r.retain(|at| !taken.contains(at));
 }
 
 /// How many two sorted rows have in common.

@@ -6,7 +6,8 @@ mod text;
 
 use super::ExplainTree;
 use crate::json::Json;
-use matching::{Nodes, matching};
+use crate::named::named;
+use matching::{Entry, Nodes, matching};
 use std::fmt;
 
 /// What differs between two plans, node by node.
@@ -69,16 +70,9 @@ pub enum DiffKind {
     Removed,
 }
 
-impl DiffKind {
+named! {
     /// The name in JSON: `same`, `changed`, `added` or `removed`.
-    pub fn name(self) -> &'static str {
-        match self {
-            DiffKind::Same => "same",
-            DiffKind::Changed => "changed",
-            DiffKind::Added => "added",
-            DiffKind::Removed => "removed",
-        }
-    }
+    pub DiffKind { Same: "same", Changed: "changed", Added: "added", Removed: "removed" }
 }
 
 /// One thing that differs.
@@ -128,17 +122,15 @@ impl PlanDiff {
         let found = matching(&left, &right);
         let places = changes::places(&left, &right, &found);
         let mut nodes = vec![];
+        let node = |kind, entry: &Entry<'_>| {
+            let title = changes::title(entry.node);
+            NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
+        };
         // What was added stands behind what stands before it in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
             while at < right.list.len() && found.of_right[at].is_none() {
-                let entry = &right.list[at];
-                nodes.push(NodeDiff {
-                    right: Some(entry.node.id.clone()),
-                    kind: DiffKind::Added,
-                    title: changes::title(entry.node),
-                    depth: entry.depth,
-                    ..NodeDiff::default()
-                });
+                let (entry, kind) = (&right.list[at], DiffKind::Added);
+                nodes.push(NodeDiff { right: Some(entry.node.id.clone()), ..node(kind, entry) });
                 at += 1;
             }
         };
@@ -146,26 +138,15 @@ impl PlanDiff {
         for (at, entry) in left.list.iter().enumerate() {
             let id = Some(entry.node.id.clone());
             let Some(other_at) = found.of_left[at] else {
-                nodes.push(NodeDiff {
-                    left: id,
-                    kind: DiffKind::Removed,
-                    title: changes::title(entry.node),
-                    depth: entry.depth,
-                    ..NodeDiff::default()
-                });
+                nodes.push(NodeDiff { left: id, ..node(DiffKind::Removed, entry) });
                 continue;
             };
             let other = &right.list[other_at];
-            let mut of_node = changes::of_nodes(entry.node, other.node);
-            of_node.extend(places[at].clone());
-            nodes.push(NodeDiff {
-                left: id,
-                right: Some(other.node.id.clone()),
-                kind: if of_node.is_empty() { DiffKind::Same } else { DiffKind::Changed },
-                title: changes::title(other.node),
-                depth: other.depth,
-                changes: of_node,
-            });
+            let mut changes = changes::of_nodes(entry.node, other.node);
+            changes.extend(places[at].clone());
+            let kind = if changes.is_empty() { DiffKind::Same } else { DiffKind::Changed };
+            let right = Some(other.node.id.clone());
+            nodes.push(NodeDiff { left: id, right, changes, ..node(kind, other) });
             added_behind(&mut nodes, other_at + 1);
         }
         let changes = changes::of_trees((before, &left), (after, &right), &found);
@@ -191,23 +172,39 @@ impl PlanDiff {
     ///
     /// `facets` is there of what is of a facet, `name` where there may be several: see [`Change`].
     pub fn to_json(&self) -> String {
-        self.json(Json::change)
+        self.json(|change| (change.what.to_owned(), change.left.clone(), change.right.clone()))
     }
 
-    fn json(&self, change: impl Fn(&mut Json, &Change)) -> String {
-        let mut json = Json::default();
-        json.object(|json| {
+    /// The same, given what changed in the words that it is told in, and both sides.
+    fn json(
+        &self,
+        told: impl Fn(&Change) -> (String, Option<DiffValue>, Option<DiffValue>),
+    ) -> String {
+        let change = |json: &mut Json, change: &Change| {
+            let (what, left, right) = told(change);
+            json.object(|json| {
+                if !change.facets.is_empty() {
+                    json.field("facets").array(&change.facets, |json, field| json.string(field));
+                }
+                json.field("what").string(&what);
+                if let Some(name) = &change.name {
+                    json.field("name").string(name);
+                }
+                json.field("left").diff_value(left.as_ref());
+                json.field("right").diff_value(right.as_ref());
+            });
+        };
+        Json::of_object(|json| {
             json.field("nodes").array(&self.nodes, |json, node| {
                 json.object(|json| {
                     json.field("left").string_or_null(node.left.as_deref());
                     json.field("right").string_or_null(node.right.as_deref());
                     json.field("kind").string(node.kind.name());
-                    json.field("changes").array(&node.changes, &change);
+                    json.field("changes").array(&node.changes, change);
                 });
             });
-            json.field("changes").array(&self.changes, &change);
-        });
-        json.out
+            json.field("changes").array(&self.changes, change);
+        })
     }
 }
 
@@ -215,13 +212,11 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let in_words = |json: &mut Json, change: &Change| {
+        let in_words = |change: &Change| {
             let side = |value: &Option<DiffValue>| {
                 value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
             };
-            let (left, right) = (side(&change.left), side(&change.right));
-            let what = super::units::spaced(change.what);
-            json.change_of(change, &what, left.as_ref(), right.as_ref());
+            (super::units::spaced(change.what), side(&change.left), side(&change.right))
         };
         let diff = PlanDiff::new(before, after).json(in_words);
         self.add_pair(title, before, after, &diff);
@@ -229,31 +224,6 @@ impl super::HtmlPages {
 }
 
 impl Json {
-    fn change(&mut self, change: &Change) {
-        self.change_of(change, change.what, change.left.as_ref(), change.right.as_ref());
-    }
-
-    /// A change, of which this is what has changed and how.
-    fn change_of(
-        &mut self,
-        change: &Change,
-        what: &str,
-        left: Option<&DiffValue>,
-        right: Option<&DiffValue>,
-    ) {
-        self.object(|json| {
-            if !change.facets.is_empty() {
-                json.field("facets").array(&change.facets, |json, field| json.string(field));
-            }
-            json.field("what").string(what);
-            if let Some(name) = &change.name {
-                json.field("name").string(name);
-            }
-            json.field("left").diff_value(left);
-            json.field("right").diff_value(right);
-        });
-    }
-
     fn diff_value(&mut self, value: Option<&DiffValue>) {
         match value {
             None => self.null(),

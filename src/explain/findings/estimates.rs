@@ -27,13 +27,10 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     let Some(actual) = &node.actual else { return };
     let (expected, found) = (node.estimate.documents, actual.documents);
     let direction = if found > expected { "more" } else { "fewer" };
+    let (expected, found) = (Count(expected, "document"), Grouped(found));
+    let (label, factor, source) = (&node.label, Digits(q_error(&node)), &node.estimate.source);
     let mut message = format!(
-        "{} was expected to find {} and found {}, {} times {direction} ({})",
-        node.label,
-        Count(expected, "document"),
-        Grouped(found),
-        Digits(q_error(&node)),
-        node.estimate.source,
+        "{label} was expected to find {expected} and found {found}, {factor} times {direction} ({source})"
     );
     let few = look.documents / 100 * BOUNDS_PERCENT;
     if node.estimate.lower <= few && node.estimate.upper >= look.documents.saturating_sub(few) {

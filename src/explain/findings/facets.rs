@@ -37,7 +37,8 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
         _ => "counting the facet",
     };
     let message = look.went_into(ns, &format!("{whole} {}: {what}", facet.field));
-    let finding = Finding::new("slow facet", look.severity(ns), message).of_facet(facet);
+    let finding = Finding::new("slow facet", look.severity(ns), message);
+    let finding = Finding { facet: Some(facet.field.clone()), ..finding };
     let by_terms = actual.terms_intersected >= TERMS_MANY;
     look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
 }

@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, Severity};
 use crate::explain::tree::Branch;
-use crate::explain::{ExplainFacet, ExplainNode, ExplainTree};
+use crate::explain::{ExplainNode, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -145,11 +145,6 @@ impl Finding {
 
     pub(super) fn of_node(mut self, node: &ExplainNode) -> Self {
         self.node = Some(node.id.clone());
-        self
-    }
-
-    pub(super) fn of_facet(mut self, facet: &ExplainFacet) -> Self {
-        self.facet = Some(facet.field.clone());
         self
     }
 

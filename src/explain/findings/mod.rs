@@ -17,7 +17,8 @@ mod patterns;
 mod words;
 
 use super::ExplainTree;
-pub(crate) use facts::{Facts, Walked, WidestPrefix};
+use crate::named::named;
+pub(crate) use facts::Facts;
 use look::Look;
 
 /// One sentence about a plan or what happened when it ran.
@@ -51,15 +52,9 @@ pub enum Severity {
     Warning,
 }
 
-impl Severity {
+named! {
     /// The name in JSON: `note`, `hint` or `warning`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Hint => "hint",
-            Severity::Warning => "warning",
-        }
-    }
+    pub Severity { Note: "note", Hint: "hint", Warning: "warning" }
 }
 
 impl ExplainTree {

@@ -70,11 +70,8 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     if !matching.iter().any(reads) {
         return;
     }
-    let what = format!(
-        "counting {}, of which {} are wanted",
-        Count(actual.documents, "document"),
-        page.limit
-    );
+    let (documents, limit) = (Count(actual.documents, "document"), page.limit);
+    let what = format!("counting {documents}, of which {limit} are wanted");
     // What a pattern stands for is found as a whole, however far it is then counted.
     let of_patterns = sum(matching.iter().filter(|node| node.operator == "Expand").map(own_ns));
     let remedy = match of_patterns > ns / 2 {
@@ -163,12 +160,9 @@ fn phrase(look: &mut Look<'_>, node: &ExplainNode) {
     {
         return;
     }
-    let what = format!(
-        "comparing {} of {}, of which {} have the phrase",
-        Count(counts.positions, "position"),
-        Count(counts.candidates, "document"),
-        Grouped(found)
-    );
+    let positions = Count(counts.positions, "position");
+    let (documents, found) = (Count(counts.candidates, "document"), Grouped(found));
+    let what = format!("comparing {positions} of {documents}, of which {found} have the phrase");
     let remedy = match without_bounds(node).and_then(|decision| decision.alternative.as_ref()) {
         Some(other) => &*other.name,
         None => "a condition that leaves fewer documents: it is looked at before positions are",

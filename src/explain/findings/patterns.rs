@@ -2,8 +2,8 @@
 
 use super::look::{Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
-use crate::explain::ExplainNode;
 use crate::explain::units::{Count, Grouped};
+use crate::explain::{ExplainNode, TermCounts};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.
@@ -132,7 +132,7 @@ fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str) -> String {
     let mut widest = None;
     for more in 1..=MORE_CHARS_MAX {
         let Some(found) = facts.widest_prefix(field, text, more) else { break };
-        let is_few = found.terms < TERMS_WIDE;
+        let is_few = found.1 < TERMS_WIDE;
         widest = Some((n_chars + more, found));
         if is_few {
             break;
@@ -140,11 +140,10 @@ fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str) -> String {
     }
     match widest {
         None => format!("a minimum prefix of more than {}", Count(n_chars as u64, "character")),
-        Some((n_chars, widest)) => format!(
-            "a minimum prefix of {n_chars} would leave at most {}, of {}*",
-            Count(widest.terms, "term"),
-            widest.text
-        ),
+        Some((n_chars, (widest, n_terms))) => {
+            let terms = Count(n_terms, "term");
+            format!("a minimum prefix of {n_chars} would leave at most {terms}, of {widest}*")
+        }
     }
 }
 
@@ -157,12 +156,8 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     }
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
-    let message = format!(
-        "{} of {field} were looked at for {} of {}",
-        Count(terms.visited, "term"),
-        Grouped(terms.expanded),
-        node.label
-    );
+    let (visited, expanded) = (Count(terms.visited, "term"), Grouped(terms.expanded));
+    let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
     let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
     true
@@ -175,38 +170,24 @@ fn narrower_fuzzy(facts: &dyn Facts, mut narrower: Query) -> Option<String> {
     let walked = facts.walked(&narrower);
     Some(match walked {
         None => format!("a fixed beginning, as {narrower}, spares all terms that begin otherwise"),
-        Some(walked) => format!(
-            "a fixed beginning, as {narrower}, looks at {} for {}",
-            Count(walked.visited, "term"),
-            Grouped(walked.expanded)
-        ),
+        Some(TermCounts { visited, expanded, .. }) => {
+            let (visited, expanded) = (Count(visited, "term"), Grouped(expanded));
+            format!("a fixed beginning, as {narrower}, looks at {visited} for {expanded}")
+        }
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Walked, WidestPrefix};
     use super::*;
 
     /// Terms of the widest beginning that is one, two, three characters longer.
     struct Widest([u64; 3]);
 
     impl Facts for Widest {
-        fn widest_prefix(&self, _: &str, _: &str, more: usize) -> Option<WidestPrefix> {
+        fn widest_prefix(&self, _: &str, _: &str, more: usize) -> Option<(String, u64)> {
             let terms = *self.0.get(more - 1)?;
-            Some(WidestPrefix { text: "a".repeat(1 + more), terms })
-        }
-
-        fn walked(&self, _: &Query) -> Option<Walked> {
-            None
-        }
-
-        fn similar_words(&self, _: &str, _: &str) -> Vec<(String, u64)> {
-            vec![]
-        }
-
-        fn has_column(&self, _: &str) -> Option<bool> {
-            None
+            Some(("a".repeat(1 + more), terms))
         }
     }
 

@@ -1,7 +1,7 @@
 //! Facets of a plan, and what happened to them in a run.
 
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, InBuckets};
-use crate::facet::{ColumnProfile, FacetProfile};
+use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
     FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan, FacetStrategy, StatisticsStrategy,
@@ -27,7 +27,7 @@ impl FacetRun {
     pub(crate) fn of(node: &FacetNode) -> Self {
         let within = node.within.iter().map(FacetRun::of).collect();
         // Only values may be counted without a column.
-        let column = node.values().is_none().then(ColumnProfile::default);
+        let column = node.values().is_none().then(ColumnCounts::default);
         let profile = FacetProfile { column, ..FacetProfile::default() };
         FacetRun { profile, within, ..FacetRun::default() }
     }
@@ -64,13 +64,7 @@ impl FacetRun {
             deleted_taken_away: profile.deleted_taken_away,
             time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
             bytes_read: profile.bytes_read,
-            column: profile.column.map(|column| ColumnCounts {
-                documents: column.documents,
-                blocks: column.blocks,
-                blocks_skipped: column.blocks_skipped,
-                ends_looked_up: column.ends_looked_up,
-                deleted_taken_away: column.deleted_taken_away,
-            }),
+            column: profile.column,
             within: is_within.then_some(within),
         }
     }
@@ -124,32 +118,23 @@ fn put_all(
             let rule = format!("look into each bucket of {}", outer.field);
             facet.decisions.push(Decision::accepted(rule, reason));
         }
-        let by_column = |decision: Decision| {
-            let lists = ("posting lists of all values", Some(details.lists_ns));
-            decision.costing(details.column_ns).instead_of(lists.0, lists.1)
-        };
-        match &node.operator {
+        let by_column = match &node.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => {
-                facet.terms = plan.n_terms;
+                facet.terms = plan.sizes.n_terms;
                 put_values(&mut facet, plan, run, is_within);
+                None
             }
             FacetOperator::Facet(FacetStrategy::Column) => {
-                facet.algorithm = "column".into();
                 let reason = "what lies in one range is counted by its bounds";
-                let decision = Decision::accepted("count by the column", reason);
-                facet.decisions.push(by_column(decision));
+                Some(("column", "count by the column", reason, true))
             }
             FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => {
-                facet.algorithm = "column, by bounds of blocks".into();
                 let reason = "a block of which all documents have one value is not read";
-                let decision = Decision::accepted("look at the column", reason);
-                facet.decisions.push(by_column(decision));
+                Some(("column, by bounds of blocks", "look at the column", reason, true))
             }
             FacetOperator::Statistics(StatisticsStrategy::Dictionary) => {
-                facet.algorithm = "dictionary, term by term".into();
-                let reason = "the field keeps no column";
-                let decision = Decision::accepted("go through the dictionary", reason);
-                facet.decisions.push(decision.costing(details.lists_ns));
+                let (rule, reason) = ("go through the dictionary", "the field keeps no column");
+                Some(("dictionary, term by term", rule, reason, false))
             }
             FacetOperator::TopHits(n) => {
                 let hits = match n {
@@ -160,6 +145,16 @@ fn put_all(
                 outer.options = Some(options.collect::<Vec<_>>().join(", "));
                 continue;
             }
+        };
+        if let Some((algorithm, rule, reason, is_by_column)) = by_column {
+            facet.algorithm = algorithm.into();
+            let (decision, lists_ns) = (Decision::accepted(rule, reason), details.lists_ns);
+            facet.decisions.push(match is_by_column {
+                true => decision
+                    .costing(details.column_ns)
+                    .instead_of("posting lists of all values", Some(lists_ns)),
+                false => decision.costing(lists_ns),
+            });
         }
         put_all(&mut facet, Some(node), &node.within, schema, run.map(|run| &run.within[..]));
         outer.within.push(facet);

@@ -4,7 +4,7 @@ use super::Explaining;
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
     Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
-    RankingCounts, StreamCounts, Threshold,
+    RankingCounts, Threshold,
 };
 use crate::plan::cost::BestCosts;
 use crate::plan::forced::{Forced, Measured};
@@ -77,13 +77,10 @@ impl Explaining<'_, '_> {
     /// The first documents in their order; nothing above what matches where only its number is wanted.
     fn in_doc_order(&self, root: ExplainNode) -> ExplainNode {
         let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
-        let label = match (offset, total) {
-            (0, Total::Exact) => format!("first {limit}, count all"),
-            (0, _) => format!("first {limit}"),
-            (_, Total::Exact) => {
-                format!("{limit} from the {}th, count all", offset.saturating_add(1))
-            }
-            (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
+        let and_count = if total == Total::Exact { ", count all" } else { "" };
+        let label = match offset {
+            0 => format!("first {limit}{and_count}"),
+            _ => format!("{limit} from the {}th{and_count}", offset.saturating_add(1)),
         };
         let mut node = ExplainNode::new(PageOperator::DocOrder { score: None }.name(), label);
         let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
@@ -95,9 +92,7 @@ impl Explaining<'_, '_> {
             Total::UpTo(most) => format!("document order; count up to {most}"),
             Total::Unknown => "document order; stop at the page".into(),
         };
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let e = &root.estimate;
-        node.estimate = Estimate::between(page(e.documents), page(e.lower), page(e.upper), "limit");
+        node.estimate = of_page(&root.estimate, offset, limit);
         node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
             documents: run.page.hits,
             documents_in: Some(root.documents),
@@ -108,15 +103,15 @@ impl Explaining<'_, '_> {
     }
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
-    fn over(&self, root: ExplainNode, label: String, is_after: bool) -> ExplainNode {
+    fn over(&self, root: ExplainNode, label: String) -> ExplainNode {
         let (offset, limit) = self.bounds_of_page();
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let e = &root.estimate;
-        // Behind a hit of an earlier page there may be any number of others.
-        let lower = if is_after { 0 } else { page(e.lower) };
         let operator = self.plan_of_page().map_or("", |page| page.operator.name());
         let mut node = ExplainNode::new(operator, label);
-        node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        node.estimate = of_page(&root.estimate, offset, limit);
+        if self.plan_of_page().is_some_and(|page| page.wanted.is_after) {
+            // Behind a hit of an earlier page there may be any number of others.
+            node.estimate.lower = 0;
+        }
         let matching = root.actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| Actual {
             documents: run.page.hits,
@@ -131,7 +126,7 @@ impl Explaining<'_, '_> {
     }
 
     fn bounds_of_page(&self) -> (u64, u64) {
-        self.plan_of_page().map_or((0, 0), |page| (page.offset, page.limit))
+        self.plan_of_page().map_or((0, 0), |page| (page.wanted.offset, page.wanted.limit))
     }
 
     /// Label of the hits of a page, behind those of earlier pages.
@@ -142,7 +137,7 @@ impl Explaining<'_, '_> {
         }
     }
 
-    fn measured(&self) -> Option<&Measured> {
+    pub(super) fn measured(&self) -> Option<&Measured> {
         self.run.and_then(|run| run.measured)
     }
 
@@ -152,7 +147,7 @@ impl Explaining<'_, '_> {
             return root;
         };
         let decision = self.decision_of_top_k(details, *strategy, &root);
-        let mut node = self.over(root, self.label("best", "by score"), details.is_after);
+        let mut node = self.over(root, self.label("best", "by score"));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
@@ -206,73 +201,66 @@ impl Explaining<'_, '_> {
             // Documents with the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);
             let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
-            BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
+            Some(BestCosts::of_phrase(costs, candidates, matches, n_lists, best))
         };
-        let ns = |cost: f32| cost.round() as u64;
-        let (mut decision, ways) = match strategy {
+        const BY_BOUNDS: &str = "top-k by bounds";
+        // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
+        let (rule, accepted, reason, costs, other, way) = match strategy {
             TopKStrategy::BlockMax => {
-                let costs = match details.shape {
-                    Shape::Tree => BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
-                    _ => BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
+                let of_everything = match details.shape {
+                    Shape::Tree => costs.score_matches_ns(matches, n_lists),
+                    _ => costs.score_postings_ns(postings, n_docs),
                 };
+                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
+                let costs = BestCosts::or_less(by_bounds, of_everything);
                 let reason = "a block whose best possible score is too low is left out";
-                let decision = Decision::accepted("top-k by bounds", reason);
-                let decision = decision
-                    .costing(ns(costs.by_bounds))
-                    .instead_of("score every match", Some(ns(costs.of_everything)));
-                (decision, Some(Forced::ScoreAll))
+                let way = Some(Forced::ScoreAll);
+                (BY_BOUNDS, true, reason, Some(costs), "score every match", way)
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
-                let costs = of_phrase();
-                let decision =
-                    Decision::accepted("top-k by bounds", reason).costing(ns(costs.by_bounds));
-                let other = "place the words in every candidate";
-                (decision.instead_of(other, Some(ns(costs.of_everything))), Some(Forced::PlaceAll))
+                let (other, way) = ("place the words in every candidate", Some(Forced::PlaceAll));
+                (BY_BOUNDS, true, reason, of_phrase(), other, way)
             }
             TopKStrategy::Phrase => {
                 let reason = match details.is_exact_phrase {
                     true => "the words are placed in every candidate anyway, to count the matches",
                     false => "words that may stand otherwise than written have no bounds",
                 };
-                let costs = of_phrase();
-                let decision = Decision::rejected("top-k by bounds", reason);
-                let decision = decision.costing(ns(costs.of_everything));
-                let other = "stop counting, --total none";
-                (decision.instead_of(other, Some(ns(costs.by_bounds))), None)
+                (BY_BOUNDS, false, reason, of_phrase(), "stop counting, --total none", None)
             }
             TopKStrategy::Exhaustive if !details.functions.is_empty() => {
                 let reason = "what a function makes of a score has no bound in a block";
-                let decision = Decision::rejected("top-k by bounds", reason);
-                (decision.instead_of("no function of the score", None), None)
+                (BY_BOUNDS, false, reason, None, "no function of the score", None)
             }
             TopKStrategy::Exhaustive => match details.shape {
                 Shape::Phrase => {
-                    let costs = of_phrase();
                     let reason = "facets count every match anyway";
-                    let decision = Decision::rejected("top-k by bounds", reason);
-                    let decision = decision.costing(ns(costs.of_everything));
-                    (decision.instead_of("no facets", Some(ns(costs.by_bounds))), None)
+                    (BY_BOUNDS, false, reason, of_phrase(), "no facets", None)
                 }
                 Shape::Tree => {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
-                    let decision = Decision::accepted("score every match", reason);
-                    (decision.instead_of("top-k by bounds", None), Some(Forced::ByBounds))
+                    let way = Some(Forced::ByBounds);
+                    ("score every match", true, reason, None, BY_BOUNDS, way)
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
-        if let (Some(measured), Some(way)) = (self.measured(), ways) {
-            decision.put_measured(measured, &[way]);
-        }
+        let ns = |cost: f32| cost.round() as u64;
+        let costs = costs.map(|it| (ns(it.by_bounds), ns(it.of_everything)));
+        let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };
+        let (estimated_cost_ns, other_ns) = costs.unzip();
+        let decision = Decision { accepted, estimated_cost_ns, ..Decision::accepted(rule, reason) };
+        let mut decision = decision.instead_of(other, other_ns);
+        decision.put_measured(self.measured(), way.as_slice());
         Some(decision)
     }
 
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
         let label = self.label("first", &format!("by {keys}"));
-        let mut node = self.over(root, label, details.is_after);
+        let mut node = self.over(root, label);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         node.algorithm = match has_bounds {
@@ -291,9 +279,7 @@ impl Explaining<'_, '_> {
         };
         let decision = Decision::accepted("keep the first, sort nothing else", reason);
         let mut decision = decision.instead_of("sort every match", None);
-        if let Some(measured) = self.measured() {
-            decision.put_measured(measured, &[Forced::SortAll]);
-        }
+        decision.put_measured(self.measured(), &[Forced::SortAll]);
         node.decisions.push(decision);
         let profile = match self.run.map(|run| run.page.looked_at) {
             Some(LookedAt::Columns(profile)) => profile,
@@ -311,26 +297,12 @@ impl Explaining<'_, '_> {
             );
             let way = Decision::accepted("read lists in their order", reason);
             let mut way = way.instead_of("bounds of all blocks where something matches", None);
-            if let Some(measured) = self.measured() {
-                way.put_measured(measured, &[Forced::WithoutStreams]);
-            }
+            way.put_measured(self.measured(), &[Forced::WithoutStreams]);
             node.decisions.push(way);
         }
         if let Some(actual) = &mut node.actual {
-            actual.streamed = (streamed.terms > 0).then_some(StreamCounts {
-                segments: streamed.segments,
-                given_up: streamed.given_up,
-                terms: streamed.terms,
-                documents: streamed.documents,
-                candidates: streamed.candidates,
-            });
-            actual.sort = Some(ColumnCounts {
-                documents: profile.documents,
-                blocks: profile.blocks,
-                blocks_skipped: profile.blocks_skipped,
-                ends_looked_up: 0,
-                deleted_taken_away: 0,
-            });
+            actual.streamed = (streamed.terms > 0).then_some(streamed);
+            actual.sort = Some(profile.column);
         }
         node
     }
@@ -340,7 +312,7 @@ impl Explaining<'_, '_> {
         let (_, limit) = self.bounds_of_page();
         let estimate = (root.estimate.documents.min(limit), root.estimate.upper.min(limit));
         let label = self.label("first", &format!("{order}, {what}"));
-        let mut node = self.over(root, label, true);
+        let mut node = self.over(root, label);
         // Everything may be one group.
         node.estimate = Estimate::between(estimate.0, 0, estimate.1, "limit");
         node.field = Some(field.clone());
@@ -360,6 +332,13 @@ impl Explaining<'_, '_> {
     }
 }
 
+/// Documents of a page, of so many that match.
+fn of_page(matches: &Estimate, offset: u64, limit: u64) -> Estimate {
+    let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+    let Estimate { documents, lower, upper, .. } = *matches;
+    Estimate::between(page(documents), page(lower), page(upper), "limit")
+}
+
 impl LookedAt {
     /// Where words of a phrase were placed.
     fn positions(self) -> Option<PositionCounts> {
@@ -367,11 +346,7 @@ impl LookedAt {
             LookedAt::Phrase(PhrasePruning { placed: candidates, positions, .. }) => {
                 Some(PositionCounts { candidates, positions })
             }
-            LookedAt::Nothing
-            | LookedAt::All(_)
-            | LookedAt::Blocks(_)
-            | LookedAt::Columns(_)
-            | LookedAt::Groups(_) => None,
+            _ => None,
         }
     }
 
