@@ -737,7 +737,9 @@ impl<'s> Ranked<'s> {
     /// Ends the ranking and keeps its memory.
     pub(crate) fn into_scratch(self) -> RankedScratch {
         let Ranked { segments, mut fields, mut terms, mut infos, root, mut free, .. } = self;
-        (fields.clear(), terms.clear(), infos.clear());
+        fields.clear();
+        terms.clear();
+        infos.clear();
         root.give(&mut free);
         RankedScratch { segments: recycled(segments), fields, terms, infos, nodes: free }
     }

@@ -62,7 +62,7 @@ fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
             let kept = searcher.scratch_bytes();
             let (found, heap) = during(run);
             let most = u64::from(found.hits.capacity() > 0);
-            assert_eq!(heap.allocations as u64, most, "{text}, {what}: {heap:?}");
+            assert_eq!(heap.allocations, most, "{text}, {what}: {heap:?}");
             let total = first.total;
             assert_eq!((&found.hits, found.total), (&first.hits, total), "{text}, {what}");
             assert_eq!((&found.hits, found.total), (&again.hits, total), "{text}, {what}");
