@@ -97,11 +97,7 @@ mod avx2 {
         let low = _mm256_set1_epi16(low.cast_signed());
         let (mut at, end) = (range.start, range.end.min(list.len()));
         while at < end {
-            let [a, b] = load(list, at);
-            let a = _mm256_cmpeq_epi16(_mm256_max_epu16(a, low), a);
-            let b = _mm256_cmpeq_epi16(_mm256_max_epu16(b, low), b);
-            let below = _bzhi_u32(!bits(a, b), (end - at).min(STEP) as u32);
-            let n = below.trailing_ones() as usize;
+            let n = first_from(load(list, at), low, end - at);
             at += n;
             if n < STEP {
                 break;
@@ -110,26 +106,46 @@ mod avx2 {
         at - range.start.min(at)
     }
 
+    /// The place of the first of 32 ascending numbers, or of the first `n` of them, that is not below `low`; `n` or 32 where
+    /// all are.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn first_from([a, b]: [__m256i; 2], low: __m256i, n: usize) -> usize {
+        let a = _mm256_cmpeq_epi16(_mm256_max_epu16(a, low), a);
+        let b = _mm256_cmpeq_epi16(_mm256_max_epu16(b, low), b);
+        let below = _bzhi_u32(!bits(a, b), n.min(STEP) as u32);
+        below.trailing_ones() as usize
+    }
+
     /// As [`super::block`].
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
-        let before = n_below(list, range.clone(), nth << 6);
-        let (mut at, end) = (range.start + before, range.end.min(list.len()));
+        let low = _mm256_set1_epi16((nth << 6).cast_signed());
         let of_block = _mm256_set1_epi16(nth.cast_signed());
-        let mut word = 0;
+        let (start, end) = (range.start, range.end.min(list.len()));
+        let (mut at, mut before, mut word) = (start, None, 0);
         while at < end {
-            let [a, b] = load(list, at);
-            let same_a = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(a), of_block);
-            let same_b = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(b), of_block);
+            let numbers = load(list, at);
+            let first = match before {
+                None => first_from(numbers, low, end - at),
+                Some(_) => 0,
+            };
+            if first == STEP {
+                at += STEP;
+                continue;
+            }
+            before.get_or_insert(at + first - start);
+            let same_a = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[0]), of_block);
+            let same_b = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[1]), of_block);
             let same = _bzhi_u32(bits(same_a, same_b), (end - at).min(STEP) as u32);
-            let n = same.trailing_ones() as usize;
-            word |= word_of(list.get(at..at + n).unwrap_or_default());
-            at += n;
-            if n < STEP {
+            let n = (same >> first).trailing_ones() as usize;
+            word |= word_of(list.get(at + first..at + first + n).unwrap_or_default());
+            if first + n < STEP {
                 break;
             }
+            at += STEP;
         }
-        (word, before)
+        (word, before.unwrap_or(at.min(end).max(start) - start))
     }
 
     /// A bit for each number, by its lower 6 bits: four at once.

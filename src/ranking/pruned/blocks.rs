@@ -14,7 +14,7 @@ use super::pruning::Pruning;
 use super::query::Query;
 use super::seen::Seen;
 use super::sum::{Readers, Sum};
-use super::together::{TOGETHER_MIN, Together, bits_of};
+use super::together::{Together, are_many, bits_of};
 use super::window::WINDOW;
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -343,10 +343,10 @@ impl Block {
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_word(first, docs, self.ranks[nth]);
         }
-        if !ALL && docs.count_ones() >= TOGETHER_MIN {
+        if !ALL && are_many(docs) {
             docs = self.good_enough(opened.len(), docs, limit);
         }
-        if docs.count_ones() >= TOGETHER_MIN {
+        if are_many(docs) {
             let at = (place.block, docs);
             return self.score_together(query, window, readers, at, top, pruning);
         }

@@ -10,7 +10,7 @@ use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::seen::Seen;
 use super::sum::{Frequencies, Lengths};
-use super::together::{TOGETHER_MIN, Together};
+use super::together::{Together, are_many};
 use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
 use crate::budget;
@@ -253,7 +253,7 @@ impl<'a, 's> Scan<'a, 's> {
         if last >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
-        if word.count_ones() >= TOGETHER_MIN && !self.seen.tells() {
+        if are_many(word) && !self.seen.tells() {
             return self.offer_together(first, word, rank);
         }
         let start = first + word.trailing_zeros();
