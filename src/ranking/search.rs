@@ -100,49 +100,13 @@ fn find_all(
 ) -> Result<Pruning> {
     let mut pruning = Pruning::NOTHING;
     let mut base = 0;
-    for (at, segment) in ranked.segments().iter().enumerate() {
-        let (own, at) = ranked.of_segment(at);
+    for (nth, segment) in ranked.segments().iter().enumerate() {
+        let (own, at) = ranked.of_segment(nth);
         let shape = if std::ptr::eq(own, ranked) { shape } else { own.shape() };
-        let ranked = own;
         top.enter(*segment, base);
-        let of_segment = match shape {
-            Shape::AnyOf | Shape::AllOf => {
-                let clauses = recycled(std::mem::take(&mut scratch.clauses));
-                let clauses = ranked.clauses(at, clauses, &mut scratch.numbers)?;
-                let pruning = match shape {
-                    Shape::AnyOf => pruned::any_of(&clauses, base, top, scratch)?,
-                    // A term that the segment does not have is in no document with all of them.
-                    _ if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
-                    _ => {
-                        let count = count && !top.leaves_out();
-                        pruned::all_of(&clauses, count, base, top, scratch)?
-                    }
-                };
-                scratch.keep_clauses(clauses);
-                pruning
-            }
-            Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let clauses = recycled(std::mem::take(&mut scratch.clauses));
-                let (clauses, first_filter) =
-                    ranked.filtered_clauses(at, clauses, &mut scratch.numbers)?;
-                let filtered = match first_filter {
-                    Some(first) => pruned::any_of_filtered(&clauses, first, base, top, scratch)?,
-                    None => None,
-                };
-                scratch.keep_clauses(clauses);
-                match filtered {
-                    Some(pruning) => pruning,
-                    None => {
-                        let clauses = recycled(std::mem::take(&mut scratch.clauses));
-                        let numbers = std::mem::take(&mut scratch.numbers);
-                        let mut tree = ranked.tree(at, base, clauses, numbers)?;
-                        let pruning = tree.offer(ranked.root(), top, scratch)?;
-                        tree.recycle(scratch);
-                        pruning
-                    }
-                }
-            }
-        };
+        let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
+        let of_segment = query.offer((own, at), base, count, top, scratch)?;
+        query.recycle(scratch);
         pruning += without_deleted(of_segment, top);
         base += u64::from(segment.n_docs());
     }
@@ -195,13 +159,95 @@ struct OpenSegment<'s> {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
 enum OpenQuery<'s> {
     /// No document matches.
     Nothing,
     AnyOf(Vec<Clause<'s>>),
     AllOf(Vec<Clause<'s>>),
-    Tree(Box<OpenTree<'s>>),
+    /// Terms of which one must match, and from this one on terms that only filter.
+    Filtered(Vec<Clause<'s>>, usize),
+    Tree(OpenTree<'s>),
     Phrase(PhraseClause<'s>, Box<PhraseReader<'s>>),
+}
+
+impl<'s> OpenQuery<'s> {
+    /// Opens the lists of a query in a segment whose first document has the number `base`.
+    fn of(
+        ranked: &Ranked<'s>,
+        shape: Shape,
+        at: usize,
+        base: u64,
+        scratch: &mut pruned::Scratch,
+    ) -> Result<Self> {
+        let memory = recycled(std::mem::take(&mut scratch.clauses));
+        let clauses = match shape {
+            Shape::AnyOf | Shape::AllOf => ranked.clauses(at, memory, &mut scratch.numbers)?,
+            Shape::Constant | Shape::Phrase | Shape::Tree => {
+                let (clauses, first_filter) =
+                    ranked.filtered_clauses(at, memory, &mut scratch.numbers)?;
+                match first_filter {
+                    Some(first_filter) => return Ok(OpenQuery::Filtered(clauses, first_filter)),
+                    None => clauses,
+                }
+            }
+        };
+        Ok(match shape {
+            Shape::AnyOf => OpenQuery::AnyOf(clauses),
+            // A term that the segment does not have is in no document with all of them.
+            Shape::AllOf if clauses.len() < ranked.n_terms() => {
+                scratch.keep_clauses(clauses);
+                OpenQuery::Nothing
+            }
+            Shape::AllOf => OpenQuery::AllOf(clauses),
+            Shape::Constant | Shape::Phrase | Shape::Tree => {
+                scratch.keep_clauses(clauses);
+                let memory = recycled(std::mem::take(&mut scratch.clauses));
+                let numbers = std::mem::take(&mut scratch.numbers);
+                OpenQuery::Tree(ranked.tree(at, base, memory, numbers)?)
+            }
+        })
+    }
+
+    /// Offers to `top` all documents that can be among its best.
+    fn offer(
+        &mut self,
+        (ranked, at): (&Ranked<'_>, usize),
+        base: u64,
+        count: bool,
+        top: &mut Top,
+        scratch: &mut pruned::Scratch,
+    ) -> Result<Pruning> {
+        match self {
+            OpenQuery::AnyOf(clauses) => pruned::any_of(clauses, base, top, scratch),
+            OpenQuery::AllOf(clauses) => {
+                pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
+            }
+            OpenQuery::Filtered(clauses, first_filter) => {
+                match pruned::any_of_filtered(clauses, *first_filter, base, top, scratch)? {
+                    Some(pruning) => Ok(pruning),
+                    None => {
+                        let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+                        tree.offer(ranked.root(), top, scratch)
+                    }
+                }
+            }
+            OpenQuery::Tree(tree) => tree.offer(ranked.root(), top, scratch),
+            // A phrase is found by its own way.
+            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::NOTHING),
+        }
+    }
+
+    /// Keeps the memory for the next query.
+    fn recycle(self, scratch: &mut pruned::Scratch) {
+        match self {
+            OpenQuery::AnyOf(clauses)
+            | OpenQuery::AllOf(clauses)
+            | OpenQuery::Filtered(clauses, _) => scratch.keep_clauses(clauses),
+            OpenQuery::Tree(tree) => tree.recycle(scratch),
+            OpenQuery::Nothing | OpenQuery::Phrase(..) => {}
+        }
+    }
 }
 
 impl<'s> OpenLists<'s> {
@@ -209,27 +255,15 @@ impl<'s> OpenLists<'s> {
     pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
         let mut base = 0;
         let mut lists = Vec::with_capacity(ranked.segments().len());
-        for (at, segment) in ranked.segments().iter().enumerate() {
-            let (ranked, at) = ranked.of_segment(at);
-            let query = match ranked.shape() {
-                Shape::AnyOf => {
-                    OpenQuery::AnyOf(ranked.clauses(at, vec![], &mut FreeLists::default())?)
-                }
-                Shape::AllOf => {
-                    let clauses = ranked.clauses(at, vec![], &mut FreeLists::default())?;
-                    match clauses.len() < ranked.n_terms() {
-                        true => OpenQuery::Nothing,
-                        false => OpenQuery::AllOf(clauses),
-                    }
-                }
-                Shape::Phrase => match ranked.open_phrase(at)? {
+        for (nth, segment) in ranked.segments().iter().enumerate() {
+            let (own, at) = ranked.of_segment(nth);
+            let query = match own.shape() {
+                Shape::Phrase => match own.open_phrase(at)? {
                     Some((clause, words)) => OpenQuery::Phrase(clause, Box::new(words)),
                     None => OpenQuery::Nothing,
                 },
-                Shape::Constant | Shape::Tree => {
-                    let tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                    OpenQuery::Tree(Box::new(tree))
-                }
+                // Nothing is used again of what stays open.
+                shape => OpenQuery::of(own, shape, at, base, &mut pruned::Scratch::default())?,
             };
             lists.push(OpenSegment { segment: *segment, base, query });
             base += u64::from(segment.n_docs());
@@ -256,20 +290,9 @@ impl<'s> OpenLists<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
         let mut pruning = Pruning::NOTHING;
-        for (at, OpenSegment { segment, base, query }) in self.0.iter_mut().enumerate() {
+        for (nth, OpenSegment { segment, base, query }) in self.0.iter_mut().enumerate() {
             top.enter(*segment, *base);
-            let of_segment = match query {
-                OpenQuery::AnyOf(clauses) => pruned::any_of(clauses, *base, top, scratch)?,
-                OpenQuery::AllOf(clauses) => {
-                    let count = count && !top.leaves_out();
-                    pruned::all_of(clauses, count, *base, top, scratch)?
-                }
-                OpenQuery::Tree(tree) => {
-                    tree.offer(ranked.of_segment(at).0.root(), top, scratch)?
-                }
-                // A phrase is found by its own way.
-                OpenQuery::Nothing | OpenQuery::Phrase(..) => Pruning::NOTHING,
-            };
+            let of_segment = query.offer(ranked.of_segment(nth), *base, count, top, scratch)?;
             pruning += without_deleted(of_segment, top);
         }
         Ok(pruning)

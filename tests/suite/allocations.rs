@@ -52,6 +52,7 @@ fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
         "+rare +single",
         "+two -three",
         "+rare -two",
+        "+every^=0 +(two three)",
         "two three forty rare single",
     ] {
         let query = searcher.parse(text).unwrap();
@@ -93,6 +94,7 @@ fn a_prepared_search_answered_again_allocates_nothing() {
         "+two three forty",
         "+two rare single",
         "+two -three",
+        "+every^=0 +(two three)",
         "+rare -two three",
         "+(two three) +(forty rare)",
         "\"two three\"",
