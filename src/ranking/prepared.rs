@@ -577,7 +577,7 @@ impl<'s> Ranked<'s> {
         let Some(info) = &self.infos_of(term)[segment] else { return Ok(None) };
         let scoring = &self.fields[term.field];
         let reader = self.segments[segment].field(scoring.field);
-        let list = reader.ranked_in(info, numbers.take())?;
+        let list = reader.ranked_in(info, numbers)?;
         let (weight, lengths) = (term.weight, reader.lengths()?);
         Ok(lengths.map(|lengths| Clause { list, weight, lengths, scoring: Arc::clone(scoring) }))
     }

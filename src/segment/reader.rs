@@ -18,6 +18,7 @@ use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredReader;
 use crate::format::terms::{InlineDocs, PostingsAt, TermDictionary, TermInfo};
 use crate::ids::{FieldId, SegmentId};
+use crate::recycle::FreeLists;
 use crate::schema::{Detail, Schema};
 use crate::segment::added_fields::AddedFields;
 use crate::segment::deletes::DeletedDocs;
@@ -339,14 +340,14 @@ impl<'s> FieldReader<'s> {
     /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a
     /// long one the headers are read. A usage error where the field keeps no frequencies.
     pub(crate) fn ranked(self, info: &TermInfo) -> Result<RankedList<'s, Section<'s>>> {
-        self.ranked_in(info, vec![])
+        self.ranked_in(info, &mut FreeLists::default())
     }
 
-    /// As [`ranked`](Self::ranked); `numbers` is memory for a short list.
+    /// As [`ranked`](Self::ranked), a short list in memory of `free`.
     pub(crate) fn ranked_in(
         self,
         info: &TermInfo,
-        numbers: Vec<u32>,
+        free: &mut FreeLists<u32>,
     ) -> Result<RankedList<'s, Section<'s>>> {
         let detail = self.detail();
         if !detail.has_frequencies() {
@@ -377,7 +378,7 @@ impl<'s> FieldReader<'s> {
                 return Ok(RankedList::Long(list));
             }
         };
-        let list = RankedShort::read(docs.as_slice(), bytes, at, detail, numbers);
+        let list = RankedShort::read(docs.as_slice(), bytes, at, detail, free.take());
         list.map(RankedList::Short).ok_or_else(|| {
             Error::corrupt("reading the occurrences of a term")
                 .expected(format!("those in {} documents", info.df))

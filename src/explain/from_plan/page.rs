@@ -204,6 +204,7 @@ impl Explaining<'_, '_> {
             Some(BestCosts::of_phrase(costs, candidates, matches, n_lists, best))
         };
         const BY_BOUNDS: &str = "top-k by bounds";
+        const SCORE_ALL: &str = "score every match";
         // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
         let (rule, accepted, reason, costs, other, way) = match strategy {
             TopKStrategy::BlockMax => {
@@ -215,7 +216,7 @@ impl Explaining<'_, '_> {
                 let costs = BestCosts::or_less(by_bounds, of_everything);
                 let reason = "a block whose best possible score is too low is left out";
                 let way = Some(Forced::ScoreAll);
-                (BY_BOUNDS, true, reason, Some(costs), "score every match", way)
+                (BY_BOUNDS, true, reason, Some(costs), SCORE_ALL, way)
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
@@ -242,7 +243,7 @@ impl Explaining<'_, '_> {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
                     let way = Some(Forced::ByBounds);
-                    ("score every match", true, reason, None, BY_BOUNDS, way)
+                    (SCORE_ALL, true, reason, None, BY_BOUNDS, way)
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },

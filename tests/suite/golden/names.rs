@@ -61,8 +61,9 @@ fn rules() -> BTreeSet<String> {
             names.extend(texts_behind(&text, call));
             names.extend(texts_behind(&text, &format!("{call}format!(")));
         }
-        // Names that are put together before they are used.
+        // Names that are put together before they are used, or are used more than once.
         names.extend(texts_behind(&text, "let rule = format!("));
+        names.extend(texts_behind(&text, ": &str ="));
     }
     names
 }

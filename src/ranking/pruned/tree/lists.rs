@@ -75,7 +75,7 @@ impl<'s> Tree<'s> {
         scoring: Arc<FieldScoring>,
     ) -> Result<Option<usize>> {
         let Some(lengths) = reader.lengths()? else { return Ok(None) };
-        let list = reader.ranked_in(info, self.numbers.take())?;
+        let list = reader.ranked_in(info, &mut self.numbers)?;
         self.clauses.push(Clause { list, weight, lengths, scoring });
         Ok(Some(self.clauses.len() - 1))
     }
