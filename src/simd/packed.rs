@@ -178,17 +178,13 @@ impl Unpacked {
     }
 }
 
-/// The sum of the first `nth` products: without a branch, and as the instruction for pairs of products has it.
-#[inline(always)]
+/// The sum of the first `nth` products.
 fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
-    let nth = nth.min(RECORD) as i16;
     let mut sum = 0;
-    for ((at, a), b) in (0..).zip(a).zip(b) {
-        // All bits of those before, none of others: a comparison that is chosen by becomes a branch.
-        let before = (at - nth) >> 15;
-        sum += i32::from(a.cast_signed()) * i32::from(b.cast_signed() & before);
+    for at in 0..RECORD.min(nth) {
+        sum += u64::from(a[at]) * u64::from(b[at]);
     }
-    u64::from(sum.cast_unsigned())
+    sum
 }
 
 /// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
@@ -214,9 +210,30 @@ mod vector {
     use super::{RECORD, STEP, word_at};
     use std::arch::x86_64::*;
 
+    /// As [`super::products_before`], of numbers below 2¹⁵: all products, those behind of numbers that are set to 0.
     #[target_feature(enable = "avx2")]
     pub(super) fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
-        super::products_before(a, b, nth)
+        let nth = _mm256_set1_epi16(nth.min(RECORD) as i16);
+        let places = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let mut sums = _mm256_setzero_si256();
+        let halves = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
+        for (half, (a, b)) in [0, 16].into_iter().zip(halves) {
+            #[expect(unsafe_code, reason = "loads through references")]
+            // SAFETY: each reference is to 32 bytes.
+            let (a, b) = unsafe {
+                (
+                    _mm256_loadu_si256(a.as_ptr().cast::<__m256i>()),
+                    _mm256_loadu_si256(b.as_ptr().cast::<__m256i>()),
+                )
+            };
+            let places = _mm256_add_epi16(places, _mm256_set1_epi16(half));
+            let before = _mm256_and_si256(b, _mm256_cmpgt_epi16(nth, places));
+            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(a, before));
+        }
+        let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+        let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+        let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+        u64::from(_mm_cvtsi128_si32(one).cast_unsigned())
     }
 
     #[target_feature(enable = "avx2,bmi2")]

@@ -67,17 +67,10 @@ fn gather_bytes(
     let mut numbers = [0; 2 * BLOCK];
     let nth = nth as usize % BLOCK;
     let end = nth + listed.count_ones() as usize;
-    for (numbers, (first, (packed, width))) in
-        numbers.chunks_exact_mut(BLOCK).zip([0, BLOCK].into_iter().zip(groups))
-    {
-        let range = nth.saturating_sub(first) / 8..end.saturating_sub(first).min(BLOCK).div_ceil(8);
-        for step in range {
-            let eight = spread(packed, step * width as usize, width);
-            if let Some(to) = numbers.as_chunks_mut::<8>().0.get_mut(step) {
-                *to = eight;
-            }
-        }
-    }
+    let [first, second] = groups;
+    let (of_first, of_second) = numbers.split_at_mut(BLOCK);
+    unpack(first, nth / 8..end.min(BLOCK).div_ceil(8), of_first);
+    unpack(second, 0..end.saturating_sub(BLOCK).div_ceil(8), of_second);
     let common = listed & wanted;
     // The numbers of the postings that are wanted, and of the documents that have one.
     let (mut postings, mut documents) = (_pext_u64(common, listed), _pext_u64(common, wanted));
@@ -88,6 +81,18 @@ fn gather_bytes(
         let (at, to) = (postings.trailing_zeros() as usize, documents.trailing_zeros() as usize);
         (postings, documents) = (postings & (postings - 1), documents & documents.wrapping_sub(1));
         frequencies[to % BLOCK] = f32::from(u16::from(numbers[(nth + at) % (2 * BLOCK)]) + 1);
+    }
+}
+
+/// Spreads numbers of at most 8 bits over bytes, in steps of eight.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn unpack((packed, width): Packed<'_>, steps: std::ops::Range<usize>, numbers: &mut [u8]) {
+    for step in steps {
+        if let Some(to) = numbers.get_mut(8 * step..8 * step + 8) {
+            to.copy_from_slice(&spread(packed, step * width as usize, width));
+        }
     }
 }
 

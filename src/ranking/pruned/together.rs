@@ -11,12 +11,12 @@ use crate::ranking::bm25::FieldScoring;
 use crate::simd::scores::{self, BLOCK};
 use std::sync::Arc;
 
-/// Whether so many documents of a block are scored together, as takes less time for three or more than one after the other.
+/// Whether so many documents of a block are scored together, as takes less time for four or more than one after the other.
 #[inline]
 pub(super) fn are_many(docs: u64) -> bool {
-    // Without the lowest two bits something is left: counting all takes longer where no instruction does it.
-    let but_one = docs & docs.wrapping_sub(1);
-    but_one & but_one.wrapping_sub(1) != 0
+    // Without the lowest bits something is left: counting all takes longer where no instruction does it.
+    let but_lowest = |word: u64| word & word.wrapping_sub(1);
+    but_lowest(but_lowest(but_lowest(docs))) != 0
 }
 
 /// Documents of a block, and what they score so far. Of each of the arrays there is an element for each document.
