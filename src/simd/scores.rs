@@ -3,7 +3,7 @@
 //! One body serves all instruction sets, as in [`sums`](super::sums). Divisions and sums are those of single
 //! documents, so that scores are the same to the last bit.
 
-use super::packed::{bits_at, word_at};
+use super::packed::bits_at;
 
 /// Documents of a block.
 pub(crate) const BLOCK: usize = 64;
@@ -103,7 +103,7 @@ fn unpack((packed, width): Packed<'_>, steps: std::ops::Range<usize>, numbers: &
 fn spread(packed: &[u8], at: usize, width: u32) -> [u8; 8] {
     use std::arch::x86_64::{_bzhi_u64, _pdep_u64};
     let of_each = _bzhi_u64(u64::MAX, width) * 0x0101_0101_0101_0101;
-    _pdep_u64(word_at(packed, at), of_each).to_le_bytes()
+    _pdep_u64(super::packed::word_at(packed, at), of_each).to_le_bytes()
 }
 
 /// Adds what a list scores to the first `n` scores: `weight * f / (f + k)` where the frequency f is not 0. Those behind may be
