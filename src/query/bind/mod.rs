@@ -99,7 +99,7 @@ pub(crate) fn matching(query: &Query, schema: &Schema, analyzers: &Analyzers) ->
     matching_in(query, schema, analyzers, &mut BindMemory::default())
 }
 
-/// As [`matching`], in memory that earlier queries left.
+/// As [`matching`](matching()), in memory that earlier queries left.
 ///
 /// # Errors
 ///
