@@ -52,7 +52,6 @@ fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
         "+rare +single",
         "+two -three",
         "+rare -two",
-        "+every^=0 +(two three)",
         "two three forty rare single",
     ] {
         let query = searcher.parse(text).unwrap();
