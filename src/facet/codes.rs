@@ -188,7 +188,7 @@ pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<Distinct
     Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(counting.n_with), ..counts })
 }
 
-/// How often each value was met.
+/// Number of times that each value was met.
 enum Tallies<'m> {
     /// By the numbers of terms, of which each segment has its own.
     OfTerms(Vec<(TermDictionary<Section<'m>>, Tally)>),

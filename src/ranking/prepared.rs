@@ -299,7 +299,7 @@ impl<'s> Ranked<'s> {
         self.segments.iter().map(of_segment).collect()
     }
 
-    /// The same, kept with those of other terms; the place of what the first segment says.
+    /// Looks a term up and keeps what is said of it; the place of what the first segment says.
     fn look_up(&mut self, field: FieldId, term: &[u8], sources: &Sources<'_>) -> Result<usize> {
         let start = self.infos.len();
         for segment in &self.segments {
@@ -308,7 +308,7 @@ impl<'s> Ranked<'s> {
         Ok(start)
     }
 
-    /// What the segments say of a term.
+    /// Entries of a term in the dictionaries of all segments.
     pub(super) fn infos_of(&self, term: &RankedTerm) -> &[Option<TermInfo>] {
         &self.infos[term.infos..term.infos + self.segments.len()]
     }

@@ -122,7 +122,7 @@ struct Inner {
     scratch: Pool<Scratch>,
     /// The same for finding the best.
     pruned: Pool<pruned::Scratch>,
-    /// The same for understanding a search.
+    /// Memory in which earlier searches were understood.
     memory: Pool<SearchMemory>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,

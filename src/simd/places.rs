@@ -15,7 +15,7 @@ const STEP: usize = 32;
 /// Numbers compared one after the other, which takes no longer than halving that far.
 const COMPARED_MAX: usize = 64;
 
-/// How many of the ascending numbers in a range of `list` are below `low`.
+/// Counts the ascending numbers in a range of `list` that are below `low`.
 #[inline]
 pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
     #[cfg(target_arch = "x86_64")]

@@ -100,7 +100,7 @@ pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
     matcher.found
 }
 
-/// What nodes are known by.
+/// Marks by which nodes are known.
 type Key = fn(&Entry<'_>) -> u64;
 
 struct Matcher<'m, 't> {

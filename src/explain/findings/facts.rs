@@ -28,5 +28,5 @@ pub(crate) trait Facts {
     }
 }
 
-/// Of a tree without its index nothing more is known.
+/// Nothing more is known of a tree without its index.
 impl Facts for () {}

@@ -134,7 +134,7 @@ pub(crate) struct FrequencyReader<'s, S> {
     group: u32,
     at: u64,
     width: u32,
-    /// What the offsets of a chunk count from, and which chunk.
+    /// Chunk at hand, and the base that its offsets count from.
     base: (u32, u64),
 }
 

@@ -25,13 +25,13 @@ pub(in crate::query) enum Clause<T> {
 /// Clauses of one kind, of which some may have dropped out.
 #[derive(Debug)]
 pub(in crate::query) struct Clauses<T> {
-    /// What is left of them.
+    /// Clauses that are left.
     parts: Vec<T>,
     /// The places among `parts` of those that some fields have nothing of, and why.
     partial: Vec<(usize, String)>,
     /// Why the others have dropped out.
     dropped: Vec<String>,
-    /// How many of those that every field has something of only filter.
+    /// Number of clauses that only filter, of those that every field has something of.
     n_filters: usize,
     /// Whether any was written that does not only filter.
     has_words: bool,
@@ -114,12 +114,12 @@ impl<T> Clauses<T> {
         self.has_words |= other.has_words;
     }
 
-    /// How many were written.
+    /// Number of clauses that were written.
     fn n_asked(&self) -> usize {
         self.parts.len() + self.dropped.len()
     }
 
-    /// How many of them every field has something of.
+    /// Number of clauses that every field has something of.
     pub(in crate::query) fn n_whole(&self) -> usize {
         self.parts.len() - self.partial.len()
     }
@@ -129,7 +129,7 @@ impl<T> Clauses<T> {
         self.partial.is_empty() && self.dropped.is_empty()
     }
 
-    /// What is left of each, and why some fields have nothing of it.
+    /// Clauses that are left, and why some fields have nothing of each.
     fn left(self) -> impl Iterator<Item = (T, Option<String>)> {
         let mut partial = self.partial.into_iter().peekable();
         self.parts.into_iter().enumerate().map(move |(place, it)| {

@@ -382,7 +382,7 @@ impl Block {
         Ok(())
     }
 
-    /// What the lists add to a document at most.
+    /// Bound of what the lists add to a document.
     #[inline]
     fn units_of(&self, n_lists: usize, bit: u32) -> u32 {
         // Without a branch: which lists have a document cannot be foreseen.
@@ -392,7 +392,7 @@ impl Block {
             .sum()
     }
 
-    /// Those of some documents that the lists they are in can lift to the limit.
+    /// Documents that the lists they are in can lift to the limit, among some.
     fn good_enough(&self, n_lists: usize, docs: u64, limit: u32) -> u64 {
         let mut sums = [0u16; BLOCK];
         for (word, units) in self.words[..n_lists].iter().zip(&self.units) {
@@ -511,7 +511,7 @@ impl Block {
     }
 }
 
-/// Those of some documents of a block that all lists have.
+/// Documents of a block that all lists have, too.
 fn filtered(lists: &[Opened<'_, '_>], docs: u64, block: usize) -> u64 {
     lists.iter().fold(docs, |docs, part| match docs {
         0 => 0,

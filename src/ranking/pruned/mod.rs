@@ -68,7 +68,7 @@ pub(crate) fn any_of(
     with_postings(found.map(Option::unwrap_or_default), readers, scratch)
 }
 
-/// The same of documents that are in the lists of all clauses from `first_filter` on, too, which are long and add nothing to a score.
+/// Offers, as [`any_of`], documents that all clauses from `first_filter` on have, too; these are long and add nothing to a score.
 /// `None`, and nothing is offered, where there are no bounds.
 pub(crate) fn any_of_filtered(
     clauses: &[Clause<'_>],

@@ -274,7 +274,7 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// The same for many documents, where it is of no use to take note of their scores.
+    /// Offers many documents, where it is of no use to take note of their scores.
     fn offer_together(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
         let mut together = Together::new(first, word);
         let frequencies = self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());

@@ -23,7 +23,7 @@ pub(super) fn are_many(docs: u64) -> bool {
 pub(super) struct Together<'c> {
     /// The first document of the block.
     first: u32,
-    /// Those that are scored, as bits.
+    /// Documents that are scored, as bits.
     docs: u64,
     scores: [f32; BLOCK],
     frequencies: [f32; BLOCK],

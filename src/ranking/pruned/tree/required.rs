@@ -31,7 +31,7 @@ pub(super) struct Required {
     must: usize,
     should: Numbers,
     must_not: Numbers,
-    /// The same where one of those that add must match, too; none where there are none.
+    /// Query in which one of those that add must match, too; none where there are none.
     pub(super) with_others: Option<Node>,
 }
 
