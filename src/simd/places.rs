@@ -1,7 +1,7 @@
 //! Places in a sorted list of 16-bit numbers: where one stands, and which of the 64 of a block are there.
 //!
 //! Only a few dozen numbers are looked at, between two entries of a directory. They are compared 32 at once, because how
-//! many there are cannot be foreseen; what is read behind them is of the list, too, or zeros.
+//! many there are cannot be foreseen; neighbours in the list are read with them and left out of account.
 
 use std::ops::Range;
 
@@ -15,13 +15,23 @@ const STEP: usize = 32;
 /// Numbers compared one after the other, which takes no longer than halving that far.
 const COMPARED_MAX: usize = 64;
 
+/// Whether the numbers in a range are few enough to be compared, and the list has enough of them to be loaded at once.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn are_compared_at_once(list: &[Le16], range: &Range<usize>) -> bool {
+    range.len() <= COMPARED_MAX
+        && list.len() >= STEP
+        && range.end <= list.len()
+        && super::has_bit_features()
+}
+
 /// Counts the ascending numbers in a range of `list` that are below `low`.
 #[inline]
 pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if range.len() <= COMPARED_MAX && super::has_bit_features() {
+    if are_compared_at_once(list, &range) {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
+        // SAFETY: `are_compared_at_once` found every feature that the function enables.
         return unsafe { avx2::n_below(list, range, low) };
     }
     n_below_portable(list, range, low)
@@ -40,9 +50,9 @@ fn n_below_portable(list: &[Le16], range: Range<usize>, low: u16) -> usize {
 #[inline]
 pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
     #[cfg(target_arch = "x86_64")]
-    if range.len() <= COMPARED_MAX && super::has_bit_features() {
+    if are_compared_at_once(list, &range) {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
+        // SAFETY: `are_compared_at_once` found every feature that the function enables.
         return unsafe { avx2::block(list, range, nth) };
     }
     block_portable(list, range, nth)
@@ -62,25 +72,19 @@ mod avx2 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    /// 32 numbers from `at` on; zeros behind the end of the list.
+    /// 32 numbers of a list with as many at least, those from `at` on among them; how many of them come before `at`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn load(list: &[Le16], at: usize) -> [__m256i; 2] {
-        let rest = list.get(at..).unwrap_or_default();
-        let mut last = [[0; 2]; STEP];
-        let numbers: &[Le16; STEP] = match rest.first_chunk() {
-            Some(numbers) => numbers,
-            None => {
-                last[..rest.len()].copy_from_slice(rest);
-                &last
-            }
+    fn load(list: &[Le16], at: usize) -> ([__m256i; 2], usize) {
+        let from = at.min(list.len().saturating_sub(STEP));
+        let Some(numbers) = list.get(from..).and_then(<[Le16]>::first_chunk::<STEP>) else {
+            return ([_mm256_setzero_si256(); 2], 0);
         };
-        let at = numbers.as_ptr().cast::<__m256i>();
+        let address = numbers.as_ptr().cast::<__m256i>();
         #[expect(unsafe_code, reason = "loads through a reference")]
         // SAFETY: the reference is to 64 bytes, of which each load reads a half.
-        unsafe {
-            [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
-        }
+        let halves = unsafe { [_mm256_loadu_si256(address), _mm256_loadu_si256(address.add(1))] };
+        (halves, at - from)
     }
 
     /// A bit for each of 32 comparisons.
@@ -95,25 +99,26 @@ mod avx2 {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
         let low = _mm256_set1_epi16(low.cast_signed());
-        let (mut at, end) = (range.start, range.end.min(list.len()));
+        let (mut at, end) = (range.start, range.end);
         while at < end {
-            let n = first_from(load(list, at), low, end - at);
+            let (numbers, skipped) = load(list, at);
+            let n = first_from(numbers, skipped, low, end - at);
             at += n;
             if n < STEP {
                 break;
             }
         }
-        at - range.start.min(at)
+        at - range.start
     }
 
-    /// The place of the first of 32 ascending numbers, or of the first `n` of them, that is not below `low`; `n` or 32 where
-    /// all are.
+    /// The place of the first of 32 ascending numbers that is not below `low`, or of the first `n` of them; `n` or 32 where
+    /// all are. Some are skipped before.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn first_from([a, b]: [__m256i; 2], low: __m256i, n: usize) -> usize {
+    fn first_from([a, b]: [__m256i; 2], skipped: usize, low: __m256i, n: usize) -> usize {
         let a = _mm256_cmpeq_epi16(_mm256_max_epu16(a, low), a);
         let b = _mm256_cmpeq_epi16(_mm256_max_epu16(b, low), b);
-        let below = _bzhi_u32(!bits(a, b), n.min(STEP) as u32);
+        let below = _bzhi_u32(!bits(a, b) >> skipped, n.min(STEP) as u32);
         below.trailing_ones() as usize
     }
 
@@ -121,31 +126,46 @@ mod avx2 {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
         let low = _mm256_set1_epi16((nth << 6).cast_signed());
-        let of_block = _mm256_set1_epi16(nth.cast_signed());
-        let (start, end) = (range.start, range.end.min(list.len()));
-        let (mut at, mut before, mut word) = (start, None, 0);
+        let (mut at, end) = (range.start, range.end);
         while at < end {
-            let numbers = load(list, at);
-            let first = match before {
-                None => first_from(numbers, low, end - at),
-                Some(_) => 0,
-            };
-            if first == STEP {
-                at += STEP;
-                continue;
+            let (numbers, skipped) = load(list, at);
+            let first = first_from(numbers, skipped, low, end - at);
+            at += first;
+            if first < STEP {
+                return (word_from(list, at..end, nth, numbers, skipped + first), at - range.start);
             }
-            before.get_or_insert(at + first - start);
-            let same_a = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[0]), of_block);
-            let same_b = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[1]), of_block);
-            let same = _bzhi_u32(bits(same_a, same_b), (end - at).min(STEP) as u32);
-            let n = (same >> first).trailing_ones() as usize;
-            word |= word_of(list.get(at + first..at + first + n).unwrap_or_default());
-            if first + n < STEP {
+        }
+        (0, at - range.start)
+    }
+
+    /// The numbers of block `nth` that a range of `list` begins with, as bits. The first number of the range is the one at place
+    /// `first` of those loaded.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn word_from(
+        list: &[Le16],
+        range: Range<usize>,
+        nth: u16,
+        mut numbers: [__m256i; 2],
+        mut first: usize,
+    ) -> u64 {
+        let nth = _mm256_set1_epi16(nth.cast_signed());
+        let (mut at, end) = (range.start, range.end);
+        let mut word = 0;
+        while at < end {
+            let a = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[0]), nth);
+            let b = _mm256_cmpeq_epi16(_mm256_srli_epi16::<6>(numbers[1]), nth);
+            let n_loaded = (end - at).min(STEP - first);
+            let same = _bzhi_u32(bits(a, b) >> first, n_loaded as u32);
+            let n = same.trailing_ones() as usize;
+            word |= word_of(list.get(at..at + n).unwrap_or_default());
+            at += n;
+            if n < n_loaded {
                 break;
             }
-            at += STEP;
+            (numbers, first) = load(list, at);
         }
-        (word, before.unwrap_or(at.min(end).max(start) - start))
+        word
     }
 
     /// A bit for each number, by its lower 6 bits: four at once.

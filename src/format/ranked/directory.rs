@@ -1,7 +1,7 @@
 //! From a document to its rank in a container.
 
 use crate::bitmap::Container;
-use crate::bytes::{Bytes, array_at};
+use crate::bytes::Bytes;
 use crate::simd::places;
 
 /// What stands beside a container; follows from its cardinality alone.
@@ -81,8 +81,8 @@ impl<'s> Directory<'s> {
     /// Postings before those of entry `nth`; all where there is no such entry.
     #[inline]
     fn rank_at(&self, nth: usize) -> usize {
-        match array_at(&self.entries, nth * size_of::<u16>()) {
-            Some(rank) => usize::from(u16::from_le_bytes(rank)),
+        match self.entries.as_chunks().0.get(nth) {
+            Some(rank) => usize::from(u16::from_le_bytes(*rank)),
             None if nth == 0 => 0,
             None => self.granularity.cardinality as usize,
         }
@@ -126,25 +126,35 @@ impl<'s> Directory<'s> {
     /// before them. No more bits than the container has postings from there on.
     #[inline]
     pub(crate) fn block(&self, container: Container<'_>, nth: usize) -> (u64, u32) {
+        match container {
+            Container::Array(values) => {
+                let entry = nth << 6 >> self.granularity.shift;
+                let (start, end) = (self.rank_at(entry), self.rank_at(entry + 1));
+                let end = end.min(values.len()).min(self.granularity.cardinality as usize);
+                let (word, before) = places::block(values, start..end, nth as u16);
+                (word, (start + before) as u32)
+            }
+            other => self.block_of_many(other, nth),
+        }
+    }
+
+    /// As [`block`](Self::block), in a bitmap or among runs.
+    fn block_of_many(&self, container: Container<'_>, nth: usize) -> (u64, u32) {
         let low = (nth << 6) as u32;
         let entry = low as usize >> self.granularity.shift;
         let first = (entry << self.granularity.shift) as u32;
-        let start = self.rank_at(entry);
+        let start = self.rank_at(entry) as u32;
         let (word, rank) = match container {
+            Container::Array(_) => return (0, start),
             Container::Bitmap(words) => {
                 let word = words.get(nth).map_or(0, |word| u64::from_le_bytes(*word));
                 let before = words.get(first as usize >> 6..nth).unwrap_or_default();
                 let before: u32 = before.iter().map(|w| u64::from_le_bytes(*w).count_ones()).sum();
-                (word, start as u32 + before)
-            }
-            Container::Array(values) => {
-                let end = self.rank_at(entry + 1).min(values.len());
-                let (word, before) = places::block(values, start..end, nth as u16);
-                (word, (start + before) as u32)
+                (word, start + before)
             }
             Container::Run(runs) => {
                 let (word, before) = word_in_runs(runs, first, low);
-                (word, start as u32 + before)
+                (word, start + before)
             }
         };
         let sound = rank.saturating_add(word.count_ones()) <= self.granularity.cardinality;

@@ -383,7 +383,8 @@ impl Block {
     }
 
     /// Bound of what the lists add to a document.
-    #[inline]
+    // Not inlined: there the compiler loads all lists into vector registers, of which most queries have two.
+    #[inline(never)]
     fn units_of(&self, n_lists: usize, bit: u32) -> u32 {
         // Without a branch: which lists have a document cannot be foreseen.
         let lists = self.words[..n_lists].iter().zip(&self.units[..n_lists]);
