@@ -73,6 +73,7 @@ mod json;
 mod page;
 pub mod events;
 mod bytes;
+mod few_map;
 mod recycle;
 mod term;
 mod sync;

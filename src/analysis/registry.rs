@@ -7,10 +7,13 @@ use crate::analysis::{ANALYSIS_VERSION, Analyzer, VERSION_OF_CHARACTERS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
 use crate::term::Term;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Longer words are left to the tokenizer, which knows what is too long.
 const PLAIN_WORD_MAX: usize = 255;
+/// Words that are read without it at once; texts of more are few.
+const PLAIN_WORDS_MAX: usize = 8;
 
 /// Analyzers that are not built in, by name: given with
 /// [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or opened.
@@ -217,6 +220,13 @@ impl Analyzers {
         is_plain.then(|| word.bytes().map(|byte| byte.to_ascii_lowercase()).collect())
     }
 
+    /// The terms of a few words that are all [plain](Self::plain_word), with spaces between; none where that is not known.
+    pub(crate) fn plain_words(&self, field: &Field, words: &str) -> SmallVec<[Term; 4]> {
+        let terms = words.split(' ').filter(|word| !word.is_empty()).take(PLAIN_WORDS_MAX + 1);
+        let terms: Option<SmallVec<_>> = terms.map(|word| self.plain_word(field, word)).collect();
+        terms.filter(|terms| terms.len() <= PLAIN_WORDS_MAX).unwrap_or_default()
+    }
+
     fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
         if spec == DEFAULT_ANALYZER && self.version >= VERSION_OF_CHARACTERS {
             return Ok(Analyzer::default());
@@ -272,6 +282,21 @@ mod tests {
             assert_eq!(analyzers.plain_word(&field, word), None, "{word}");
         }
         assert_eq!(analyzers.plain_word(&field.analyzer("whitespace"), "A"), None);
+    }
+
+    #[test]
+    fn plain_words_stand_side_by_side_as_the_tokenizer_says() {
+        let (analyzers, field) = (Analyzers::default(), Field::new("text", FieldKind::Text));
+        for words in ["New York", " the  of x9 ", &"a ".repeat(PLAIN_WORDS_MAX)] {
+            let plain = analyzers.plain_words(&field, words);
+            let plain: Vec<_> = plain.into_iter().map(|term| term.into_vec()).zip(0..).collect();
+            let terms = analyzers.query_terms(&field, words).unwrap().into_iter();
+            let terms: Vec<_> = terms.map(|at| (at.term.into_bytes(), at.position)).collect();
+            assert_eq!(plain, terms, "{words}");
+        }
+        for words in ["", " ", "a-b c", "é a", &"a ".repeat(PLAIN_WORDS_MAX + 1)] {
+            assert!(analyzers.plain_words(&field, words).is_empty(), "{words}");
+        }
     }
 
     #[test]

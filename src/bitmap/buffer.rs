@@ -78,17 +78,19 @@ impl ContainerBuf {
     /// ```
     #[inline]
     pub fn as_container(&self) -> Container<'_> {
-        match self.kind {
-            ContainerKind::Array => Container::Array(self.in_use().as_chunks().0),
-            ContainerKind::Bitmap => Container::Bitmap(&self.words),
-            ContainerKind::Run => Container::Run(self.in_use().as_chunks().0),
-        }
+        self.container_in(&self.words)
     }
 
+    /// The values, in a copy of the buffer.
     #[inline]
-    fn in_use(&self) -> &[u8] {
+    fn container_in<'w>(&self, words: &'w Words) -> Container<'w> {
         // Arrays and runs that do not fit are never taken, so `len` is at most that of the buffer.
-        self.words.as_flattened().get(..self.len).unwrap_or_default()
+        let in_use = words.as_flattened().get(..self.len).unwrap_or_default();
+        match self.kind {
+            ContainerKind::Array => Container::Array(in_use.as_chunks().0),
+            ContainerKind::Bitmap => Container::Bitmap(words),
+            ContainerKind::Run => Container::Run(in_use.as_chunks().0),
+        }
     }
 
     /// How many values, at once.
@@ -305,8 +307,9 @@ impl ContainerBuf {
     /// Turns what it holds into a bitmap.
     pub(super) fn make_bitmap(&mut self) {
         if self.kind != ContainerKind::Bitmap {
-            let copy = ContainerBuf { words: self.words.clone(), ..*self };
-            self.set_words(copy.as_container());
+            // On the stack: a buffer allocates once.
+            let words = *self.words;
+            self.set_words(self.container_in(&words));
         }
     }
 

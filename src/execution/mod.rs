@@ -19,6 +19,7 @@ mod lists;
 mod lookup;
 mod numbers;
 mod pair;
+mod phrases;
 mod profile;
 mod result;
 
@@ -27,7 +28,6 @@ use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
-use crate::phrase::PhraseReader;
 use crate::plan::estimate::Estimate;
 use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
@@ -40,6 +40,7 @@ pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use pair::Pair;
 pub(crate) use pair::count_live;
+use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
 use std::ops::Range;
@@ -56,8 +57,7 @@ pub(crate) struct Execution<'s> {
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
     counter: Counter,
-    /// By segment and phrase, opened when the segment is first read; empty in a plan without phrases.
-    phrases: Vec<Vec<Option<PhraseReader<'s>>>>,
+    phrases: Phrases<'s>,
     lows: Vec<u16>,
     /// Memory for the documents of patterns that nothing uses yet.
     doc_sets: Vec<DocSet>,
@@ -78,6 +78,8 @@ pub(crate) struct ExecutionScratch {
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     lists: Vec<Lists<'static>>,
+    phrases: PhrasesMemory,
+    lows: Vec<u16>,
     /// Of its segments, the first one last.
     of_lists: Vec<ListsMemory>,
 }
@@ -115,14 +117,13 @@ impl<'s> Execution<'s> {
                 .iter()
                 .map(|part| Lists::new(part.leaves.len(), of_lists.pop().unwrap_or_default())),
         );
-        let n_with_phrases = if plan.phrases.is_empty() { 0 } else { plan.segments.len() };
         Execution {
             lists,
             slots,
             steps,
             counter: Counter::default(),
-            phrases: std::iter::repeat_with(Vec::new).take(n_with_phrases).collect(),
-            lows: vec![],
+            phrases: Phrases::of(&plan, scratch.phrases),
+            lows: scratch.lows,
             doc_sets,
             smallest,
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
@@ -143,6 +144,8 @@ impl<'s> Execution<'s> {
             smallest,
             profile,
             mut of_lists,
+            phrases,
+            lows,
             ..
         } = self;
         slots.truncate(SLOTS_KEPT);
@@ -152,8 +155,18 @@ impl<'s> Execution<'s> {
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
         let profile = profile.into_nodes();
-        let scratch =
-            ExecutionScratch { slots, steps, profile, doc_sets, smallest, lists, of_lists };
+        let phrases = phrases.into_memory();
+        let scratch = ExecutionScratch {
+            slots,
+            steps,
+            profile,
+            doc_sets,
+            smallest,
+            lists,
+            phrases,
+            lows,
+            of_lists,
+        };
         (plan.into_scratch(), scratch)
     }
 
@@ -454,29 +467,6 @@ impl<'s> Execution<'s> {
         Ok(true)
     }
 
-    /// Opens the lists of the words of phrases in one segment, once.
-    fn open_phrases(&mut self, at: usize) -> Result<()> {
-        let plan = &self.plan;
-        let Some(readers) = self.phrases.get_mut(at) else { return Ok(()) };
-        let part = &plan.segments[at];
-        if readers.is_empty() {
-            for phrase in &plan.phrases {
-                let infos: Vec<_> =
-                    phrase.leaves.iter().map(|leaf| part.infos[leaf.index()]).collect();
-                let field = part.segment.field(phrase.field);
-                match PhraseReader::open(field, &infos, &phrase.spec) {
-                    Ok(reader) => readers.push(reader),
-                    Err(error) => {
-                        // The next run tries again.
-                        readers.clear();
-                        return Err(error);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Opens what the plan left unread in one segment, and begins to evaluate windows there.
     fn evaluation(&mut self, at: usize) -> Result<Evaluation<'_, 's>> {
         let timed = self.profile.timed();
@@ -499,13 +489,13 @@ impl<'s> Execution<'s> {
                 profile.nodes[node].time_ns += took.as_nanos() as u64;
             }
         }
-        self.open_phrases(at)?;
+        self.phrases.open(&self.plan, at)?;
         let profile = self.profile.segment_mut(at);
         Ok(Evaluation::new(
             &self.plan,
             &self.plan.segments[at],
             &mut self.lists[at],
-            self.phrases.get_mut(at).map_or(&mut [], |phrases| &mut phrases[..]),
+            self.phrases.of_segment(at),
             Workspace {
                 slots: &mut self.slots,
                 steps: &mut self.steps,

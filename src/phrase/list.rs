@@ -13,6 +13,7 @@ use crate::format::ranked::{
 };
 use crate::format::terms::TermInfo;
 use crate::limits;
+use crate::recycle::FreeLists;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::arrays;
@@ -21,9 +22,10 @@ use crate::simd::arrays;
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// Where one word, or one of many, stands in the documents of a segment.
+#[expect(clippy::large_enum_variant, reason = "few of them, in memory that is used again")]
 pub(super) enum WordList<'s> {
-    Short(Box<ShortWord<'s>>),
-    Long(Box<LongWord<'s>>),
+    Short(ShortWord<'s>),
+    Long(LongWord<'s>),
     Any(Box<AnyOf<'s>>),
 }
 
@@ -50,6 +52,21 @@ pub(super) struct ShortWord<'s> {
     lows: Vec<[u8; 2]>,
 }
 
+/// Lists of words that were read, for those to come.
+#[derive(Debug, Default)]
+pub(super) struct Free {
+    containers: FreeLists<RankedContainer>,
+    numbers: FreeLists<u32>,
+    lows: FreeLists<[u8; 2]>,
+}
+
+impl Free {
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.containers.bytes() + self.numbers.bytes() + self.lows.bytes()
+    }
+}
+
 /// How much the patterns of a phrase have taken of what there is for all of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
@@ -74,11 +91,23 @@ pub(super) struct AnyOf<'s> {
 
 impl<'s> WordList<'s> {
     /// Opens the list of one term.
-    pub(super) fn open(field: FieldReader<'s>, info: &TermInfo) -> Result<Self> {
-        Ok(match field.ranked(info)? {
-            RankedList::Short(list) => WordList::Short(Box::new(ShortWord { list, lows: vec![] })),
-            RankedList::Long(list) => WordList::Long(Box::new(LongWord::new(list)?)),
+    pub(super) fn open(field: FieldReader<'s>, info: &TermInfo, free: &mut Free) -> Result<Self> {
+        Ok(match field.ranked_in(info, &mut free.numbers)? {
+            RankedList::Short(list) => WordList::Short(ShortWord { list, lows: free.lows.take() }),
+            RankedList::Long(list) => WordList::Long(LongWord::new(list, free.containers.take())?),
         })
+    }
+
+    /// Keeps the memory of the list.
+    pub(super) fn recycle(self, free: &mut Free) {
+        match self {
+            WordList::Short(ShortWord { list, lows }) => {
+                free.numbers.give(list.into_memory());
+                free.lows.give(lows);
+            }
+            WordList::Long(list) => free.containers.give(list.containers),
+            WordList::Any(_) => {}
+        }
     }
 
     /// Opens the lists of all terms that a pattern stands for, any of which will do; `None` where it stands for none.
@@ -102,7 +131,7 @@ impl<'s> WordList<'s> {
             Ok(Walk::On)
         })?;
         if let Some(only) = only {
-            return WordList::open(field, &only).map(Some);
+            return WordList::open(field, &only, &mut Free::default()).map(Some);
         }
         any.gathered.sort_unstable();
         Ok((n_terms > 0).then(|| WordList::Any(Box::new(any))))
@@ -127,7 +156,7 @@ impl<'s> WordList<'s> {
     pub(super) fn open_window(&mut self, key: u32) -> Result<bool> {
         match self {
             WordList::Short(short) => {
-                let ShortWord { list, lows } = &mut **short;
+                let ShortWord { list, lows } = short;
                 let first = list.docs().partition_point(|doc| doc >> 16 < key);
                 let of_window = list.docs()[first..].iter().take_while(|doc| **doc >> 16 == key);
                 lows.clear();
@@ -247,9 +276,14 @@ impl<'s> WordList<'s> {
 }
 
 impl<'s> LongWord<'s> {
-    fn new(list: RankedLong<'s, Section<'s>>) -> Result<Self> {
+    /// A list, with `containers` as memory.
+    fn new(
+        list: RankedLong<'s, Section<'s>>,
+        mut containers: Vec<RankedContainer>,
+    ) -> Result<Self> {
         let reader = list.reader().ok_or_else(damaged)?;
-        Ok(LongWord { containers: list.containers().collect(), reader, list, at_hand: None })
+        containers.extend(list.containers());
+        Ok(LongWord { containers, reader, list, at_hand: None })
     }
 
     /// Takes the container of a window to hand; whether there is one.
@@ -396,7 +430,7 @@ impl<'s> AnyOf<'s> {
         match field.ranked(info)? {
             RankedList::Long(list) => {
                 room.n_lists += 1;
-                self.long.push(LongWord::new(list)?);
+                self.long.push(LongWord::new(list, vec![])?);
             }
             RankedList::Short(list) => {
                 for (nth, doc) in list.docs().iter().enumerate() {

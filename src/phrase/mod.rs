@@ -54,18 +54,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
+use crate::recycle::recycled;
 use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
-use list::{NO_RANK, Room, WordList};
+use list::{Free, NO_RANK, Room, WordList};
 use matching::{COMPARED, Windows, Word};
 pub(crate) use rare::RarePhrase;
+use smallvec::{SmallVec, smallvec};
 
 /// The words of a phrase in one segment, and memory to place them.
 pub(crate) struct PhraseReader<'s> {
     /// One for each different term, the rarest first.
     lists: Vec<WordList<'s>>,
     /// The offsets of each list's words, ascending.
-    of_lists: Vec<Vec<u32>>,
+    of_lists: Vec<SmallVec<[u32; 2]>>,
     /// `None` where the words must stand next to each other.
     windows: Option<Windows>,
     gathered: Gathered,
@@ -80,6 +82,41 @@ pub(crate) struct PhraseReader<'s> {
     are_mostly_once: bool,
     rank: Vec<u32>,
     work: PhraseWork,
+    free: Free,
+}
+
+/// The memory of a reader for the next one, of whatever segment.
+#[derive(Default)]
+pub(crate) struct PhraseMemory {
+    lists: Vec<WordList<'static>>,
+    of_lists: Vec<SmallVec<[u32; 2]>>,
+    gathered: Gathered,
+    /// Of lists that were; some may be more than are needed.
+    positions: Vec<Vec<u32>>,
+    starts: Vec<u32>,
+    rank: Vec<u32>,
+    free: Free,
+}
+
+impl PhraseMemory {
+    /// Bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        let Gathered { docs, ranks, places } = &self.gathered;
+        let numbers =
+            [&self.starts, &self.rank, docs].into_iter().chain(ranks).chain(&self.positions);
+        numbers.map(|numbers| numbers.capacity() * size_of::<u32>()).sum::<usize>()
+            + places.iter().map(Vec::capacity).sum::<usize>() * size_of::<Place>()
+            + self.lists.capacity() * size_of::<WordList<'_>>()
+            + self.of_lists.capacity() * size_of::<SmallVec<[u32; 2]>>()
+            + self.positions.capacity() * size_of::<Vec<u32>>()
+            + self.free.bytes()
+    }
+}
+
+impl fmt::Debug for PhraseMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PhraseMemory({} bytes)", self.bytes())
+    }
 }
 
 /// Documents that [`PhraseReader::gather`] takes at once.
@@ -124,19 +161,32 @@ impl<'s> PhraseReader<'s> {
         infos: &[Option<TermInfo>],
         spec: &PhraseSpec,
     ) -> Result<Option<Self>> {
+        Self::open_in(field, infos, spec, &mut PhraseMemory::default())
+    }
+
+    /// As [`open`](Self::open), in the memory of readers before.
+    pub(crate) fn open_in(
+        field: FieldReader<'s>,
+        infos: &[Option<TermInfo>],
+        spec: &PhraseSpec,
+        memory: &mut PhraseMemory,
+    ) -> Result<Option<Self>> {
         Self::expect_positions(field)?;
-        let mut rarest_first = Vec::with_capacity(infos.len());
+        let mut rarest_first = SmallVec::<[_; 4]>::new();
         for (term, info) in infos.iter().enumerate() {
             let Some(info) = info else { return Ok(None) };
             rarest_first.push((info.df, term));
         }
         rarest_first.sort_unstable();
-        let mut lists = Vec::with_capacity(infos.len() + spec.open.len());
-        let mut list_of_term = vec![0; spec.terms.len() + spec.open.len()];
+        let PhraseMemory { lists, mut of_lists, gathered, mut positions, starts, rank, mut free } =
+            std::mem::take(memory);
+        let mut lists = recycled(lists);
+        let mut list_of_term: SmallVec<[usize; 4]> =
+            smallvec![0; spec.terms.len() + spec.open.len()];
         for (list, (_, term)) in rarest_first.into_iter().enumerate() {
             if let (Some(slot), Some(Some(info))) = (list_of_term.get_mut(term), infos.get(term)) {
                 *slot = list;
-                lists.push(WordList::open(field, info)?);
+                lists.push(WordList::open(field, info, &mut free)?);
             }
         }
         let mut room = Room::default();
@@ -145,13 +195,15 @@ impl<'s> PhraseReader<'s> {
             *list = lists.len();
             lists.push(any);
         }
-        let words: Vec<Word> = spec
+        let words: SmallVec<[Word; 4]> = spec
             .words
             .iter()
             .map(|word| Word { offset: word.offset, list: list_of_term[word.term as usize] })
             .collect();
         let windows = Windows::new(&words, spec.proximity);
-        let mut of_lists = vec![vec![]; lists.len()];
+        of_lists.clear();
+        of_lists.resize(lists.len(), SmallVec::new());
+        positions.resize(lists.len().max(positions.len()), vec![]);
         for word in &words {
             of_lists[word.list].push(word.offset);
         }
@@ -170,15 +222,25 @@ impl<'s> PhraseReader<'s> {
         Ok(Some(PhraseReader {
             are_mostly_once: lists.iter().take(2).all(WordList::is_mostly_once),
             of_lists,
-            gathered: Gathered::default(),
-            positions: vec![vec![]; lists.len()],
-            starts: vec![],
+            gathered,
+            positions,
+            starts,
             distance: distance.filter(|_| windows.is_none()),
-            rank: vec![],
+            rank,
             lists,
             windows,
             work: PhraseWork::default(),
+            free,
         }))
+    }
+
+    /// Ends the reader and keeps its memory.
+    pub(crate) fn recycle(self, memory: &mut PhraseMemory) {
+        let PhraseReader { mut lists, of_lists, gathered, positions, starts, rank, .. } = self;
+        let mut free = self.free;
+        lists.drain(..).for_each(|list| list.recycle(&mut free));
+        let lists = recycled(lists);
+        *memory = PhraseMemory { lists, of_lists, gathered, positions, starts, rank, free };
     }
 
     fn expect_positions(field: FieldReader<'_>) -> Result<()> {

@@ -69,6 +69,7 @@ pub(crate) use page::{
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -167,6 +168,7 @@ pub(crate) struct PlanScratch {
     spans: Vec<Span>,
     pending: Vec<NodeId>,
     wanted: Vec<(f64, bool)>,
+    phrases: Vec<PhrasePlan>,
     segments: Vec<SegmentPlan<'static>>,
     /// Of its segments, the first one last.
     of_segments: Vec<OfSegment>,
@@ -179,6 +181,7 @@ const SEGMENTS_KEPT: usize = 32;
 #[derive(Debug, Default)]
 struct OfSegment {
     leaves: Vec<Leaf<'static>>,
+    infos: Vec<Option<TermInfo>>,
     estimates: Vec<Estimate>,
 }
 
@@ -275,7 +278,7 @@ pub(crate) struct PhrasePlan {
     pub(crate) field: FieldId,
     pub(crate) spec: Arc<PhraseSpec>,
     /// By term of the phrase.
-    pub(crate) leaves: Vec<LeafId>,
+    pub(crate) leaves: SmallVec<[LeafId; 4]>,
     /// Whether the documents it looks at are those with its words, and no other condition.
     pub(crate) alone: bool,
     /// Whether it stands beside other conditions that must be met.
@@ -404,7 +407,7 @@ impl<'s> Plan<'s> {
             leaves: scratch.leaves,
             terms: scratch.terms,
             expansions: vec![],
-            phrases: vec![],
+            phrases: scratch.phrases,
             segments: recycled(scratch.segments),
             decisions: vec![],
             facets: vec![],
@@ -424,6 +427,7 @@ impl<'s> Plan<'s> {
         let Plan { mut segments, mut of_segments, .. } = self;
         of_segments.extend(segments.drain(..).rev().map(|part| OfSegment {
             leaves: recycled(part.leaves),
+            infos: recycled(part.infos),
             estimates: recycled(part.estimates),
         }));
         of_segments.drain(..of_segments.len().saturating_sub(SEGMENTS_KEPT));
@@ -435,6 +439,7 @@ impl<'s> Plan<'s> {
             spans: recycled(self.spans),
             pending: recycled(self.pending),
             wanted: recycled(self.wanted),
+            phrases: recycled(self.phrases),
             segments: recycled(segments),
             of_segments,
         }

@@ -11,11 +11,12 @@ use super::{
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::DocSet;
+use crate::few_map::FewMap;
 use crate::ids::FieldId;
 use crate::query::Normal;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
-use std::collections::HashMap;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Documents of a list that are read in the time in which words are placed in one.
@@ -164,19 +165,19 @@ impl<'s> Plan<'s> {
     ) -> Result<()> {
         let first = self.pending.len();
         let first_phrase = self.phrases.len();
-        let mut leaves: HashMap<(FieldId, &[u8]), LeafId> = HashMap::new();
+        let mut leaves = FewMap::<(FieldId, &[u8]), LeafId>::new();
         for input in all {
             let Normal::Phrase { field, phrase } = input else { continue };
             let mut plan = PhrasePlan {
                 field: *field,
                 spec: phrase.clone(),
-                leaves: vec![],
+                leaves: SmallVec::new(),
                 alone: false,
                 is_beside_others: all.len() > 1,
             };
             for term in &phrase.terms {
                 let leaf = match leaves.get(&(*field, &term[..])) {
-                    Some(leaf) => *leaf,
+                    Some(leaf) => leaf,
                     None => {
                         let leaf = self.add_term(*field, term);
                         self.push_node(Operator::TermScan(leaf));
@@ -196,13 +197,15 @@ impl<'s> Plan<'s> {
         }
         // Of those that follow some may be inside of other inputs.
         let own = first_phrase..self.phrases.len();
-        let is_there = |input: &Normal| match input {
-            Normal::Term { field, term } => leaves.contains_key(&(*field, &term[..])),
-            other => is_phrase(other),
-        };
-        for input in all.iter().filter(|input| !is_there(input)) {
-            self.add_operator(input, depth + 1)?;
-            self.pending.push(self.root());
+        for input in all {
+            let is_there = match input {
+                Normal::Term { field, term } => leaves.get(&(*field, &term[..])).is_some(),
+                other => is_phrase(other),
+            };
+            if !is_there {
+                self.add_operator(input, depth + 1)?;
+                self.pending.push(self.root());
+            }
         }
         let none_is_empty = none.is_empty() && !and_deleted;
         let none = self.add_inputs(none, depth, and_deleted)?;
@@ -273,13 +276,12 @@ impl<'s> Plan<'s> {
         look_ups: &LookUps,
     ) -> Result<SegmentPlan<'s>> {
         let n_docs = segment.n_docs();
-        let OfSegment { leaves, estimates } = self.of_segments.pop().unwrap_or_default();
+        let OfSegment { leaves, mut infos, estimates } = self.of_segments.pop().unwrap_or_default();
         let mut leaves = recycled(leaves);
         leaves.extend(self.leaves.iter().map(|_| Leaf::ABSENT));
-        let mut infos = match self.phrases.is_empty() {
-            true => vec![],
-            false => vec![None; leaves.len()],
-        };
+        if !self.phrases.is_empty() {
+            infos.resize(leaves.len(), None);
+        }
         for (at, key) in self.leaves.iter().enumerate() {
             match key {
                 LeafKey::Deleted => leaves[at] = Leaf::of_deleted(segment)?,
@@ -500,8 +502,8 @@ impl<'s> Plan<'s> {
             Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
             None => of_node(NodeId(at)),
         };
-        let orders: Vec<u64> = match self.phrases.is_empty() {
-            true => vec![],
+        let orders: SmallVec<[u64; 16]> = match self.phrases.is_empty() {
+            true => SmallVec::new(),
             false => (0..self.nodes.len() as u32).map(of_placed).collect(),
         };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);

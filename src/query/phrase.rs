@@ -5,8 +5,6 @@
 //! its place stays empty. Synonyms of several words are read as phrases of their own. A field
 //! that keeps no positions cannot tell a phrase from its words, so it takes those, and a note says so.
 
-use std::sync::Arc;
-
 use super::bind::{Binder, Clause, Normal, located, nothing, shortened};
 use super::phrase_of::Placed;
 use super::phrase_spec::{PhraseSpec, Shape};
@@ -65,6 +63,19 @@ impl Binder<'_> {
         {
             self.count_terms(1, place)?;
             return Ok(word(id, term, shape.prefix)?.into());
+        }
+        if shape.quoted
+            && !shape.prefix
+            && field.detail.has_positions()
+            && self.has_room_for_terms()
+        {
+            let words = self.analyzers.plain_words(field, text);
+            if words.len() > 1 {
+                self.count_terms(words.len(), place)?;
+                let mut placed = Placed::default();
+                placed.terms.extend((0..).zip(words));
+                return Ok(self.phrase(id, placed, shape.proximity, place)?.into());
+            }
         }
         let readings = self.readings(id, text, shape, place)?;
         self.count_terms(readings.iter().map(Vec::len).sum(), place)?;
@@ -186,7 +197,7 @@ impl Binder<'_> {
             let error = Error::limit_reached(what, name, NEAR_WORDS_MAX, "words", Some(n_words));
             return Err(located(&place.text, error));
         }
-        let phrase = Arc::new(PhraseSpec::new(terms, open, proximity));
+        let phrase = self.memory.shared(PhraseSpec::new(terms, open, proximity));
         Ok(Normal::Phrase { field: id, phrase })
     }
 

@@ -13,6 +13,7 @@ use crate::ids::FieldId;
 use crate::limits;
 use crate::schema::Field;
 use crate::term::Term;
+use smallvec::SmallVec;
 
 /// A word of a [`Query::PhraseOf`], or what stands for one.
 ///
@@ -114,7 +115,7 @@ impl Query {
 /// The words of a phrase as far as they have been placed.
 #[derive(Default)]
 pub(super) struct Placed {
-    pub(super) terms: Vec<(u32, Term)>,
+    pub(super) terms: SmallVec<[(u32, Term); 4]>,
     /// Those that stand for many terms.
     pub(super) open: Vec<(u32, Expansion)>,
     /// Where the next word stands.

@@ -1,12 +1,13 @@
 //! A phrase: terms, and how they must stand to each other.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 use super::{Place, Proximity, Query};
 use crate::expansion::{Expansion, TermPattern};
+use crate::few_map::FewMap;
 use crate::term::Term;
+use smallvec::SmallVec;
 
 /// Empty places next to each other that are printed one by one.
 const EMPTY_SHOWN: u32 = 8;
@@ -15,11 +16,11 @@ const EMPTY_SHOWN: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PhraseSpec {
     /// Each different term once, in the order in which they first stand.
-    pub(crate) terms: Vec<Term>,
+    pub(crate) terms: SmallVec<[Term; 3]>,
     /// Each different pattern once, numbered on behind the terms.
     pub(crate) open: Vec<Expansion>,
     /// Two or more, by offset, of which the first is 0.
-    pub(crate) words: Vec<PhraseWord>,
+    pub(crate) words: SmallVec<[PhraseWord; 4]>,
     pub(crate) proximity: Proximity,
 }
 
@@ -52,17 +53,20 @@ impl Shape {
 impl PhraseSpec {
     /// A phrase of terms by position, and of words that each stand for many.
     pub(crate) fn new(
-        placed: Vec<(u32, Term)>,
+        placed: impl IntoIterator<Item = (u32, Term)>,
         open: impl IntoIterator<Item = (u32, Expansion)>,
         proximity: Proximity,
     ) -> Self {
-        let mut numbers = HashMap::with_capacity(placed.len());
-        let (mut terms, mut words) = (vec![], Vec::with_capacity(placed.len()));
+        let mut terms = SmallVec::<[Term; 3]>::new();
+        let mut words = SmallVec::<[PhraseWord; 4]>::new();
+        let mut numbers = FewMap::new();
         for (offset, term) in placed {
-            let number = *numbers.entry(term.clone()).or_insert(terms.len() as u32);
-            if number as usize == terms.len() {
+            let number = numbers.get(&term).unwrap_or_else(|| {
+                let number = terms.len() as u32;
+                numbers.insert(term.clone(), number);
                 terms.push(term);
-            }
+                number
+            });
             words.push(PhraseWord { offset, term: number });
         }
         let mut patterns: Vec<Expansion> = vec![];

@@ -56,8 +56,10 @@ impl Ranked<'_> {
             Node::Phrase(nth) => self.phrases.get(*nth).map_or(0.0, |phrase| {
                 let n_words = phrase.spec.terms.len();
                 let has_word = |word: usize| {
-                    let infos = phrase.infos.iter().filter_map(|infos| infos.get(word).copied());
-                    share(infos.flatten().map(|info| u64::from(info.df)).sum())
+                    let of_segments = 0..self.segments.len();
+                    let infos =
+                        of_segments.filter_map(|nth| self.infos_of_phrase(phrase, nth)[word]);
+                    share(infos.map(|info| u64::from(info.df)).sum())
                 };
                 (0..n_words).map(has_word).product::<f64>() * cost::phrase_share(&phrase.spec)
             }),

@@ -22,6 +22,7 @@ mod combining;
 mod cursor;
 mod expected;
 mod node;
+mod opened;
 pub(crate) mod patterns;
 pub(crate) mod prepared;
 pub(crate) mod pruned;

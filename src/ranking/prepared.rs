@@ -1,30 +1,22 @@
 //! A query ready to be scored over one snapshot.
 
-use super::Clause;
 use super::bm25::{FieldScoring, idf};
 use super::combined::RankedCombined;
 use super::node::Node;
 use super::patterns::ScoredPattern;
-use super::pruned::PhraseClause;
-use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use super::statistics::Sources;
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
-use crate::format::ranked::RankedList;
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
-use crate::phrase::{PhraseReader, RarePhrase};
 use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Documents of a segment for one of a word that filters: with fewer of them its documents are looked up in the other lists.
-const DOCS_FOR_FILTER: u64 = 64;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
 #[derive(Debug)]
@@ -56,6 +48,7 @@ pub(crate) struct RankedScratch {
     fields: Vec<Arc<FieldScoring>>,
     terms: Vec<RankedTerm>,
     infos: Vec<Option<TermInfo>>,
+    phrases: Vec<RankedPhrase>,
     nodes: FreeLists<Node>,
 }
 
@@ -82,8 +75,8 @@ pub(super) struct RankedPhrase {
     /// The sum of its words'.
     pub(super) idf: f32,
     pub(super) weight: f32,
-    /// By segment, what the dictionary says of each of its terms.
-    pub(super) infos: Vec<Vec<Option<TermInfo>>>,
+    /// Index into `infos` of what the first segment says of its first term; its other terms come next, then other segments.
+    infos: usize,
 }
 
 /// What of a query is wanted where all that matches scores the same.
@@ -105,7 +98,8 @@ impl<'s> Ranked<'s> {
         scratch: RankedScratch,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
-        let RankedScratch { segments: memory, fields, terms, infos, nodes: free } = scratch;
+        let RankedScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
+            scratch;
         let mut in_order = recycled(memory);
         in_order.extend(segments);
         let mut ranked = Ranked {
@@ -113,7 +107,7 @@ impl<'s> Ranked<'s> {
             fields,
             terms,
             infos,
-            phrases: vec![],
+            phrases,
             combined: vec![],
             sets: vec![],
             patterns: vec![],
@@ -313,6 +307,17 @@ impl<'s> Ranked<'s> {
         &self.infos[term.infos..term.infos + self.segments.len()]
     }
 
+    /// Entries of the terms of a phrase in the dictionary of a segment.
+    pub(super) fn infos_of_phrase(
+        &self,
+        phrase: &RankedPhrase,
+        segment: usize,
+    ) -> &[Option<TermInfo>] {
+        let n_terms = phrase.spec.terms.len();
+        let start = phrase.infos + segment * n_terms;
+        &self.infos[start..start + n_terms]
+    }
+
     /// Looks up each part that is a term, all of a field together, so that they wait for memory together;
     /// their postings are asked for early. The place of what is said of the first part, of which there is one for every part.
     fn look_up_all(&mut self, parts: &[Logical], sources: &Sources<'_>) -> Result<usize> {
@@ -404,10 +409,9 @@ impl<'s> Ranked<'s> {
         sources: &Sources<'_>,
     ) -> Result<Node> {
         let place = self.place_of(field, sources)?;
-        let mut infos = Vec::with_capacity(self.segments.len());
-        let mut df = vec![0; spec.terms.len()];
+        let infos = self.infos.len();
+        let mut df: SmallVec<[u64; 8]> = smallvec![0; spec.terms.len()];
         for segment in &self.segments {
-            let mut of_segment = Vec::with_capacity(spec.terms.len());
             let mut sums = df.iter_mut();
             let terms = spec.terms.iter().map(|term| &term[..]);
             sources.look_ups.get_all(*segment, field, terms, |info| {
@@ -415,10 +419,9 @@ impl<'s> Ranked<'s> {
                     segment.field(field).prefetch_postings(info)?;
                     *df += u64::from(info.df);
                 }
-                of_segment.push(info);
+                self.infos.push(info);
                 Ok(())
             })?;
-            infos.push(of_segment);
         }
         for (df, term) in df.iter_mut().zip(&spec.terms) {
             *df = sources.statistics.document_frequency(field, term, *df)?;
@@ -441,45 +444,6 @@ impl<'s> Ranked<'s> {
         }
         self.fields.push(sources.statistics.field(field)?);
         Ok(self.fields.len() - 1)
-    }
-
-    /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
-    /// unless all of its documents were `found` already, because one of them is rare.
-    pub(crate) fn phrase_clause(
-        &self,
-        segment: usize,
-        found: &mut RarePhrase,
-    ) -> Result<Option<(PhraseClause<'s>, Option<PhraseReader<'s>>)>> {
-        let Node::Phrase(at) = self.root else { return Ok(None) };
-        let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
-        let (infos, scoring) = (&infos[segment], &self.fields[*field]);
-        let reader = self.segments[segment].field(scoring.field);
-        let words = match found.find(reader, infos, spec)? {
-            true if found.matches().len() == 0 => None,
-            true => Some(None),
-            false => PhraseReader::open(reader, infos, spec)?.map(Some),
-        };
-        let Some(words) = words else { return Ok(None) };
-        let clause = |lengths| {
-            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
-        };
-        Ok(reader.lengths()?.map(clause))
-    }
-
-    /// The same with its words open, also where one of them is rare.
-    pub(crate) fn open_phrase(
-        &self,
-        segment: usize,
-    ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
-        let Node::Phrase(at) = self.root else { return Ok(None) };
-        let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
-        let scoring = &self.fields[*field];
-        let reader = self.segments[segment].field(scoring.field);
-        let words = PhraseReader::open(reader, &infos[segment], spec)?;
-        let clause = |(words, lengths)| {
-            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
-        };
-        Ok(words.zip(reader.lengths()?).map(clause))
     }
 
     /// How the score of a document is made.
@@ -551,176 +515,6 @@ impl<'s> Ranked<'s> {
         }
     }
 
-    /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
-    /// documents there are left out. `clauses` is memory to use, and so are `numbers` for short lists.
-    pub(crate) fn clauses(
-        &self,
-        segment: usize,
-        mut clauses: Vec<Clause<'s>>,
-        numbers: &mut FreeLists<u32>,
-    ) -> Result<Vec<Clause<'s>>> {
-        clauses.clear();
-        clauses.reserve(self.terms.len());
-        for term in &self.terms {
-            clauses.extend(self.clause(term, segment, numbers)?);
-        }
-        Ok(clauses)
-    }
-
-    /// A term in one segment; `None` where it has no document there.
-    fn clause(
-        &self,
-        term: &RankedTerm,
-        segment: usize,
-        numbers: &mut FreeLists<u32>,
-    ) -> Result<Option<Clause<'s>>> {
-        let Some(info) = &self.infos_of(term)[segment] else { return Ok(None) };
-        let scoring = &self.fields[term.field];
-        let reader = self.segments[segment].field(scoring.field);
-        let list = reader.ranked_in(info, numbers)?;
-        let (weight, lengths) = (term.weight, reader.lengths()?);
-        Ok(lengths.map(|lengths| Clause { list, weight, lengths, scoring: Arc::clone(scoring) }))
-    }
-
-    /// Terms of which one must match, and terms that only filter, where the query is nothing else.
-    fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
-        let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
-        let (filters, any) = match (should.is_empty(), minimum) {
-            (false, 1) => (&must[..], &should[..]),
-            (true, 0) => {
-                let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
-                let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
-                else {
-                    return None;
-                };
-                if !inner.is_empty() || !not.is_empty() {
-                    return None;
-                }
-                // The only one that is no word.
-                let others = must[..at].iter().chain(&must[at + 1..]);
-                return self.filters(others).zip(self.are_terms(any)).map(|(f, any)| (any, f));
-            }
-            _ => return None,
-        };
-        if !must_not.is_empty() || filters.is_empty() {
-            return None;
-        }
-        self.filters(filters.iter()).zip(self.are_terms(any)).map(|(filters, any)| (any, filters))
-    }
-
-    /// Nodes that are all terms.
-    fn are_terms<'n>(&self, nodes: &'n [Node]) -> Option<&'n [Node]> {
-        nodes.iter().all(|node| matches!(node, Node::Term(_))).then_some(nodes)
-    }
-
-    /// Terms, if none of them adds to a score.
-    fn filters<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Option<SmallVec<[usize; 4]>> {
-        let filter = |node: &Node| match node {
-            Node::Term(nth) if self.terms[*nth].weight == 0.0 => Some(*nth),
-            _ => None,
-        };
-        nodes.map(filter).collect()
-    }
-
-    /// The terms of which one must match, in one segment, behind them those that only filter, and where these begin; `None` where the
-    /// query is anything else, or its filter is in so few documents that looking them up costs less.
-    pub(crate) fn filtered_clauses(
-        &self,
-        segment: usize,
-        mut clauses: Vec<Clause<'s>>,
-        numbers: &mut FreeLists<u32>,
-    ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
-        let Some((any, filters)) = self.filtered() else { return Ok((clauses, None)) };
-        let n_docs = u64::from(self.segments[segment].n_docs());
-        let df = |nth: &usize| {
-            self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| u64::from(info.df))
-        };
-        let is_frequent = |nth: &usize| df(nth).saturating_mul(DOCS_FOR_FILTER) >= n_docs;
-        if filters.is_empty() || !filters.iter().all(is_frequent) {
-            return Ok((clauses, None));
-        }
-        clauses.clear();
-        for node in any {
-            if let Node::Term(nth) = node {
-                clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
-            }
-        }
-        let first_filter = clauses.len();
-        for nth in &filters {
-            clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
-        }
-        let is_long = |clause: &Clause<'_>| matches!(clause.list, RankedList::Long(_));
-        let (scored, filters_here) = clauses.split_at(first_filter);
-        let is_so = scored.iter().any(is_long)
-            && filters_here.len() == filters.len()
-            && filters_here.iter().all(is_long);
-        Ok((clauses, is_so.then_some(first_filter)))
-    }
-
-    /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.
-    pub(crate) fn tree(
-        &self,
-        segment: usize,
-        base: u64,
-        clauses: Vec<Clause<'s>>,
-        numbers: FreeLists<u32>,
-    ) -> Result<OpenTree<'s>> {
-        let mut tree = Tree {
-            clauses,
-            numbers,
-            terms: SmallVec::with_capacity(self.terms.len()),
-            phrases: Vec::with_capacity(self.phrases.len()),
-            combined: Vec::with_capacity(self.combined.len()),
-            sets: Vec::with_capacity(self.sets.len()),
-            n_docs: self.segments[segment].n_docs(),
-            base,
-        };
-        for term in &self.terms {
-            let scoring = &self.fields[term.field];
-            let reader = self.segments[segment].field(scoring.field);
-            let clause = match &self.infos_of(term)[segment] {
-                Some(info) => tree.add(reader, info, term.weight, Arc::clone(scoring))?,
-                None => None,
-            };
-            tree.terms.push(clause);
-        }
-        let mut readers = Vec::with_capacity(self.phrases.len());
-        for phrase in &self.phrases {
-            let scoring = &self.fields[phrase.field];
-            let reader = self.segments[segment].field(scoring.field);
-            let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
-            let Some((words, lengths)) = words.zip(reader.lengths()?) else {
-                tree.phrases.push(None);
-                readers.push(None);
-                continue;
-            };
-            let start = tree.clauses.len();
-            for info in phrase.infos[segment].iter().flatten() {
-                tree.add(reader, info, phrase.weight, Arc::clone(scoring))?;
-            }
-            let is_exact = phrase.spec.proximity == Proximity::Exact;
-            let (words_of, weight) = (start..tree.clauses.len(), phrase.weight);
-            tree.phrases.push(Some(TreePhrase {
-                words: words_of,
-                is_exact,
-                weight,
-                lengths,
-                scoring: Arc::clone(scoring),
-            }));
-            readers.push(Some(words));
-        }
-        for word in &self.combined {
-            let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
-            tree.combined.push(combined);
-        }
-        let in_segment = |set: &Vec<Arc<MatchSet>>| match set.get(segment) {
-            Some(own) => Arc::clone(own),
-            None => Arc::new(MatchSet::Everything),
-        };
-        tree.sets.extend(self.sets.iter().map(in_segment));
-        Ok(OpenTree::new(&self.root, tree, readers))
-    }
-
     /// Calls `visit` with each term that was looked up by itself, and what each segment says of it.
     pub(crate) fn each_term(
         &self,
@@ -736,12 +530,15 @@ impl<'s> Ranked<'s> {
 
     /// Ends the ranking and keeps its memory.
     pub(crate) fn into_scratch(self) -> RankedScratch {
-        let Ranked { segments, mut fields, mut terms, mut infos, root, mut free, .. } = self;
+        let Ranked {
+            segments, mut fields, mut terms, mut infos, mut phrases, root, mut free, ..
+        } = self;
         fields.clear();
         terms.clear();
         infos.clear();
+        phrases.clear();
         root.give(&mut free);
-        RankedScratch { segments: recycled(segments), fields, terms, infos, nodes: free }
+        RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
     /// Keeps what the segments say of a term that was looked up elsewhere; its place.
@@ -761,7 +558,10 @@ impl<'s> Ranked<'s> {
 
     /// How many lists score its documents, and how many documents these have together.
     pub(crate) fn lists(&self) -> (usize, u64) {
-        let of_phrases = self.phrases.iter().flat_map(|phrase| phrase.infos.iter().flatten());
+        let of_segments = 0..self.segments.len();
+        let of_phrases = self.phrases.iter().flat_map(|phrase| {
+            of_segments.clone().flat_map(|segment| self.infos_of_phrase(phrase, segment))
+        });
         let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
         let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
         let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();

@@ -52,7 +52,8 @@ impl<'s> Ranked<'s> {
         let mut phrases = Vec::with_capacity(self.phrases.len());
         for phrase in &self.phrases {
             let reader = self.segments[segment].field(self.fields[phrase.field].field);
-            let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
+            let infos = self.infos_of_phrase(phrase, segment);
+            let words = PhraseReader::open(reader, infos, &phrase.spec)?;
             phrases.push(words.zip(reader.lengths()?));
         }
         let combined =

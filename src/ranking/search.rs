@@ -133,11 +133,13 @@ pub(crate) fn find_best_of_phrase(
         let (ranked, at) = ranked.of_segment(at);
         let scratch = &mut scratch.phrase;
         top.enter(*segment, base);
-        pruning += match ranked.phrase_clause(at, &mut scratch.rare)? {
+        pruning += match ranked.phrase_clause(at, &mut scratch.rare, &mut scratch.words)? {
             None => PhrasePruning::default(),
             Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
             Some((clause, Some(mut words))) => {
-                pruned::phrase(&clause, &mut words, base, count, top, scratch)?
+                let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
+                words.recycle(&mut scratch.words);
+                found
             }
         };
         base += u64::from(segment.n_docs());

@@ -79,6 +79,7 @@ use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -586,7 +587,7 @@ impl Searcher {
         sum: &mut u64,
     ) -> Result<()> {
         let mut scratch = self.0.pruned.take();
-        let mut infos = Vec::with_capacity(phrase.terms.len());
+        let mut infos = SmallVec::<[_; 4]>::new();
         for segment in self.segments() {
             let reader = segment.field(field);
             infos.clear();
@@ -595,7 +596,8 @@ impl Searcher {
                 infos.push(info);
                 Ok(())
             })?;
-            let PhraseScratch { rare, candidates, windows, .. } = &mut scratch.phrase;
+            let PhraseScratch { rare, words: memory, candidates, windows, .. } =
+                &mut scratch.phrase;
             if rare.find(reader, &infos, phrase)? {
                 *sum += match segment.deleted() {
                     None => rare.matches().len() as u64,
@@ -607,7 +609,7 @@ impl Searcher {
                         live
                     }
                 };
-            } else if let Some(mut words) = PhraseReader::open(reader, &infos, phrase)? {
+            } else if let Some(mut words) = PhraseReader::open_in(reader, &infos, phrase, memory)? {
                 words.windows(windows, candidates);
                 for window in windows {
                     words.candidates(window.key, candidates)?;
@@ -618,6 +620,7 @@ impl Searcher {
                     words.retain(window.key, &mut candidates.lows)?;
                     *sum += candidates.lows.len() as u64;
                 }
+                words.recycle(memory);
             }
         }
         self.0.pruned.give(scratch);

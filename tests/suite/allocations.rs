@@ -31,7 +31,7 @@ fn words_by_modulus() -> Index {
 }
 
 #[test]
-fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
+fn a_search_of_a_few_words_or_of_a_phrase_allocates_its_hits_and_nothing_else() {
     let searcher = words_by_modulus().searcher().unwrap();
     type Wanted = for<'s> fn(SearchBuilder<'s>) -> SearchBuilder<'s>;
     let wanted: [(&str, Wanted); 4] = [
@@ -53,6 +53,12 @@ fn a_search_of_a_few_words_allocates_its_hits_and_nothing_else() {
         "+two -three",
         "+rare -two",
         "two three forty rare single",
+        "\"every one\"",
+        "\"two three\"",
+        "\"forty rare\"",
+        "\"two forty rare\"",
+        "\"forty single\"",
+        "\"three two\"",
     ] {
         let query = searcher.parse(text).unwrap();
         for (what, wanted) in wanted {

@@ -2,13 +2,20 @@
 
 use crate::query::logical::Logical;
 use crate::query::normal::Normal;
+use crate::query::phrase_spec::PhraseSpec;
 use crate::recycle::FreeLists;
+use std::sync::Arc;
+
+/// Phrases whose memory is kept at the most.
+const PHRASES_KEPT: usize = 4;
 
 /// Lists of parts that are free again.
 #[derive(Debug, Default)]
 pub(crate) struct BindMemory {
     pub(super) logical: FreeLists<Logical>,
     pub(in crate::query) normal: FreeLists<Normal>,
+    /// Used again once nobody else has them.
+    phrases: Vec<Arc<PhraseSpec>>,
 }
 
 impl BindMemory {
@@ -22,11 +29,25 @@ impl BindMemory {
             }
             Logical::Max { any, .. } => self.give_all(any),
             Logical::Constant { matching, .. } => self.give_normal(matching),
-            Logical::Term { .. }
-            | Logical::Combined { .. }
-            | Logical::Phrase { .. }
-            | Logical::BestTerms { .. } => {}
+            Logical::Phrase { phrase, .. } => self.give_phrase(phrase),
+            Logical::Term { .. } | Logical::Combined { .. } | Logical::BestTerms { .. } => {}
         }
+    }
+
+    fn give_phrase(&mut self, phrase: Arc<PhraseSpec>) {
+        if self.phrases.len() < PHRASES_KEPT {
+            self.phrases.push(phrase);
+        }
+    }
+
+    /// A phrase to be shared.
+    pub(in crate::query) fn shared(&mut self, spec: PhraseSpec) -> Arc<PhraseSpec> {
+        let Some(mut memory) = self.phrases.pop() else { return Arc::new(spec) };
+        match Arc::get_mut(&mut memory) {
+            Some(place) => *place = spec,
+            None => memory = Arc::new(spec),
+        }
+        memory
     }
 
     fn give_all(&mut self, mut parts: Vec<Logical>) {
@@ -42,11 +63,11 @@ impl BindMemory {
                 self.give_normals(none);
             }
             Normal::Or(any) | Normal::AtLeast { any, .. } => self.give_normals(any),
+            Normal::Phrase { phrase, .. } => self.give_phrase(phrase),
             Normal::All
             | Normal::Nothing { .. }
             | Normal::Term { .. }
             | Normal::Expand { .. }
-            | Normal::Phrase { .. }
             | Normal::Exists(_) => {}
         }
     }

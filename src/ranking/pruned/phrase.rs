@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
 use crate::ids::DocId;
 use crate::phrase::{
-    AHEAD, Candidates, GATHERED_MAX, PLACED_NS, PhraseReader, PhraseWindow, RarePhrase,
+    AHEAD, Candidates, GATHERED_MAX, PLACED_NS, PhraseMemory, PhraseReader, PhraseWindow,
+    RarePhrase,
 };
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
@@ -73,6 +74,7 @@ impl std::ops::AddAssign for PhrasePruning {
 #[derive(Debug, Default)]
 pub(crate) struct PhraseScratch {
     pub(crate) rare: RarePhrase,
+    pub(crate) words: PhraseMemory,
     pub(crate) candidates: Candidates,
     pub(crate) windows: Vec<PhraseWindow>,
     bounds: Vec<Bound>,
@@ -93,6 +95,7 @@ impl PhraseScratch {
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         self.rare.bytes()
+            + self.words.bytes()
             + self.candidates.bytes()
             + self.windows.capacity() * size_of::<PhraseWindow>()
             + self.bounds.capacity() * size_of::<Bound>()

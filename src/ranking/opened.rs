@@ -1,0 +1,231 @@
+//! Queries open in one segment: the lists of their terms, and the words of their phrases.
+
+use super::Clause;
+use super::node::Node;
+use super::prepared::{Ranked, RankedPhrase, RankedTerm};
+use super::pruned::PhraseClause;
+use super::pruned::tree::{OpenTree, Tree, TreePhrase};
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::format::ranked::RankedList;
+use crate::phrase::{PhraseMemory, PhraseReader, RarePhrase};
+use crate::query::Proximity;
+use crate::recycle::FreeLists;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Documents of a segment for one of a word that filters: with fewer of them its documents are looked up in the other lists.
+const DOCS_FOR_FILTER: u64 = 64;
+
+impl<'s> Ranked<'s> {
+    /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
+    /// unless all of its documents were `found` already, because one of them is rare.
+    pub(crate) fn phrase_clause(
+        &self,
+        segment: usize,
+        found: &mut RarePhrase,
+        memory: &mut PhraseMemory,
+    ) -> Result<Option<(PhraseClause<'s>, Option<PhraseReader<'s>>)>> {
+        let Node::Phrase(at) = self.root else { return Ok(None) };
+        let phrase @ RankedPhrase { field, spec, weight, .. } = &self.phrases[at];
+        let (infos, scoring) = (self.infos_of_phrase(phrase, segment), &self.fields[*field]);
+        let reader = self.segments[segment].field(scoring.field);
+        let words = match found.find(reader, infos, spec)? {
+            true if found.matches().len() == 0 => None,
+            true => Some(None),
+            false => PhraseReader::open_in(reader, infos, spec, memory)?.map(Some),
+        };
+        let Some(words) = words else { return Ok(None) };
+        let clause = |lengths| {
+            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+        };
+        Ok(reader.lengths()?.map(clause))
+    }
+
+    /// As [`phrase_clause`](Self::phrase_clause), with its words open also where one of them is rare.
+    pub(crate) fn open_phrase(
+        &self,
+        segment: usize,
+    ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
+        let Node::Phrase(at) = self.root else { return Ok(None) };
+        let phrase @ RankedPhrase { field, spec, weight, .. } = &self.phrases[at];
+        let (infos, scoring) = (self.infos_of_phrase(phrase, segment), &self.fields[*field]);
+        let reader = self.segments[segment].field(scoring.field);
+        let words = PhraseReader::open(reader, infos, spec)?;
+        let clause = |(words, lengths)| {
+            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+        };
+        Ok(words.zip(reader.lengths()?).map(clause))
+    }
+
+    /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
+    /// documents there are left out. `clauses` is memory to use, and so are `numbers` for short lists.
+    pub(crate) fn clauses(
+        &self,
+        segment: usize,
+        mut clauses: Vec<Clause<'s>>,
+        numbers: &mut FreeLists<u32>,
+    ) -> Result<Vec<Clause<'s>>> {
+        clauses.clear();
+        clauses.reserve(self.terms.len());
+        for term in &self.terms {
+            clauses.extend(self.clause(term, segment, numbers)?);
+        }
+        Ok(clauses)
+    }
+
+    /// A term in one segment; `None` where it has no document there.
+    fn clause(
+        &self,
+        term: &RankedTerm,
+        segment: usize,
+        numbers: &mut FreeLists<u32>,
+    ) -> Result<Option<Clause<'s>>> {
+        let Some(info) = &self.infos_of(term)[segment] else { return Ok(None) };
+        let scoring = &self.fields[term.field];
+        let reader = self.segments[segment].field(scoring.field);
+        let list = reader.ranked_in(info, numbers)?;
+        let (weight, lengths) = (term.weight, reader.lengths()?);
+        Ok(lengths.map(|lengths| Clause { list, weight, lengths, scoring: Arc::clone(scoring) }))
+    }
+
+    /// Terms of which one must match, and terms that only filter, where the query is nothing else.
+    fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
+        let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
+        let (filters, any) = match (should.is_empty(), minimum) {
+            (false, 1) => (&must[..], &should[..]),
+            (true, 0) => {
+                let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
+                let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
+                else {
+                    return None;
+                };
+                if !inner.is_empty() || !not.is_empty() {
+                    return None;
+                }
+                // The only one that is no word.
+                let others = must[..at].iter().chain(&must[at + 1..]);
+                return self.filters(others).zip(self.are_terms(any)).map(|(f, any)| (any, f));
+            }
+            _ => return None,
+        };
+        if !must_not.is_empty() || filters.is_empty() {
+            return None;
+        }
+        self.filters(filters.iter()).zip(self.are_terms(any)).map(|(filters, any)| (any, filters))
+    }
+
+    /// Nodes that are all terms.
+    fn are_terms<'n>(&self, nodes: &'n [Node]) -> Option<&'n [Node]> {
+        nodes.iter().all(|node| matches!(node, Node::Term(_))).then_some(nodes)
+    }
+
+    /// Terms, if none of them adds to a score.
+    fn filters<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Option<SmallVec<[usize; 4]>> {
+        let filter = |node: &Node| match node {
+            Node::Term(nth) if self.terms[*nth].weight == 0.0 => Some(*nth),
+            _ => None,
+        };
+        nodes.map(filter).collect()
+    }
+
+    /// The terms of which one must match, in one segment, behind them those that only filter, and where these begin; `None` where the
+    /// query is anything else, or its filter is in so few documents that looking them up costs less.
+    pub(crate) fn filtered_clauses(
+        &self,
+        segment: usize,
+        mut clauses: Vec<Clause<'s>>,
+        numbers: &mut FreeLists<u32>,
+    ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
+        let Some((any, filters)) = self.filtered() else { return Ok((clauses, None)) };
+        let n_docs = u64::from(self.segments[segment].n_docs());
+        let df = |nth: &usize| {
+            self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| u64::from(info.df))
+        };
+        let is_frequent = |nth: &usize| df(nth).saturating_mul(DOCS_FOR_FILTER) >= n_docs;
+        if filters.is_empty() || !filters.iter().all(is_frequent) {
+            return Ok((clauses, None));
+        }
+        clauses.clear();
+        for node in any {
+            if let Node::Term(nth) = node {
+                clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
+            }
+        }
+        let first_filter = clauses.len();
+        for nth in &filters {
+            clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
+        }
+        let is_long = |clause: &Clause<'_>| matches!(clause.list, RankedList::Long(_));
+        let (scored, filters_here) = clauses.split_at(first_filter);
+        let is_so = scored.iter().any(is_long)
+            && filters_here.len() == filters.len()
+            && filters_here.iter().all(is_long);
+        Ok((clauses, is_so.then_some(first_filter)))
+    }
+
+    /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.
+    pub(crate) fn tree(
+        &self,
+        segment: usize,
+        base: u64,
+        clauses: Vec<Clause<'s>>,
+        numbers: FreeLists<u32>,
+    ) -> Result<OpenTree<'s>> {
+        let mut tree = Tree {
+            clauses,
+            numbers,
+            terms: SmallVec::with_capacity(self.terms.len()),
+            phrases: Vec::with_capacity(self.phrases.len()),
+            combined: Vec::with_capacity(self.combined.len()),
+            sets: Vec::with_capacity(self.sets.len()),
+            n_docs: self.segments[segment].n_docs(),
+            base,
+        };
+        for term in &self.terms {
+            let scoring = &self.fields[term.field];
+            let reader = self.segments[segment].field(scoring.field);
+            let clause = match &self.infos_of(term)[segment] {
+                Some(info) => tree.add(reader, info, term.weight, Arc::clone(scoring))?,
+                None => None,
+            };
+            tree.terms.push(clause);
+        }
+        let mut readers = Vec::with_capacity(self.phrases.len());
+        for phrase in &self.phrases {
+            let scoring = &self.fields[phrase.field];
+            let reader = self.segments[segment].field(scoring.field);
+            let infos = self.infos_of_phrase(phrase, segment);
+            let words = PhraseReader::open(reader, infos, &phrase.spec)?;
+            let Some((words, lengths)) = words.zip(reader.lengths()?) else {
+                tree.phrases.push(None);
+                readers.push(None);
+                continue;
+            };
+            let start = tree.clauses.len();
+            for info in infos.iter().flatten() {
+                tree.add(reader, info, phrase.weight, Arc::clone(scoring))?;
+            }
+            let is_exact = phrase.spec.proximity == Proximity::Exact;
+            let (words_of, weight) = (start..tree.clauses.len(), phrase.weight);
+            tree.phrases.push(Some(TreePhrase {
+                words: words_of,
+                is_exact,
+                weight,
+                lengths,
+                scoring: Arc::clone(scoring),
+            }));
+            readers.push(Some(words));
+        }
+        for word in &self.combined {
+            let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
+            tree.combined.push(combined);
+        }
+        let in_segment = |set: &Vec<Arc<MatchSet>>| match set.get(segment) {
+            Some(own) => Arc::clone(own),
+            None => Arc::new(MatchSet::Everything),
+        };
+        tree.sets.extend(self.sets.iter().map(in_segment));
+        Ok(OpenTree::new(&self.root, tree, readers))
+    }
+}
