@@ -61,15 +61,16 @@ impl<'s> Phrases<'s> {
     /// Closes all of them and keeps their memory.
     pub(super) fn into_memory(mut self) -> PhrasesMemory {
         let mut memory = self.memory;
-        for mut readers in self.by_segment.drain(..) {
-            for reader in readers.drain(..).flatten() {
+        // What is kept last is taken first, so that each phrase finds its own memory again.
+        for mut readers in self.by_segment.drain(..).rev() {
+            for reader in readers.drain(..).rev().flatten() {
                 let mut of_reader = PhraseMemory::default();
                 reader.recycle(&mut of_reader);
                 memory.readers.push(of_reader);
             }
             memory.lists.give(recycled(readers));
         }
-        memory.readers.truncate(READERS_KEPT);
+        memory.readers.drain(..memory.readers.len().saturating_sub(READERS_KEPT));
         memory.segments = recycled(self.by_segment);
         memory
     }

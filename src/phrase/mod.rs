@@ -238,7 +238,8 @@ impl<'s> PhraseReader<'s> {
     pub(crate) fn recycle(self, memory: &mut PhraseMemory) {
         let PhraseReader { mut lists, of_lists, gathered, positions, starts, rank, .. } = self;
         let mut free = self.free;
-        lists.drain(..).for_each(|list| list.recycle(&mut free));
+        // Each list finds its own memory again: what is kept last is taken first.
+        lists.drain(..).rev().for_each(|list| list.recycle(&mut free));
         let lists = recycled(lists);
         *memory = PhraseMemory { lists, of_lists, gathered, positions, starts, rank, free };
     }
