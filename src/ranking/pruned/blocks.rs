@@ -12,8 +12,8 @@ use super::order::{Bands, Noted, Place};
 use super::parts::{Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
-use super::seen::Seen;
 use super::sum::{Readers, Sum};
+use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use super::window::WINDOW;
 use crate::bitmap::Container;
@@ -51,7 +51,7 @@ pub(super) struct Block {
     ranks: [u32; CLAUSES_MAX],
     units: [u16; CLAUSES_MAX],
     /// By clause, what documents with its word alone were found to score.
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<TieCache>,
 }
 
 /// A window whose lists are open.
@@ -94,7 +94,7 @@ impl Blocks {
         self.bands.bytes()
             + (self.few.capacity() + self.touched.capacity()) * size_of::<u16>()
             + self.noted.bytes()
-            + self.block.seen.capacity() * size_of::<Seen>()
+            + self.block.seen.capacity() * size_of::<TieCache>()
     }
 
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -365,12 +365,7 @@ impl Block {
                     continue;
                 }
                 let rank = rank + (word & ((1 << bit) - 1)).count_ones();
-                match &part.postings {
-                    Postings::Short { scores, .. } => sum.add(scores[rank as usize]),
-                    Postings::Long(_, list) => {
-                        sum.add_posting(query.clauses, part.clause, list, rank)?;
-                    }
-                }
+                part.add_to(&mut sum, query.clauses, rank)?;
             }
             pruning.documents_scored += 1;
             let before = top.threshold();

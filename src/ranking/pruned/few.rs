@@ -3,6 +3,7 @@
 //! At most 255 documents are looked up, list by list from the shortest on, and few are left after the
 //! first: bounds would cost more than the scores that they spare.
 
+use super::one::Finder;
 use super::pruning::Pruning;
 use super::sum::{Readers, Sum};
 use super::window::WINDOW_NS;
@@ -59,30 +60,17 @@ impl Few {
         for &nth in &self.order[1..] {
             budget::work(WINDOW_NS)?;
             let ranks = &mut self.ranks[nth * docs.len()..][..docs.len()];
-            match &clauses[nth].list {
-                RankedList::Short(list) => {
-                    let mut rest = list.docs().iter().zip(0..).peekable();
-                    self.left.retain(|place| {
-                        let doc = docs[*place as usize];
-                        while rest.next_if(|(other, _)| **other < doc).is_some() {}
-                        let found = rest.next_if(|(other, _)| **other == doc);
-                        found.inspect(|(_, rank)| ranks[*place as usize] = *rank).is_some()
-                    });
-                }
-                RankedList::Long(list) => {
-                    let mut walk = list.walk();
-                    let mut n_left = 0;
-                    for at in 0..self.left.len() {
-                        let place = self.left[at];
-                        if let Some(rank) = walk.rank(docs[place as usize])? {
-                            ranks[place as usize] = rank;
-                            self.left[n_left] = place;
-                            n_left += 1;
-                        }
-                    }
-                    self.left.truncate(n_left);
+            let mut finder = Finder::of(&clauses[nth].list);
+            let mut n_left = 0;
+            for at in 0..self.left.len() {
+                let place = self.left[at];
+                if let Some(rank) = finder.rank(docs[place as usize])? {
+                    ranks[place as usize] = rank;
+                    self.left[n_left] = place;
+                    n_left += 1;
                 }
             }
+            self.left.truncate(n_left);
             if self.left.is_empty() {
                 break;
             }

@@ -188,12 +188,7 @@ impl Probe<'_, '_, '_, '_> {
         }
         let mut sum = Sum::of(doc, self.readers);
         for (part, rank) in self.opened.iter().zip(ranks) {
-            match &part.postings {
-                Postings::Short { scores, .. } => sum.add(scores[rank as usize]),
-                Postings::Long(_, list) => {
-                    sum.add_posting(self.query.clauses, part.clause, list, rank)?;
-                }
-            }
+            part.add_to(&mut sum, self.query.clauses, rank)?;
         }
         self.pruning.documents_scored += 1;
         self.pruning.matching = self.pruning.matching.map(|n| n + 1).filter(|n| *n <= COUNTED_MAX);

@@ -19,7 +19,7 @@ mod parts;
 mod pruning;
 mod query;
 mod scratch;
-mod seen;
+mod tie_cache;
 mod sum;
 mod together;
 mod shorts;
@@ -45,10 +45,10 @@ pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare
 pub(crate) use pruning::Pruning;
 use query::Query;
 pub(crate) use scratch::Scratch;
-use seen::Seen;
 use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
+use tie_cache::TieCache;
 use window::{WINDOW, WINDOW_NS};
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
@@ -136,7 +136,7 @@ fn find<'s, const ALL: bool>(
         [] => return Ok(Some(Pruning::NOTHING)),
         [clause] => {
             let Blocks { bands, block, .. } = blocks;
-            block.seen.resize_with(block.seen.len().max(1), Seen::default);
+            block.seen.resize_with(block.seen.len().max(1), TieCache::default);
             let seen = &mut block.seen[0];
             return one::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
         }
@@ -173,7 +173,7 @@ fn find<'s, const ALL: bool>(
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     let seen = &mut blocks.block.seen;
-    seen.resize_with(seen.len().max(clauses.len()), Seen::default);
+    seen.resize_with(seen.len().max(clauses.len()), TieCache::default);
     seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
     let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
     let mut search = Search {

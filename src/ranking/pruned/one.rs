@@ -8,8 +8,8 @@ use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
-use super::seen::Seen;
 use super::sum::{Frequencies, Lengths};
+use super::tie_cache::TieCache;
 use super::together::{Together, are_many};
 use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
@@ -33,7 +33,7 @@ pub(super) fn offer(
     base: u64,
     top: &mut Top,
     candidates: &mut Vec<u32>,
-    seen: &mut Seen,
+    seen: &mut TieCache,
 ) -> Result<Pruning> {
     let mut pruning = Pruning::default();
     match &clause.list {
@@ -78,7 +78,7 @@ pub(super) struct Scan<'a, 's> {
     frequencies: Option<Frequencies<'s>>,
     lengths: Option<Lengths<'s>>,
     top: &'a mut Top,
-    seen: &'a mut Seen,
+    seen: &'a mut TieCache,
     left_out: LeftOut<'a, 's>,
 }
 
@@ -150,9 +150,14 @@ impl<'a, 's> Finder<'a, 's> {
 
     /// Whether the list has a document.
     pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
+        Ok(self.rank(doc)?.is_some())
+    }
+
+    /// The rank of a document, if the list has it.
+    pub(super) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         match self {
-            Finder::Short(docs) => Ok(docs.binary_search(&doc).is_ok()),
-            Finder::Long(walk) => Ok(walk.rank(doc)?.is_some()),
+            Finder::Short(docs) => Ok(docs.binary_search(&doc).ok().map(|rank| rank as u32)),
+            Finder::Long(walk) => walk.rank(doc),
         }
     }
 }
@@ -163,7 +168,7 @@ impl<'a, 's> Scan<'a, 's> {
         list: &'a RankedLong<'s, Section<'s>>,
         base: u64,
         top: &'a mut Top,
-        seen: &'a mut Seen,
+        seen: &'a mut TieCache,
     ) -> Self {
         let (group, frequencies, lengths) = (None, None, None);
         let left_out = LeftOut::Nothing;

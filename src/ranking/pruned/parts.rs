@@ -1,6 +1,7 @@
 //! What the lists of a query have in each window, with what it can add to a score at most.
 
 use super::bounds::{Scale, changes};
+use super::sum::Sum;
 use super::window::WINDOW;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
@@ -299,7 +300,24 @@ pub(super) struct Opened<'q, 's> {
     pub(super) postings: Postings<'q, 's>,
 }
 
-impl Opened<'_, '_> {
+impl<'s> Opened<'_, 's> {
+    /// Adds to a sum what the posting of this rank scores.
+    #[inline]
+    pub(super) fn add_to(
+        &self,
+        sum: &mut Sum<'_, 's>,
+        clauses: &[Clause<'s>],
+        rank: u32,
+    ) -> Result<()> {
+        match &self.postings {
+            Postings::Short { scores, .. } => {
+                sum.add(scores[rank as usize]);
+                Ok(())
+            }
+            Postings::Long(_, list) => sum.add_posting(clauses, self.clause, list, rank),
+        }
+    }
+
     /// The codes, if there is one for each block.
     #[inline]
     pub(super) fn codes_by_block(&self) -> Option<&[u8; BLOCKS]> {

@@ -529,7 +529,7 @@ impl<'s> Document<'_, '_, '_, 's, '_> {
         let part = score_part(scorer.readers.frequency(clause, list, rank)?, k);
         scorer.readers.n_postings += 1;
         let score = own.weight * part;
-        scorer.equal.note(clause, score, || list.code_of(part));
+        scorer.equal.note(clause, list, part, score);
         Ok(score)
     }
 }

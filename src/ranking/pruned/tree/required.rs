@@ -14,8 +14,8 @@ use crate::ranking::node::Node;
 use crate::ranking::pruned::one::{self, LeftOut, Scan};
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::scratch::Scratch;
-use crate::ranking::pruned::seen::Seen;
 use crate::ranking::pruned::sum::{Readers, Sum};
+use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
 use smallvec::SmallVec;
 
@@ -138,7 +138,7 @@ impl Required {
         let finders = &mut scratch.tree.required.finders;
         let left_out = LeftOut::lists(others, finders);
         let seen = &mut scratch.blocks.block.seen;
-        seen.resize_with(seen.len().max(1), Seen::default);
+        seen.resize_with(seen.len().max(1), TieCache::default);
         seen[0].start(clause);
         let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
         scan.offer(&mut scratch.blocks.bands.candidates, pruning)?;

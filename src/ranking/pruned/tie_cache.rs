@@ -13,7 +13,7 @@ use crate::segment::file::Section;
 
 /// The scores of documents with one word, by its code.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct TieCache {
     scores: [f32; 256],
     /// Whether codes tell scores apart.
     tells: bool,
@@ -22,18 +22,23 @@ pub(super) struct Seen {
 /// No score is less than 0.
 const UNSEEN: f32 = -1.0;
 
-impl Default for Seen {
+impl Default for TieCache {
     fn default() -> Self {
-        Seen { scores: [UNSEEN; 256], tells: false }
+        TieCache { scores: [UNSEEN; 256], tells: false }
     }
 }
 
-impl Seen {
-    /// Forgets everything, for another list.
-    pub(super) fn start(&mut self, clause: &Clause<'_>) {
+impl TieCache {
+    /// Whether a code of the list tells what a document with it scores that has no other word.
+    pub(super) fn are_told(clause: &Clause<'_>) -> bool {
         // Codes were computed with other numbers where the snapshot has several segments.
         let is_same = clause.lengths.bm25() == clause.scoring.bm25;
-        self.tells = matches!(&clause.list, RankedList::Long(list) if is_same && list.codes_tell());
+        matches!(&clause.list, RankedList::Long(list) if is_same && list.codes_tell())
+    }
+
+    /// Forgets everything, for another list.
+    pub(super) fn start(&mut self, clause: &Clause<'_>) {
+        self.tells = Self::are_told(clause);
         if self.tells {
             self.scores.fill(UNSEEN);
         }
