@@ -13,7 +13,6 @@ use super::patterns::ScoredPattern;
 use super::prepared::Ranked;
 use super::statistics::Sources;
 use crate::error::Result;
-use crate::execution::Matches;
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
 use crate::query::Normal;
@@ -30,7 +29,6 @@ impl Ranked<'_> {
         n: u32,
         boost: f32,
         sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let dictionaries = self.segments.iter().map(|segment| segment.field(field).terms());
         let dictionaries = dictionaries.collect::<Result<Vec<_>>>()?;
@@ -53,8 +51,7 @@ impl Ranked<'_> {
             let boost = boost * expansion.nearness(&term.term, term.distance);
             let df = if are_spellings { most } else { own };
             let infos = self.add_infos(term.infos);
-            let node =
-                self.term_as_rare_as(df, field, &term.term, boost, infos, sources, matches)?;
+            let node = self.term_as_rare_as(df, field, &term.term, boost, infos, sources)?;
             if let Node::Term(nth) = node
                 && let Some(term) = self.terms.get_mut(nth)
             {
@@ -63,7 +60,7 @@ impl Ranked<'_> {
             should.push(node);
         }
         if best.walked.cut {
-            should.push(self.set(&pattern, 0.0, matches)?);
+            should.push(self.set(&pattern, 0.0));
         }
         Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum: 1 })
     }

@@ -29,6 +29,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) phrases: Vec<RankedPhrase>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
+    /// Constant parts whose documents are to be found.
+    wanted: Vec<Normal>,
     /// What matches each constant part, by segment.
     pub(super) sets: Vec<Vec<Arc<MatchSet>>>,
     /// The patterns that are scored by their best terms.
@@ -89,14 +91,13 @@ pub(crate) enum Parts {
 }
 
 impl<'s> Ranked<'s> {
-    /// Looks up what `scored` needs. `matches` finds the documents of a constant part.
+    /// Looks up what `scored` needs, but for [sets](Self::with_sets) that are to be found.
     pub(crate) fn new(
         scored: &Logical,
         segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
         parts: Parts,
         scratch: RankedScratch,
-        mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
         let RankedScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
             scratch;
@@ -109,6 +110,7 @@ impl<'s> Ranked<'s> {
             infos,
             phrases,
             combined: vec![],
+            wanted: vec![],
             sets: vec![],
             patterns: vec![],
             by_segment: vec![],
@@ -126,155 +128,141 @@ impl<'s> Ranked<'s> {
                 ranked.phrase(*field, phrase, *boost, sources)?
             }
             other => {
-                // Found only when it is known that they are needed.
-                let mut constant = vec![];
-                let mut later = |normal: &Normal| {
-                    constant.push(normal.clone());
-                    Ok(vec![])
-                };
-                let root = ranked.node(other, sources, &mut later)?;
+                let root = ranked.node(other, sources)?;
                 match root.constant().filter(|_| parts == Parts::AsNeeded) {
                     Some(score) => {
-                        ranked.sets.clear();
+                        ranked.wanted.clear();
                         Node::Set { set: usize::MAX, score, label: root.label_of_sets() }
                     }
-                    None => {
-                        for (set, normal) in ranked.sets.iter_mut().zip(&constant) {
-                            *set = matches(normal)?.into_iter().map(Arc::new).collect();
-                        }
-                        root
-                    }
+                    None => root,
                 }
             }
         };
         Ok(ranked)
     }
 
-    fn node(
+    /// With the documents of the sets that it wants, by segment, as `matches` finds them.
+    pub(crate) fn with_sets(
+        mut self,
+        mut matches: impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Self> {
+        for normal in std::mem::take(&mut self.wanted) {
+            self.sets.push(matches(&normal)?.into_iter().map(Arc::new).collect());
+        }
+        Ok(self)
+    }
+
+    fn nodes(
         &mut self,
-        scored: &Logical,
+        parts: &[Logical],
+        are_scored: bool,
         sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
-    ) -> Result<Node> {
-        let mut nodes = |this: &mut Self, parts: &[Logical], are_scored| -> Result<Vec<Node>> {
-            if parts.is_empty() {
-                return Ok(vec![]);
-            }
-            let (infos, n_segments) = (this.look_up_all(parts, sources)?, this.segments.len());
-            let mut nodes = this.free.take();
-            for (nth, part) in parts.iter().enumerate() {
-                nodes.push(match part {
-                    Logical::Term { field, term, boost } => {
-                        let infos = infos + nth * n_segments;
-                        this.term(*field, term, *boost, infos, sources, matches)?
-                    }
-                    // A word that only filters: its list says where it is, and no set of all its documents is needed.
-                    Logical::Constant { matching: matching @ Normal::Term { .. }, score }
-                        if *score == 0.0 && are_scored =>
-                    {
-                        this.unscored(matching, sources, matches)?
-                    }
-                    other => this.node(other, sources, matches)?,
-                });
-            }
-            Ok(nodes)
-        };
+    ) -> Result<Vec<Node>> {
+        if parts.is_empty() {
+            return Ok(vec![]);
+        }
+        let (infos, n_segments) = (self.look_up_all(parts, sources)?, self.segments.len());
+        let mut nodes = self.free.take();
+        for (nth, part) in parts.iter().enumerate() {
+            nodes.push(match part {
+                Logical::Term { field, term, boost } => {
+                    self.term(*field, term, *boost, infos + nth * n_segments, sources)?
+                }
+                // A word that only filters: its list says where it is, and no set of all its documents is needed.
+                Logical::Constant { matching: matching @ Normal::Term { .. }, score }
+                    if *score == 0.0 && are_scored =>
+                {
+                    self.unscored(matching, sources)?
+                }
+                other => self.node(other, sources)?,
+            });
+        }
+        Ok(nodes)
+    }
+
+    fn node(&mut self, scored: &Logical, sources: &Sources<'_>) -> Result<Node> {
         Ok(match scored {
             Logical::Term { field, term, boost } => {
                 let infos = self.look_up(*field, term, sources)?;
-                self.term(*field, term, *boost, infos, sources, matches)?
+                self.term(*field, term, *boost, infos, sources)?
             }
             Logical::Phrase { field, phrase, boost } => {
                 let node = self.phrase(*field, phrase, *boost, sources)?;
                 if phrase.terms.is_empty() {
                     // No list of a word leads to it, so its documents are found beforehand.
                     let normal = Normal::Phrase { field: *field, phrase: Arc::clone(phrase) };
-                    let must = vec![self.set(&normal, 0.0, matches)?, node];
+                    let must = vec![self.set(&normal, 0.0), node];
                     return Ok(Node::Sum { must, should: vec![], must_not: vec![], minimum: 0 });
                 }
                 node
             }
             Logical::Combined { fields, boost } => self.combined(fields, *boost, sources)?,
             Logical::BestTerms { field, terms, n, boost } => {
-                self.best_terms(*field, terms, *n, *boost, sources, matches)?
+                self.best_terms(*field, terms, *n, *boost, sources)?
             }
-            Logical::Constant { matching, score } => self.set(matching, *score, matches)?,
+            Logical::Constant { matching, score } => self.set(matching, *score),
             Logical::Sum { must, should, must_not, minimum } => {
                 let are_scored = !(are_constant(must) && are_constant(should));
-                let must = nodes(self, must, are_scored)?;
-                let should = nodes(self, should, are_scored)?;
-                let must_not = self.all_unscored(must_not, sources, matches)?;
+                let must = self.nodes(must, are_scored, sources)?;
+                let should = self.nodes(should, are_scored, sources)?;
+                let must_not = self.all_unscored(must_not, sources)?;
                 Node::Sum { must, should, must_not, minimum: *minimum }
             }
-            Logical::Max { any, tie } => Node::Max { any: nodes(self, any, false)?, tie: *tie },
+            Logical::Max { any, tie } => {
+                Node::Max { any: self.nodes(any, false, sources)?, tie: *tie }
+            }
         })
     }
 
     /// Documents that must match, or must not, whatever they score: words are looked up where that is needed, all else is found
     /// beforehand.
-    fn unscored(
-        &mut self,
-        normal: &Normal,
-        sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
-    ) -> Result<Node> {
+    fn unscored(&mut self, normal: &Normal, sources: &Sources<'_>) -> Result<Node> {
         match normal {
             Normal::Term { field, term } => {
                 let infos = self.look_up(*field, term, sources)?;
-                self.term(*field, term, 0.0, infos, sources, matches)
+                self.term(*field, term, 0.0, infos, sources)
             }
-            Normal::Phrase { phrase, .. } if phrase.terms.is_empty() => {
-                self.set(normal, 0.0, matches)
-            }
+            Normal::Phrase { phrase, .. } if phrase.terms.is_empty() => Ok(self.set(normal, 0.0)),
             Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, sources),
             Normal::And { all, none } => Ok(Node::Sum {
-                must: self.all_unscored(all, sources, matches)?,
+                must: self.all_unscored(all, sources)?,
                 should: vec![],
-                must_not: self.all_unscored(none, sources, matches)?,
+                must_not: self.all_unscored(none, sources)?,
                 minimum: 0,
             }),
             Normal::Or(any) => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_unscored(any, sources, matches)?,
+                should: self.all_unscored(any, sources)?,
                 must_not: vec![],
                 minimum: 1,
             }),
             Normal::AtLeast { minimum, any } => Ok(Node::Sum {
                 must: vec![],
-                should: self.all_unscored(any, sources, matches)?,
+                should: self.all_unscored(any, sources)?,
                 must_not: vec![],
                 minimum: *minimum,
             }),
             Normal::All | Normal::Nothing { .. } | Normal::Expand { .. } | Normal::Exists(_) => {
-                self.set(normal, 0.0, matches)
+                Ok(self.set(normal, 0.0))
             }
         }
     }
 
-    fn all_unscored(
-        &mut self,
-        normals: &[Normal],
-        sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
-    ) -> Result<Vec<Node>> {
+    fn all_unscored(&mut self, normals: &[Normal], sources: &Sources<'_>) -> Result<Vec<Node>> {
         if normals.is_empty() {
             return Ok(vec![]);
         }
         let mut nodes = self.free.take();
         for normal in normals {
-            nodes.push(self.unscored(normal, sources, matches)?);
+            nodes.push(self.unscored(normal, sources)?);
         }
         Ok(nodes)
     }
 
-    pub(super) fn set(
-        &mut self,
-        matching: &Normal,
-        score: f32,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
-    ) -> Result<Node> {
-        self.sets.push(matches(matching)?.into_iter().map(Arc::new).collect());
-        Ok(Node::Set { set: self.sets.len() - 1, score, label: self.label(matching) })
+    /// What matches `matching`: a set that is to be found.
+    pub(super) fn set(&mut self, matching: &Normal, score: f32) -> Node {
+        self.wanted.push(matching.clone());
+        Node::Set { set: self.wanted.len() - 1, score, label: self.label(matching) }
     }
 
     pub(super) fn label(&self, matching: &Normal) -> String {
@@ -365,16 +353,14 @@ impl<'s> Ranked<'s> {
         boost: f32,
         infos: usize,
         sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let own = &self.infos[infos..infos + self.segments.len()];
         let here = own.iter().flatten().map(|info| u64::from(info.df)).sum();
         let df = sources.statistics.document_frequency(field, term, here)?;
-        self.term_as_rare_as(df, field, term, boost, infos, sources, matches)
+        self.term_as_rare_as(df, field, term, boost, infos, sources)
     }
 
     /// A term that counts as if it were in `df` documents; `infos` is the place of what the first segment says.
-    #[expect(clippy::too_many_arguments, reason = "what a term is, and what finds out the rest")]
     pub(super) fn term_as_rare_as(
         &mut self,
         df: u64,
@@ -383,7 +369,6 @@ impl<'s> Ranked<'s> {
         boost: f32,
         infos: usize,
         sources: &Sources<'_>,
-        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let place = self.place_of(field, sources)?;
         let keeps_frequencies = self
@@ -393,7 +378,7 @@ impl<'s> Ranked<'s> {
         if !keeps_frequencies {
             // Once in a document of one word: nothing but rarity tells such documents apart.
             let score = boost * idf(self.fields[place].n_docs, df);
-            return self.set(&Normal::Term { field, term: term.into() }, score, matches);
+            return Ok(self.set(&Normal::Term { field, term: term.into() }, score));
         }
         let weight = self.fields[place].weight(df, boost);
         let (term, is_spelling) = (Term::from_slice(term), false);

@@ -464,16 +464,17 @@ impl Searcher {
             }
         };
         let sources = Sources { statistics, look_ups };
-        let matches = |normal: &Normal| self.matches(normal, look_ups);
-        let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory, matches)?;
+        let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory)?;
+        let ranked = ranked.with_sets(|normal| self.matches(normal, look_ups))?;
         if is_whole {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {
             let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
             let only = std::iter::once(segment);
-            let matches = |normal: &Normal| self.matches_in(normal, only.clone(), look_ups);
-            Ranked::new(logical, only.clone(), &sources, parts, RankedScratch::default(), matches)
+            let memory = RankedScratch::default();
+            Ranked::new(logical, only.clone(), &sources, parts, memory)?
+                .with_sets(|normal| self.matches_in(normal, only.clone(), look_ups))
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }

@@ -10,7 +10,7 @@ use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
 use crate::plan::{CountStrategy, PagePlan, Phase, TopKStrategy};
-use crate::query::{Logical, Normal};
+use crate::query::Logical;
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
@@ -87,9 +87,8 @@ impl<'a> Search<'a> {
         let recording = Recording::new(&own, self.searcher.schema());
         let sources = Sources { statistics: &recording, look_ups: self.look_ups() };
         let (segments, memory) = (self.searcher.segments(), RankedScratch::default());
-        let matches = |_: &Normal| Ok(vec![]);
         let logical = &self.bound()?.logical;
-        Ranked::new(logical, segments, &sources, Parts::AsNeeded, memory, matches)?;
+        Ranked::new(logical, segments, &sources, Parts::AsNeeded, memory)?;
         Ok(recording.into_asked())
     }
 

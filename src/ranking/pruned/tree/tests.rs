@@ -143,10 +143,9 @@ impl<'c> Naive<'c> {
         let (snapshot, parameters) = (&self.corpus.snapshot, &parameters[..]);
         let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
         let sources = Sources { statistics: &statistics, look_ups: &LookUps::passing() };
-        let matches = |normal: &_| Ok(self.set(normal));
         let memory = RankedScratch::default();
-        let ranked =
-            Ranked::new(scored, segments(), &sources, Parts::Each, memory, matches).unwrap();
+        let ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
+        let ranked = ranked.with_sets(|normal| Ok(self.set(normal))).unwrap();
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
