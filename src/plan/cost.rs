@@ -286,6 +286,15 @@ pub(crate) fn bounds_pay(expected: f64, best: f64, is_found: bool, has_phrases: 
     expected > factor * best
 }
 
+/// Documents of a segment for one of a word that filters, up to which its list masks the blocks of the words that score.
+const DOCS_FOR_MASK: u64 = 64;
+
+/// Whether the list of a word that only filters masks the blocks of other words: in fewer documents these are looked up in
+/// the lists of the others, which costs less.
+pub(crate) fn filter_pays_as_mask(df: u64, n_docs: u64) -> bool {
+    df.saturating_mul(DOCS_FOR_MASK) >= n_docs
+}
+
 /// Documents that are scored although bounds leave out others.
 fn scored_by_bounds(matches: f64, n_lists: usize, best: f64) -> f64 {
     matches.min(SCORED_PER_HIT * best * n_lists.max(1) as f64)

@@ -272,6 +272,8 @@ pub(crate) struct TopKDetails {
     /// Patterns that are scored by their best terms.
     pub(crate) patterns: Vec<String>,
     pub(crate) statistics: StatisticsOf,
+    /// Segments in which words that only filter mask blocks; none where no word does nothing but filter.
+    pub(crate) segments_with_masks: Option<usize>,
     /// Documents of the snapshot, without deleted ones.
     pub(crate) n_docs: u32,
 }

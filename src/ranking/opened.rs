@@ -9,13 +9,11 @@ use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::ranked::RankedList;
 use crate::phrase::{PhraseMemory, PhraseReader, RarePhrase};
+use crate::plan::cost;
 use crate::query::Proximity;
 use crate::recycle::FreeLists;
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// Documents of a segment for one of a word that filters: with fewer of them its documents are looked up in the other lists.
-const DOCS_FOR_FILTER: u64 = 64;
 
 impl<'s> Ranked<'s> {
     /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
@@ -129,6 +127,27 @@ impl<'s> Ranked<'s> {
         nodes.map(filter).collect()
     }
 
+    fn filters_pay_as_masks(&self, filters: &[usize], segment: usize) -> bool {
+        let n_docs = u64::from(self.segments[segment].n_docs());
+        let pays = |nth: &usize| {
+            let info = self.infos_of(&self.terms[*nth])[segment];
+            cost::filter_pays_as_mask(info.map_or(0, |info| u64::from(info.df)), n_docs)
+        };
+        !filters.is_empty() && filters.iter().all(pays)
+    }
+
+    /// Segments in which words that only filter mask blocks, if the query has such words and is else words of which one must
+    /// match.
+    pub(crate) fn segments_with_masks(&self) -> Option<usize> {
+        let has_masks = |segment: &usize| {
+            let (own, nth) = self.of_segment(*segment);
+            own.filtered().is_some_and(|(_, filters)| own.filters_pay_as_masks(&filters, nth))
+        };
+        let (own, _) = self.of_segment(0);
+        own.filtered()?;
+        Some((0..self.segments.len()).filter(has_masks).count())
+    }
+
     /// The terms of which one must match, in one segment, behind them those that only filter, and where these begin; `None` where the
     /// query is anything else, or its filter is in so few documents that looking them up costs less.
     pub(crate) fn filtered_clauses(
@@ -138,12 +157,7 @@ impl<'s> Ranked<'s> {
         numbers: &mut FreeLists<u32>,
     ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
         let Some((any, filters)) = self.filtered() else { return Ok((clauses, None)) };
-        let n_docs = u64::from(self.segments[segment].n_docs());
-        let df = |nth: &usize| {
-            self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| u64::from(info.df))
-        };
-        let is_frequent = |nth: &usize| df(nth).saturating_mul(DOCS_FOR_FILTER) >= n_docs;
-        if filters.is_empty() || !filters.iter().all(is_frequent) {
+        if !self.filters_pay_as_masks(&filters, segment) {
             return Ok((clauses, None));
         }
         clauses.clear();

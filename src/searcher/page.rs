@@ -53,6 +53,7 @@ impl Search<'_> {
                         Statistics::Segment => StatisticsOf::Segment,
                         Statistics::Collection(_) => StatisticsOf::Collection,
                     },
+                    segments_with_masks: ranked.segments_with_masks(),
                     n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
                 })
             }

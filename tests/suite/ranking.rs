@@ -874,3 +874,37 @@ fn matches_are_counted_as_far_as_that_is_asked_for() {
     }
     assert!(n_stopped > 5, "{n_stopped}");
 }
+
+#[test]
+fn plans_say_whether_a_word_that_filters_masks_blocks() {
+    let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..2_000u32 {
+        let mut title = format!("w{} w{}", n % 3, n % 5);
+        for (word, modulus) in [("often", 4), ("seldom", 500)] {
+            if n % modulus == 0 {
+                title.push(' ');
+                title.push_str(word);
+            }
+        }
+        writer.add(Document::new().with("title", title)).unwrap();
+        if n == 1_000 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let decision = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        let search = searcher.search(&query).total(TotalMode::Unknown);
+        let plan = search.explain().unwrap().plan;
+        plan.decisions.into_iter().find(|decision| decision.rule == "filter by masks")
+    };
+    let often = decision("+often^=0 +(w1 w2)").expect("a decision");
+    assert!(often.accepted && often.reason.contains("masks the blocks"), "{often:?}");
+    let seldom = decision("+seldom^=0 +(w1 w2)").expect("a decision");
+    assert!(!seldom.accepted && seldom.reason.contains("few documents"), "{seldom:?}");
+    for others in ["+often +(w1 w2)", "w1 w2", "+often^=0 +w1"] {
+        assert_eq!(decision(others), None, "{others}");
+    }
+}

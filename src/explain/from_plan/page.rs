@@ -58,6 +58,23 @@ pub(crate) fn cache_decision(is_kept: bool) -> Decision {
     }
 }
 
+/// How words that only filter do so, in so many of the segments as masks.
+fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
+    let rule = "filter by masks";
+    if n_with_masks == 0 {
+        let reason =
+            "a word that only filters is in so few documents that looking these up costs less";
+        return Decision::rejected(rule, reason);
+    }
+    let most =
+        "a word that only filters is in many documents: its list masks the blocks of the others";
+    let reason = match n_with_masks == n_segments {
+        true => most.to_owned(),
+        false => format!("{most}, in {n_with_masks} of {n_segments} segments"),
+    };
+    Decision::accepted(rule, &reason).instead_of("look its documents up", None)
+}
+
 impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
@@ -174,7 +191,9 @@ impl Explaining<'_, '_> {
             Decision::accepted("score patterns by their best terms", pattern)
                 .instead_of("the same score for every match", None)
         });
-        node.decisions = decision.into_iter().chain(own).chain(patterns).collect();
+        let masks = details.segments_with_masks.filter(|_| *strategy == TopKStrategy::BlockMax);
+        let masks = masks.map(|n| decision_of_masks(n, self.plan.segments.len()));
+        node.decisions = decision.into_iter().chain(masks).chain(own).chain(patterns).collect();
         if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
             actual.positions = run.page.looked_at.positions();
             actual.ranking = run.page.looked_at.ranking(run.page.trace);
