@@ -119,3 +119,31 @@ fn the_glossary_has_the_words_of_plans() {
         assert!(glossary.contains(&format!("`{operator}`")), "{operator}");
     }
 }
+
+/// Openings that refer to something before them, or have no head.
+const OPENINGS: [&str; 8] = ["The same", "Those", "So many", "Such", "What", "How", "Where", "Of"];
+
+#[test]
+fn sentences_of_the_guide_begin_with_a_noun_or_a_verb() {
+    let guide = fs::read_dir(root().join("src/docs/guide")).expect("the guide is there");
+    let mut paths: Vec<PathBuf> = guide.map(|page| page.unwrap().path()).collect();
+    paths.extend(
+        ["README.md", "src/docs/benchmarks.md", "src/docs/how-it-works.md"].map(PathBuf::from),
+    );
+    let mut n = 0;
+    for path in paths {
+        let text = read(&path);
+        // Code is between fences.
+        let prose = text.split("\n```").step_by(2).flat_map(|part| part.split("\n\n"));
+        for paragraph in prose.filter(|it| !it.trim_start().starts_with(['#', '|'])) {
+            let joined = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+            for sentence in joined.split(". ") {
+                let sentence = sentence.trim_start_matches(|char: char| !char.is_alphanumeric());
+                let banned = OPENINGS.iter().find(|it| sentence.starts_with(&format!("{it} ")));
+                assert!(banned.is_none(), "{}: {sentence}", path.display());
+                n += 1;
+            }
+        }
+    }
+    assert!(n > 300, "{n} sentences");
+}
