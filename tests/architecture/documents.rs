@@ -120,16 +120,45 @@ fn the_glossary_has_the_words_of_plans() {
     }
 }
 
+/// Options of cargo, in the documents.
+const OPTIONS_OF_CARGO: [&str; 7] =
+    ["--path", "--release", "--example", "--manifest-path", "--no-deps", "--features", "--test"];
+
+#[test]
+fn options_in_the_documents_are_those_of_the_tool() {
+    // A test of the suite holds that it has what the help has.
+    let known = read("src/docs/llms.txt");
+    let known: BTreeSet<&str> = options(&known).collect();
+    let mut n = 0;
+    for path in guide_and(["README.md"]) {
+        let text = read(&path);
+        for option in options(&text).filter(|it| !OPTIONS_OF_CARGO.contains(it)) {
+            assert!(known.contains(option), "{}: {option}", path.display());
+            n += 1;
+        }
+    }
+    assert!(n > 100, "{n} options");
+}
+
+/// Words that begin with two hyphens.
+fn options(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|char: char| !char.is_ascii_lowercase() && char != '-' && char != '_');
+    words.filter(|word| word.len() > 3 && word.starts_with("--") && !word.starts_with("---"))
+}
+
+/// Pages of the guide, and other documents.
+fn guide_and<const N: usize>(others: [&str; N]) -> Vec<PathBuf> {
+    let guide = fs::read_dir(root().join("src/docs/guide")).expect("the guide is there");
+    let pages = guide.map(|page| page.unwrap().path());
+    pages.chain(others.map(PathBuf::from)).collect()
+}
+
 /// Openings that refer to something before them, or have no head.
 const OPENINGS: [&str; 8] = ["The same", "Those", "So many", "Such", "What", "How", "Where", "Of"];
 
 #[test]
 fn sentences_of_the_guide_begin_with_a_noun_or_a_verb() {
-    let guide = fs::read_dir(root().join("src/docs/guide")).expect("the guide is there");
-    let mut paths: Vec<PathBuf> = guide.map(|page| page.unwrap().path()).collect();
-    paths.extend(
-        ["README.md", "src/docs/benchmarks.md", "src/docs/how-it-works.md"].map(PathBuf::from),
-    );
+    let paths = guide_and(["README.md", "src/docs/benchmarks.md", "src/docs/how-it-works.md"]);
     let mut n = 0;
     for path in paths {
         let text = read(&path);
