@@ -50,7 +50,7 @@
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
 //!
 //! What an index survives, and which test shows it, is told in [`reliability`]; what it does while it is written to,
-//! in [`events`].
+//! in [`events`]. The [`guide`] leads from a first index to programs in production.
 //!
 //! # Features
 //!
@@ -113,6 +113,7 @@ mod transfer;
 mod calibrate;
 #[cfg(feature = "arrow")]
 pub mod arrow;
+pub mod guide;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;
 

@@ -29,6 +29,8 @@ mod findings;
 mod fixtures;
 mod functions;
 mod golden;
+#[cfg(feature = "stem")]
+mod guide;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod highlights;

@@ -13,6 +13,7 @@ mod input;
 mod inspect;
 mod kept_plans;
 mod kept_values;
+mod llms;
 mod measure;
 mod plans;
 mod records;
