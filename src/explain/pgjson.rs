@@ -301,6 +301,7 @@ fn postgres_type(operator: &str) -> &'static str {
         "TopK" | "Sort" => "Sort",
         "Collapse" => "Unique",
         "Limit" => "Limit",
+        "Count" => "Aggregate",
         "Nothing" => "Result",
         _ => "Custom Scan",
     }

@@ -450,8 +450,8 @@ fn percents(parts: &[u64]) -> Vec<u64> {
     percents
 }
 
-/// Operators that make a page of what their input finds.
-pub(super) const PAGES: [&str; 4] = ["Limit", "TopK", "Sort", "Collapse"];
+/// Operators that make a page of what their input finds, or count it.
+pub(super) const PAGES: [&str; 5] = ["Limit", "TopK", "Sort", "Collapse", "Count"];
 
 impl ExplainNode {
     /// A node without inputs; set the public fields that apply.
@@ -489,7 +489,8 @@ impl ExplainNode {
         self.label.strip_prefix(&*self.operator).unwrap_or(&self.label).trim_start()
     }
 
-    /// Whether the node makes a page of what its only input finds, and so stands above the query: it finds nothing itself.
+    /// Whether the node makes a page of what its only input finds, or counts it, and so stands above the query: it finds nothing
+    /// itself.
     pub fn is_page(&self) -> bool {
         PAGES.contains(&&*self.operator) && self.children.len() == 1
     }

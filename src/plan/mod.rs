@@ -14,7 +14,7 @@
 //! | family | operators |
 //! |---|---|
 //! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Difference, Union, AtLeast, Deleted |
-//! | page | Limit, TopK, Sort, Collapse |
+//! | page | Limit, TopK, Sort, Collapse, Count |
 //! | facets | Facet, Statistics, TopHits |
 //!
 //! An intersection of one input or none that leaves documents out is shown as a difference. Matching operators stand in [`Plan::nodes`];

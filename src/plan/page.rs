@@ -6,8 +6,7 @@
 //! | `TopK` | the best by score | [`TopKStrategy`] |
 //! | `Sort` | the first in the order of fields | by columns, by lists in their order |
 //! | `Collapse` | the first of each value of a field | |
-//!
-//! Counting the matches beside a page has a strategy of its own, [`CountStrategy`].
+//! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::forced::Forced;
 use super::{Goal, Total, cost};
@@ -176,6 +175,14 @@ impl PagePlan {
 }
 
 impl CountStrategy {
+    /// Operator that people see where counting is work of its own; elsewhere the one that makes the page counts.
+    pub(crate) fn operator(self) -> Option<&'static str> {
+        match self {
+            CountStrategy::AfterPage => Some("Count"),
+            CountStrategy::Unasked | CountStrategy::WithPage => None,
+        }
+    }
+
     fn choose(page: PageOperator, total: Total, has_facets: bool) -> Self {
         match page {
             _ if has_facets => CountStrategy::WithPage,

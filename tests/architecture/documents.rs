@@ -115,7 +115,7 @@ fn the_glossary_has_the_words_of_plans() {
             assert!(glossary.contains(name), "{name} of {file} is not in the glossary");
         }
     }
-    for operator in ["TopK", "Limit", "Sort", "Collapse", "Facet"] {
+    for operator in ["TopK", "Limit", "Sort", "Collapse", "Count", "Facet"] {
         assert!(glossary.contains(&format!("`{operator}`")), "{operator}");
     }
 }

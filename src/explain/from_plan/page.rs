@@ -81,7 +81,7 @@ impl Explaining<'_, '_> {
         let page = self.plan.page.as_ref();
         match page.map_or(&PageDetails::DocOrder, |(_, details)| details) {
             PageDetails::DocOrder => self.in_doc_order(root),
-            PageDetails::TopK(details) => self.top_k(root, details),
+            PageDetails::TopK(details) => self.top_k(self.counted(root, details), details),
             PageDetails::Sort(details) => self.sort(root, details),
             PageDetails::Collapse(details) => self.collapse(root, details),
         }
@@ -156,6 +156,44 @@ impl Explaining<'_, '_> {
 
     pub(super) fn measured(&self) -> Option<&Measured> {
         self.run.and_then(|run| run.measured)
+    }
+
+    /// Counting of what matches, where the page leaves some of it out, so that it is work of its own.
+    fn counted(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
+        let Some(PagePlan { count, wanted, .. }) = self.plan_of_page() else { return root };
+        let Some(operator) = count.operator() else { return root };
+        let mut node = ExplainNode::new(
+            operator,
+            match wanted.total {
+                Total::UpTo(most) => format!("up to {}", counted(most, "match")),
+                Total::Exact | Total::Unknown => "all matches".to_owned(),
+            },
+        );
+        node.algorithm = match self.run.is_some_and(|run| run.profile.is_none()) {
+            true => "the page has found their number".into(),
+            false => "after the page, by what is below".into(),
+        };
+        node.estimate = root.estimate.clone();
+        node.actual = root.actual.as_ref().map(|root| Actual {
+            documents: root.documents,
+            documents_in: Some(root.documents),
+            complete: root.complete,
+            stopped: root.stopped,
+            ..Actual::default()
+        });
+        if root.estimate.upper > 0 {
+            let finding = self.plan.nodes.iter().map(|node| node.cost_ns).sum::<f32>();
+            let matches = root.estimate.documents as f64;
+            let scoring = self.plan.costs.score_matches_ns(matches, details.n_lists);
+            let reason = "a page by bounds does not meet all that matches";
+            let decision = Decision::accepted("count after the page", reason);
+            let with_page = Some((finding + scoring).round() as u64);
+            let decision = decision.costing(finding.round() as u64);
+            node.decisions
+                .push(decision.instead_of("count while every match is scored", with_page));
+        }
+        node.children = vec![root];
+        node
     }
 
     fn top_k(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {

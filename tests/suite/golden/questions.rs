@@ -316,6 +316,8 @@ fn ranked() -> Vec<Question> {
         "n:[100 TO 200] by50",
         "san~1",
         "at least 2 of by2, by50, san",
+        "+by2^=0 +(by3 by50)",
+        "+san^=0 +(by3 by50)",
     ];
     let mut questions = both(&[BEST, BEST_UNCOUNTED], &texts);
     const SEGMENTS: Shape = ("best 10, statistics of segments", |search| {
