@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-smdhyHr0IwJJyYc6g9QaAdHlZlVdOEpUoSHDPkQZy/U='; \
+    script-src 'sha256-LplWvF20IIljsxFR2IaM8Sf9LLSba9/ww6LRIHNzxNw='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
