@@ -119,6 +119,22 @@ impl Node {
         }
     }
 
+    /// The most that a document scores, added up as [`score`](Self::score) does; `of_part` says it of a part without parts.
+    /// `None` where nobody knows, or where it depends on the order in which scores are rounded.
+    pub(super) fn greatest(&self, of_part: &impl Fn(&Node) -> Option<f32>) -> Option<f32> {
+        match self {
+            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => of_part(self),
+            Node::Sum { must, should, .. } => {
+                let mut parts = must.iter().chain(should);
+                parts.try_fold(0.0, |sum, part| Some(sum + part.greatest(of_part)?))
+            }
+            Node::Max { any, tie } if *tie == 0.0 => {
+                any.iter().try_fold(0.0f32, |best, part| Some(best.max(part.greatest(of_part)?)))
+            }
+            Node::Max { .. } => None,
+        }
+    }
+
     /// What the sets are called of which all must match.
     pub(super) fn label_of_sets(&self) -> String {
         match self {

@@ -876,6 +876,31 @@ fn matches_are_counted_as_far_as_that_is_asked_for() {
 }
 
 #[test]
+fn of_matches_that_score_no_more_than_others_the_first_suffice() {
+    let index = Index::in_memory(Schema::builder().text("title").text("body").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..70_000u32 {
+        let document = Document::new().with("title", format!("lamp{}", n % 7));
+        writer.add(document.with("body", ["light", "dark"][n as usize % 2])).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    // In two fields: each document scores the most that its fields say.
+    for (text, first) in
+        [("l*", 0), ("title:lamp3*^2 OR body:l*", 10), ("+body:light^=0 +(title:l* OR body:l*)", 0)]
+    {
+        let query = searcher.parse(text).unwrap();
+        let search = searcher.search(&query).limit(10);
+        let (hits, tree) = (search.clone().run().unwrap(), search.clone().analyze().unwrap());
+        let ranking = tree.plan.actual.unwrap().ranking.unwrap();
+        assert!(ranking.documents_scored < 2_000, "{text}: {ranking:?}");
+        assert_eq!(hits.hits[0].doc, DocId(first), "{text}");
+        let all = search.limit(70_000).run().unwrap();
+        assert_eq!(hits.hits[..], all.hits[..10], "{text}");
+    }
+}
+
+#[test]
 fn plans_say_whether_a_word_that_filters_masks_blocks() {
     let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
     let mut writer = index.writer().unwrap();

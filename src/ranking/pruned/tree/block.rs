@@ -104,8 +104,11 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         pruning: &mut Pruning,
     ) -> Result<()> {
         let Weighed { tree, root, scale, .. } = self.weighed;
-        self.nth += 1;
         let first = view.key * WINDOW + (block * 64) as u32;
+        if self.weighed.is_over(first, top) {
+            return Ok(());
+        }
+        self.nth += 1;
         let mut limit = scale.limit(top.threshold());
         let mut here = Block { scorer: self, view, block };
         let ruled_out = here.look_up_units(DocId(tree.base + u64::from(first)), top);

@@ -4,6 +4,7 @@ use super::lists::{Tree, TreeCombined};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::execution::MatchSet;
+use crate::ids::DocId;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::Scale;
 use crate::ranking::pruned::parts::{Opened, Parts};
@@ -17,6 +18,8 @@ pub(super) struct Weighed<'q, 's> {
     /// What is looked for: the query, or something else of the same parts.
     pub(super) root: &'q Node,
     pub(super) scale: Scale,
+    /// The most that a document scores, where that is known.
+    greatest: Option<f32>,
     /// What being in a set adds.
     pub(super) sets: Vec<u16>,
     /// What a phrase adds at most, whatever its words say.
@@ -76,7 +79,8 @@ impl<'q, 's> Weighed<'q, 's> {
         let [sets, phrases, combined, nothing] =
             [&mut memory.sets, &mut memory.phrases, &mut memory.combined, &mut memory.nothing]
                 .map(std::mem::take);
-        let mut weighed = Weighed { tree, root, scale, sets, phrases, combined, nothing };
+        let greatest = root.greatest(&|part| greatest(tree, part));
+        let mut weighed = Weighed { tree, root, scale, greatest, sets, phrases, combined, nothing };
         let scale = &weighed.scale;
         weighed.sets.clear();
         weighed.sets.resize(tree.sets.len(), 0);
@@ -92,6 +96,13 @@ impl<'q, 's> Weighed<'q, 's> {
         weighed.nothing.clear();
         weighed.nothing.resize(tree.clauses.len(), 0);
         Ok(weighed)
+    }
+
+    /// Whether no document from `first` on is good enough: so many score the most there is that none enters behind them.
+    #[inline]
+    pub(super) fn is_over(&self, first: u32, top: &Top) -> bool {
+        let first = DocId(self.tree.base + u64::from(first));
+        self.greatest.is_some_and(|score| !top.would_take(score, first))
     }
 
     /// Keeps the memory for the next query.
@@ -196,6 +207,21 @@ fn weigh_sets(node: &Node, scale: &Scale, sets: &mut [u16]) {
             all.for_each(|part| weigh_sets(part, scale, sets));
         }
         Node::Max { any, .. } => any.iter().for_each(|part| weigh_sets(part, scale, sets)),
+    }
+}
+
+/// The most that a part without parts scores, where that is known: of sets, and of lists that add nothing.
+fn greatest(tree: &Tree<'_>, part: &Node) -> Option<f32> {
+    match part {
+        Node::Set { set, score, .. } => match tree.sets[*set].len(tree.n_docs) {
+            0 => Some(0.0),
+            _ => Some(*score),
+        },
+        Node::Term(nth) => {
+            let weight = tree.terms[*nth].map_or(0.0, |clause| tree.clauses[clause].weight);
+            (weight == 0.0).then_some(0.0)
+        }
+        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ use super::parts::{Opened, Parts, Window};
 use super::pruning::Pruning;
 use super::scratch::Scratch;
 use super::sum::Readers;
-use super::window::WINDOW_NS;
+use super::window::{WINDOW, WINDOW_NS};
 use crate::budget;
 use crate::error::Result;
 use crate::phrase::PhraseReader;
@@ -158,7 +158,9 @@ impl<'q, 's> Search<'q, 's, '_> {
         let room_for_sums =
             SUMMED_MAX * CLAUSES_MAX / self.weighed.tree.clauses.len().max(CLAUSES_MAX);
         for window in &parts.windows {
-            if window.bound < self.weighed.scale.limit(top.threshold()) {
+            if window.bound < self.weighed.scale.limit(top.threshold())
+                || self.weighed.is_over(window.key * WINDOW, top)
+            {
                 self.pruning.windows_skipped += 1;
                 continue;
             }
