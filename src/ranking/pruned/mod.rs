@@ -12,6 +12,7 @@ mod blocks;
 mod bounds;
 mod exhaustive;
 mod few;
+mod length_limits;
 mod lists;
 mod one;
 mod order;
