@@ -119,7 +119,7 @@ fn is_of_live(node: &ExplainNode) -> bool {
 }
 
 fn is_page(node: &ExplainNode) -> bool {
-    ["Limit", "TopK", "Sort", "Collapse"].contains(&&*node.operator)
+    node.is_page()
 }
 
 /// What each node says is what its predicate says, and nobody is left out without a reason. Gives how many verdicts of

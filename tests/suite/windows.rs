@@ -82,7 +82,7 @@ fn leaf<'t>(tree: &'t ExplainTree, word: &str) -> &'t ExplainNode {
 /// What matches, without what makes a page of it.
 fn result(tree: &ExplainTree) -> &ExplainNode {
     let mut node = &tree.plan;
-    while ["Limit", "TopK", "Sort"].contains(&&*node.operator) {
+    while node.is_page() {
         node = &node.children[0];
     }
     node

@@ -93,7 +93,7 @@ fn check_bounds_of_sets(node: &ExplainNode, n_docs: u64, of: &str) {
             assert!(lower >= certain, "{of}");
             assert!(most <= upper(&wanted).into_iter().sum::<u64>().min(n_docs), "{of}");
         }
-        "Limit" | "TopK" | "Sort" => assert!(most <= least_upper, "{of}"),
+        "Limit" | "TopK" | "Sort" | "Count" => assert!(most <= least_upper, "{of}"),
         _ => assert!(most <= n_docs, "{of}"),
     }
 }
@@ -115,7 +115,7 @@ fn check_sets(node: &ExplainNode, of: &str) {
             assert!(actual.documents >= *most, "{of}");
             assert!(actual.documents <= found.iter().sum(), "{of}");
         }
-        "Limit" | "TopK" | "Sort" => assert!(actual.documents <= *least, "{of}"),
+        "Limit" | "TopK" | "Sort" | "Count" => assert!(actual.documents <= *least, "{of}"),
         _ => {}
     }
 }
