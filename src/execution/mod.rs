@@ -41,7 +41,7 @@ pub(crate) use numbers::for_each_number;
 use pair::Pair;
 pub(crate) use pair::count_live;
 pub(crate) use profile::{NodeProfile, Profile};
-pub(crate) use result::{MatchSet, MatchWindows, Matches};
+pub(crate) use result::{MatchSet, MatchWindow, MatchWindows, Matches};
 use std::ops::Range;
 use std::time::Instant;
 

@@ -8,6 +8,7 @@
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
 use super::deleted::push_all;
+use super::intersection::{CONTAINER_NS, shared};
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::Pieces;
 use super::ranges::Cut;
@@ -21,9 +22,7 @@ use crate::plan::{LookUps, WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
-/// What a container takes about, and a look at the directory, a value of a document, and a document that is put into a bucket,
-/// in nanoseconds.
-const CONTAINER_NS: u64 = 500;
+/// What a look at the directory takes about, a value of a document, and a document that is put into a bucket, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const VALUE_NS: u64 = 10;
 const PUT_NS: u64 = 5;
@@ -92,19 +91,12 @@ fn push_shared(
     windows: &MatchWindows,
     part: &mut MatchWindows,
 ) -> Result<()> {
-    let (mut nth, mut shared) = (0, ContainerBuf::new());
-    for window in windows.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) != window.key {
-            continue;
-        }
+    let mut both = ContainerBuf::new();
+    for (window, nth) in shared(list, windows) {
         budget::work(CONTAINER_NS)?;
         let payload = list.payload(nth)?;
-        bitmap::and(list.container(nth, &payload)?, windows.documents(window), &mut shared);
-        part.push(window.key, shared.cardinality(), shared.as_container())?;
+        bitmap::and(list.container(nth, &payload)?, windows.documents(window), &mut both);
+        part.push(window.key, both.cardinality(), both.as_container())?;
     }
     Ok(())
 }

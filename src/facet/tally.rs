@@ -1,5 +1,6 @@
 //! How often each code was met.
 
+use super::scan::{FewSink, InBlock, Sink};
 use crate::budget::{self, Held};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
@@ -11,8 +12,6 @@ use crate::simd::numbers::count_from;
 /// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
 const COUNTER_NS: u64 = 1;
 const MET_NS: u64 = 10;
-/// And one more of a document.
-const CODE_NS: u64 = 3;
 /// And a code in each of the rounds of sorting and of merging.
 const ROUND_NS: u64 = 2;
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -51,23 +50,8 @@ impl Tally {
         Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
     }
 
-    #[inline]
-    pub(super) fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
-        if self.counters.is_empty() {
-            self.pending.push((code, n_docs));
-            return self.sort_if_many();
-        }
-        let counter =
-            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
-        match counter {
-            Some(counter) => *counter += n_docs,
-            None => return Err(outside(code)),
-        }
-        Ok(())
-    }
-
     /// Adds the codes of the documents in these places; with how many of them have any.
-    pub(super) fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
+    fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
         if !self.counters.is_empty() {
             return self.count_block(block, places);
         }
@@ -84,7 +68,7 @@ impl Tally {
             done = check_codes(block, n_codes).and_then(|()| self.sort_if_many());
         });
         done?;
-        budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
+        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
         Ok(n_with)
     }
 
@@ -118,7 +102,7 @@ impl Tally {
                     }
                 });
                 done?;
-                budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
+                budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
             }
         }
         wrong.map_or(Ok(n_with), |code| Err(outside(code)))
@@ -266,6 +250,38 @@ impl Tally {
         Ok(())
     }
 }
+
+impl Sink for Tally {
+    const VALUE_NS: u64 = 3;
+
+    type Key = u64;
+
+    fn key(&self, code: u64) -> Result<u64> {
+        Ok(code)
+    }
+
+    #[inline]
+    fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
+        if self.counters.is_empty() {
+            self.pending.push((code, n_docs));
+            return self.sort_if_many();
+        }
+        let counter =
+            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
+        match counter {
+            Some(counter) => *counter += n_docs,
+            None => return Err(outside(code)),
+        }
+        Ok(())
+    }
+
+    fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        budget::work(Self::VALUE_NS * u64::from(of.n))?;
+        self.add_block(block, of.places)
+    }
+}
+
+impl FewSink for Tally {}
 
 /// Adds the count of one to another of the same code; whether it is of the same.
 fn add_if_same(to: &mut Counted, other: Counted) -> bool {

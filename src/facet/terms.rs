@@ -284,7 +284,7 @@ impl<'c, 's> Counting<'c, 's> {
     fn terms(&self) -> Result<MergedTerms<'c, 's>> {
         let ValuesWanted { ref filter, order, .. } = *self.values;
         let fields = self.parts.iter().map(|part| part.field);
-        MergedTerms::open(fields, filter.as_ref(), order == FacetOrder::ValueDescending)
+        MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)
     }
 
     /// Counts one term wherever it is, unless dictionary or headers say that it cannot matter.

@@ -116,9 +116,8 @@ impl<'s> Plan<'s> {
             (_, Some((leaf, nth))) => {
                 let expansion = &self.expansions[nth as usize];
                 for part in &mut self.segments {
-                    let has_ordinals = part.segment.schema().get(field).has_ordinals();
                     let reader = part.segment.field(field);
-                    part.leaves[leaf.index()].go_by_column(expansion, reader, has_ordinals)?;
+                    part.leaves[leaf.index()].go_by_column(expansion, reader)?;
                 }
                 leaf
             }

@@ -216,10 +216,9 @@ impl<'s> Leaf<'s> {
         &mut self,
         expansion: &Expansion,
         field: FieldReader<'s>,
-        has_ordinals: bool,
     ) -> Result<()> {
         let Postings::Terms(_) = self.postings else { return Ok(()) };
-        let Some((column, codes)) = self.values(expansion, field, has_ordinals)? else {
+        let Some((column, codes)) = self.values(expansion, field)? else {
             return Ok(());
         };
         if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
@@ -234,7 +233,6 @@ impl<'s> Leaf<'s> {
         &self,
         expansion: &Expansion,
         field: FieldReader<'s>,
-        has_ordinals: bool,
     ) -> Result<Option<(Column<Section<'s>>, Codes)>> {
         if let Postings::Column(values) = &self.postings {
             return Ok(Some((values.column, values.codes.clone())));
@@ -249,7 +247,7 @@ impl<'s> Leaf<'s> {
         };
         let mut term = vec![];
         let mut code = |ordinal: u32| -> Result<Option<u64>> {
-            if has_ordinals {
+            if !field.has_codes() {
                 return Ok(Some(ordinal.into()));
             }
             dictionary.term(TermOrdinal(ordinal), &mut term)?;
