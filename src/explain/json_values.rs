@@ -19,6 +19,12 @@ pub(super) trait JsonValue: Sized {
     fn write(&self, json: &mut Json);
 
     fn read(reader: &mut Reader<'_>) -> Result<Self>;
+
+    /// Reads it to where it belongs: nodes inside each other are not moved about on the stack.
+    fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        *self = Self::read(reader)?;
+        Ok(())
+    }
 }
 
 impl Json {
@@ -51,14 +57,7 @@ macro_rules! put_all {
 }
 pub(super) use put_all;
 
-/// Reads a value to where it belongs: by a call, so that what reads an object has no room of its own for each, and deep plans fit
-/// on a stack.
-fn read_to<T: JsonValue>(slot: &mut T, reader: &mut Reader<'_>) -> Result<()> {
-    *slot = T::read(reader)?;
-    Ok(())
-}
-
-/// The same of one that need not be there.
+/// A value that need not be there.
 fn read_some<T: JsonValue>(slot: &mut Option<T>, reader: &mut Reader<'_>) -> Result<()> {
     *slot = Some(T::read(reader)?);
     Ok(())
@@ -122,13 +121,20 @@ impl<T: JsonValue> JsonValue for Option<T> {
     }
 }
 
-impl<T: JsonValue> JsonValue for Vec<T> {
+impl<T: JsonValue + Default> JsonValue for Vec<T> {
     fn write(&self, json: &mut Json) {
         json.array(self, |json, value| value.write(json));
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        reader.array(T::read)
+        let mut items = vec![];
+        reader.array(|reader| {
+            let mut item = T::default();
+            item.read_to(reader)?;
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(items)
     }
 }
 
@@ -191,16 +197,21 @@ macro_rules! json_objects {
 
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
                 let mut it = Self::default();
+                it.read_to(reader)?;
+                Ok(it)
+            }
+
+            fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
                 let required = [$(json_objects!(required $how $name)),+].concat();
                 reader.object(&required, |reader, name| {
                     let read = match name {
-                        $(stringify!($name) => json_objects!(read $how it, reader, $name),)+
+                        $(stringify!($name) => json_objects!(read $how self, reader, $name),)+
                         _ => return Ok(false),
                     };
                     read.map(|()| true)
                 })?;
-                $($check(reader, &it)?;)?
-                Ok(it)
+                $($check(reader, self)?;)?
+                Ok(())
             }
         })+
     };
@@ -233,13 +244,13 @@ macro_rules! json_objects {
     (required place $name:ident) => { &[stringify!($name)][..] };
     (required version $name:ident) => { &[stringify!($name)][..] };
     (required $how:ident $name:ident) => { &[][..] };
-    (read some $it:ident, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
-    (read word $it:ident, $reader:ident, $name:ident) => { read_word(&mut $it.$name, $reader) };
-    (read told $it:ident, $reader:ident, $name:ident) => { return Ok(false) };
-    (read rounded $it:ident, $reader:ident, $name:ident) => { return Ok(false) };
-    (read place $it:ident, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
-    (read version $it:ident, $reader:ident, $name:ident) => { check_version($reader) };
-    (read $how:ident $it:ident, $reader:ident, $name:ident) => { read_to(&mut $it.$name, $reader) };
+    (read some $it:expr, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
+    (read word $it:expr, $reader:ident, $name:ident) => { read_word(&mut $it.$name, $reader) };
+    (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read place $it:expr, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
+    (read version $it:expr, $reader:ident, $name:ident) => { check_version($reader) };
+    (read $how:ident $it:expr, $reader:ident, $name:ident) => { $it.$name.read_to($reader) };
 }
 
 json_objects! {

@@ -22,11 +22,10 @@ use super::wanted::{Wanted, term_of};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::format::terms::TermDictionary;
-use crate::plan::{FacetOrder, FacetPlan, ValuesWanted, cost};
+use crate::plan::{FacetPlan, cost};
 use crate::segment::file::Section;
 use crate::value;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
 /// What a document takes about where the directory is not needed, in nanoseconds.
 const NUMBER_NS: u64 = 2;
@@ -51,10 +50,12 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
             [(terms, counted)] => {
                 // A term is asked for where it is among the first, which its count and its place say.
                 let mut wanted = Wanted::of(filter, *terms, counted)?;
-                let first = first_of(counted, values, |ordinal| wanted.has(ordinal))?;
-                let mut term = vec![];
+                let mut first = Top::new(values);
+                budget::giving_back(|| offer(counted, &mut first, |it, _| wanted.has(it)))?;
+                let (mut first, mut term) = (first.into_sorted(), vec![]);
+                first.sort_unstable();
                 for (ordinal, count) in first {
-                    term_of(terms, ordinal, &mut term)?;
+                    term_of(terms, value::code_of_term(&ordinal).unwrap_or(u64::MAX), &mut term)?;
                     top.offer(count, &term)?;
                 }
             }
@@ -77,11 +78,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
             }
         },
         Tallies::OfCodes(tally) => {
-            let is_wanted =
-                |code| Ok(filter.is_none_or(|it| it.matches(&value::term_of_code(code))));
-            for (code, count) in first_of(&tally, values, is_wanted)? {
-                top.offer(count, &value::term_of_code(code))?;
-            }
+            offer(&tally, &mut top, |_, term| Ok(filter.is_none_or(|it| it.matches(term))))?;
         }
     }
     Ok(TermCounts {
@@ -245,39 +242,17 @@ fn sum(counts: &[(usize, u32)]) -> u64 {
     counts.iter().map(|(_, count)| u64::from(*count)).sum()
 }
 
-/// Those of the codes that come first in the order that is wanted, as limit and minimum allow; ascending. Those that would come
-/// are given to `is_wanted`.
-fn first_of(
+/// Offers codes, as terms that compare as they do; those that would come in are given to `is_wanted` before.
+fn offer(
     tally: &Tally,
-    values: &ValuesWanted,
-    mut is_wanted: impl FnMut(u64) -> Result<bool>,
-) -> Result<Vec<(u64, u64)>> {
-    let (mut best, mut held) = (BinaryHeap::new(), Held::default());
+    top: &mut Top,
+    mut is_wanted: impl FnMut(u64, &[u8]) -> Result<bool>,
+) -> Result<()> {
     tally.for_each(|(code, count)| {
-        let rank = match values.order {
-            FacetOrder::Count => (count, Reverse(code)),
-            FacetOrder::Value => (0, Reverse(code)),
-            FacetOrder::ValueDescending => (0, Reverse(u64::MAX - code)),
-        };
-        let counted = Reverse((rank, code, count));
-        if u64::from(count) < values.minimum || values.limit == 0 {
-            return Ok(());
+        let (term, count) = (value::term_of_code(code), u64::from(count));
+        match top.admits(count, &term) && is_wanted(code, &term)? {
+            true => top.offer(count, &term),
+            false => Ok(()),
         }
-        if best.len() < values.limit {
-            if is_wanted(code)? {
-                held.more(2 * size_of_val(&counted) as u64)?;
-                best.push(counted);
-            }
-        } else if best.peek().is_some_and(|worst| *worst > counted)
-            && is_wanted(code)?
-            && let Some(mut worst) = best.peek_mut()
-        {
-            *worst = counted;
-        }
-        Ok(())
-    })?;
-    let mut best: Vec<_> =
-        best.into_iter().map(|Reverse((_, code, count))| (code, count.into())).collect();
-    best.sort_unstable();
-    Ok(best)
+    })
 }
