@@ -40,8 +40,8 @@ pub(crate) fn leaf_has(
         (Postings::Terms(terms), Some(field)) => {
             let LeafKey::Expansion { nth, .. } = key else { return Ok(false) };
             let expansion = &plan.expansions[*nth as usize];
-            if let Some((column, codes)) = leaf.values(expansion, field)? {
-                return column_has(&ColumnValues { column, codes, terms: None }, doc);
+            if let Some(values) = leaf.values(expansion, field)? {
+                return column_has(&values, doc);
             }
             let mut has = false;
             let mut look = |info: &TermInfo| {

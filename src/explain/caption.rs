@@ -29,6 +29,16 @@ pub(super) struct Caption {
     pub(super) verdict: Option<Verdict>,
 }
 
+impl Caption {
+    /// Of something that took so much of all time, where it was run.
+    fn timed(mut lines: Vec<String>, time_ns: Option<u64>, all_ns: u64) -> Self {
+        let ns = time_ns.unwrap_or(0);
+        let share = if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
+        lines.extend(time_ns.map(|ns| format!("{}, {:.0} %", Time(ns), share * 100.0)));
+        Caption { lines, share, verdict: None }
+    }
+}
+
 /// A box of a drawing, and what joins it to another: from the one to the other flow so many documents.
 pub(super) struct Drawn<'t> {
     pub(super) name: String,
@@ -119,15 +129,12 @@ impl ExplainNode {
         let texts = [self.short_label(), &self.algorithm];
         lines.extend(texts.into_iter().filter(|it| !it.is_empty()).map(line));
         lines.push(line(&estimate(&self.estimate)));
-        let mut share = 0.0;
         if let Some(actual) = &self.actual {
             let ended = actual.ended().map(str::to_owned).or_else(|| misjudged(self));
             let found = Count(actual.documents, "document").to_string();
             lines.push([Some(found), ended].into_iter().flatten().collect::<Vec<_>>().join(", "));
-            share = part(actual.time_ns, all_ns);
-            lines.push(time(actual.time_ns, share));
         }
-        Caption { lines, share, verdict: None }
+        Caption::timed(lines, self.time_ns(), all_ns)
     }
 
     /// What is shown on request: which node it is, and all of what it answers.
@@ -151,14 +158,8 @@ impl ExplainFacet {
         };
         let options = self.options.as_deref().unwrap_or_default();
         let texts = ["Facet", &what, options, &self.algorithm];
-        let mut lines: Vec<_> =
-            texts.into_iter().filter(|text| !text.is_empty()).map(line).collect();
-        let mut share = 0.0;
-        if let Some(actual) = &self.actual {
-            share = part(actual.time_ns, all_ns);
-            lines.push(time(actual.time_ns, share));
-        }
-        Caption { lines, share, verdict: None }
+        let lines = texts.into_iter().filter(|text| !text.is_empty()).map(line);
+        Caption::timed(lines.collect(), self.time_ns(), all_ns)
     }
 }
 
@@ -187,12 +188,4 @@ fn line(text: &str) -> String {
 /// Text that may be shown: control characters and marks that reorder text are written as escapes.
 fn shown(text: &str, chars_max: usize) -> String {
     terminal::printable(&shortened(text, chars_max)).into_owned()
-}
-
-fn part(ns: u64, all_ns: u64) -> f64 {
-    if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 }
-}
-
-fn time(ns: u64, share: f64) -> String {
-    format!("{}, {:.0} %", Time(ns), share * 100.0)
 }

@@ -174,7 +174,7 @@ mod tests {
         ] {
             let line = dot.lines().find(|line| line.contains(&format!(" {name} ["))).unwrap();
             assert!(line.contains(mark) && line.contains(colour), "{line}");
-            let boxes = crate::explain::mermaid::boxes(&chart);
+            let boxes = crate::explain::mermaid::tests::boxes(&chart);
             let (_, shown) = boxes.iter().find(|(of, _)| of == name).unwrap();
             assert!(shown.starts_with(mark), "{shown}");
         }

@@ -11,7 +11,7 @@ use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
     Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
-    ExplainTree, NodeSegment, PositionCounts, TermCounts,
+    ExplainTree, NodeSegment, PositionCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::phrase;
@@ -414,7 +414,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             run: profile.runs,
             skipped: profile.skipped,
         },
-        terms: profile.terms.map(TermCounts::from),
+        terms: profile.terms,
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         complete: profile.complete,

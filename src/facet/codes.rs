@@ -14,8 +14,8 @@
 
 use super::merged::{CountedTerms, Merged};
 use super::of_field::{FieldMatches, OfField, OfSegment};
-use super::profile::{FacetProfile, TermCounts};
-use super::scan::Scan;
+use super::profile::{FacetActual, FacetProfile, TermCounts};
+use super::scan::{NUMBER_NS, Scan};
 use super::tally::{Counted, Tally};
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
@@ -26,9 +26,6 @@ use crate::plan::{FacetPlan, cost};
 use crate::segment::file::Section;
 use crate::value;
 use std::collections::HashMap;
-
-/// What a document takes about where the directory is not needed, in nanoseconds.
-const NUMBER_NS: u64 = 2;
 
 /// Counts the values of a field among what matches.
 pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
@@ -87,8 +84,10 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         missing: n_matches.saturating_sub(scan.n_with),
         single_valued,
         profile: FacetProfile {
-            terms_skipped: plan.sizes.n_terms,
-            column: Some(scan.profile),
+            counts: FacetActual {
+                terms_skipped: plan.sizes.n_terms,
+                ..FacetActual::of_column(scan.profile)
+            },
             ..FacetProfile::default()
         },
     })
@@ -224,10 +223,7 @@ impl<'m> Tallies<'m> {
 
 fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Result<()> {
     let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
-    scan.numbers(&plain, part.matches, |numbers| {
-        budget::work(NUMBER_NS * numbers.len() as u64)?;
-        tally.add_numbers(&plain, numbers)
-    })
+    scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| tally.add_numbers(&plain, numbers))
 }
 
 /// Terms of several dictionaries, each with its count in some of them.

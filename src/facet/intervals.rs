@@ -10,8 +10,7 @@
 
 use super::of_field::{FieldMatches, OfField, OfSegment};
 use super::pieces::count_by_ends;
-use super::profile::ColumnCounts;
-use super::scan::{Scan, Sink};
+use super::scan::{MetCounts, Scan, Sink};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::value::{Calendar, Timestamp};
@@ -25,28 +24,21 @@ const STARTS_MAX: u64 = 1 << 16;
 /// What an interval takes about, and the bucket that it becomes, in bytes.
 const INTERVAL_BYTES: u64 = 160;
 
-/// What intervals count, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct IntervalCounts {
-    /// Where each interval that has any begins, where the next does, and its matching documents; in the order of time.
-    pub(crate) counts: Vec<(i64, Option<i64>, u64)>,
-    /// Matching documents without a date.
-    pub(crate) missing: u64,
-    pub(crate) profile: ColumnCounts,
-}
+/// Where an interval that has any begins, where the next does, and its matching documents.
+type Interval = (i64, Option<i64>, u64);
 
-/// Counts what matches by intervals of a field of dates.
-pub(crate) fn count_intervals(of: FieldMatches<'_>, interval: &Calendar) -> Result<IntervalCounts> {
+/// Counts what matches by intervals of a field of dates, in the order of time.
+pub(crate) fn count_intervals(
+    of: FieldMatches<'_>,
+    interval: &Calendar,
+) -> Result<MetCounts<Interval>> {
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
-    let (counts, Scan { n_with, profile }) = match starts_of(interval, range, n_matches)? {
+    let (counts, scan) = match starts_of(interval, range, n_matches)? {
         Some(starts) => count_between(&columns, interval, &starts, range)?,
         None => count_met(&columns, interval)?,
     };
-    Ok(IntervalCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
+    Ok(scan.counts(counts, n_matches))
 }
-
-/// What was counted in them, and what was met for that.
-type Found = (Vec<(i64, Option<i64>, u64)>, Scan);
 
 /// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
 /// so that it costs less to make only those that are met.
@@ -77,7 +69,7 @@ fn count_between(
     interval: &Calendar,
     starts: &[i64],
     range: Option<(u64, u64)>,
-) -> Result<Found> {
+) -> Result<(Vec<Interval>, Scan)> {
     let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
     let counts = count_by_ends(columns, codes.collect(), range)?;
     // Each has as many ends up to it as there are intervals up to its own.
@@ -91,7 +83,7 @@ fn count_between(
 }
 
 /// Counts by such intervals as are met.
-fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<Found> {
+fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<(Vec<Interval>, Scan)> {
     let (mut scan, mut met) = (Scan::default(), MetIntervals { interval, counts: BTreeMap::new() });
     columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
     let counts = met.counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect();

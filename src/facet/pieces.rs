@@ -211,25 +211,23 @@ impl PieceCounts {
         let most = plain.first_of(greatest);
         let by_ends = &mut self.by_ends;
         if firsts.len() <= COMPARED_MAX {
-            return self.scan.numbers(plain, matches, |numbers| {
+            return self.scan.numbers(plain, matches, DOC_NS, |numbers| {
                 let with = count_from(numbers, first);
                 let n_from = |first: &u32| count_from(numbers, *first);
                 count_compared(with, firsts.iter().map(n_from), by_ends);
-                budget::work(DOC_NS * numbers.len() as u64)?;
                 Ok(with.into())
             });
         }
         budget::work(SLOTS_MAX)?;
         let ends = firsts.iter().map(|first| u64::from(*first)).collect();
         let pieces = Pieces::new(ends, Some((first.into(), most.into())));
-        self.scan.numbers(plain, matches, |numbers| {
+        self.scan.numbers(plain, matches, DOC_NS, |numbers| {
             let mut n_with = 0;
             for number in numbers.iter().filter(|number| **number >= first) {
                 n_with += 1;
                 // No number has more ends before it than there are.
                 by_ends[pieces.n_ends(u64::from(*number))] += 1;
             }
-            budget::work(DOC_NS * numbers.len() as u64)?;
             Ok(n_with)
         })
     }
@@ -245,8 +243,6 @@ struct ByBlock<'c, F> {
 }
 
 impl<F: FnMut(&[usize]) -> Result<()>> FewSink for ByBlock<'_, F> {
-    const FEW_NS: u64 = FEW_NS;
-
     fn take_few(&mut self, codes: &[u64]) -> Result<()> {
         if self.pieces.ends.len() > COMPARED_MAX {
             return codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1));

@@ -9,10 +9,14 @@ use crate::execution::{MatchSet, Places, for_each_block, for_each_few_or_block, 
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
 use crate::segment::file::Section;
 
+/// What a look at the directory takes about, in nanoseconds, and at a document whose number is only counted or added up.
+pub(crate) const HEAD_NS: u64 = 20;
+pub(super) const NUMBER_NS: u64 = 2;
+
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
 pub(super) trait Sink {
     /// What a look at the directory takes about, and at a value, in nanoseconds.
-    const HEAD_NS: u64 = 20;
+    const HEAD_NS: u64 = HEAD_NS;
     const VALUE_NS: u64;
 
     /// What a code is counted by. Keys ascend with codes.
@@ -100,18 +104,26 @@ impl Scan {
         })
     }
 
-    /// Walks over the numbers of a plain column; `take` says how many of some have a value.
+    /// Walks over the numbers of a plain column, each of which takes so many nanoseconds; `take` says how many of some have a value.
     pub(super) fn numbers(
         &mut self,
         plain: &Plain<Section<'_>>,
         matches: &MatchSet,
+        each_ns: u64,
         mut take: impl FnMut(&[u32]) -> Result<u64>,
     ) -> Result<()> {
         for_each_number(matches, plain, |numbers| {
+            budget::work(each_ns * numbers.len() as u64)?;
             self.profile.documents += numbers.len() as u64;
             self.n_with += take(numbers)?;
             Ok(())
         })
+    }
+
+    /// What was counted so, of so many documents that match.
+    pub(super) fn counts<T>(self, counts: Vec<T>, n_matches: u64) -> MetCounts<T> {
+        let missing = n_matches.saturating_sub(self.n_with);
+        MetCounts { counts, missing, profile: self.profile }
     }
 
     fn block<'s, S: Sink>(
@@ -142,6 +154,16 @@ impl Scan {
         self.n_with += sink.take_block(&column.block(nth, head)?, of)?;
         Ok(())
     }
+}
+
+/// Matching documents by what their values lie in.
+#[derive(Clone, Debug)]
+pub(crate) struct MetCounts<T> {
+    /// Of each that has any, in its order.
+    pub(crate) counts: Vec<T>,
+    /// Matching documents that have no value.
+    pub(crate) missing: u64,
+    pub(crate) profile: ColumnCounts,
 }
 
 /// Room for places in a block, and for the numbers that stand there.

@@ -18,9 +18,10 @@ use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
-use super::scan::{FewSink, InBlock, NumbersAt, Scan, Sink};
+use super::scan::{FewSink, InBlock, NUMBER_NS, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
+use super::terms::TERM_NS;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::MatchSet;
@@ -34,10 +35,6 @@ use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
 
-/// What a document takes about whose number is only added up, in nanoseconds.
-const NUMBER_NS: u64 = 2;
-/// And counting a term in a segment, but for the containers of a long list.
-const TERM_NS: u64 = 200;
 /// What part of the memory that is left counting each value may take.
 const TALLY_SHARE: u64 = 4;
 /// What a value takes where they are written down.
@@ -423,8 +420,7 @@ impl Looking {
         };
         let (first, unit) = (plain.first(), plain.base_and_unit());
         let mut present = vec![];
-        scan.numbers(&plain, part.matches, |numbers| {
-            budget::work(NUMBER_NS * numbers.len() as u64)?;
+        scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| {
             // Below the first are documents without a value.
             if first == 0 {
                 return self.add_numbers(numbers, unit);

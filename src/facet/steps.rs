@@ -12,8 +12,7 @@
 
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
-use super::profile::ColumnCounts;
-use super::scan::{Scan, Sink};
+use super::scan::{HEAD_NS, MetCounts, Scan, Sink};
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget;
@@ -42,16 +41,6 @@ pub(crate) enum Steps {
         width: u64,
     },
     Fractions(DecimalWidth),
-}
-
-/// What steps count, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StepCounts {
-    /// The number of each step that has any, ascending, and its matching documents: step 0 begins at zero.
-    pub(crate) counts: Vec<(i128, u64)>,
-    /// Matching documents that have no value.
-    pub(crate) missing: u64,
-    pub(crate) profile: ColumnCounts,
 }
 
 impl Steps {
@@ -104,8 +93,9 @@ impl Steps {
     }
 }
 
-/// Counts what matches by steps of a field of numbers.
-pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCounts> {
+/// Counts what matches by steps of a field of numbers: the number of each that has any, ascending, and its matching documents.
+/// Step 0 begins at zero.
+pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCounts<(i128, u64)>> {
     let of_field = OfField::new(of)?;
     let OfField { ref columns, n_matches, mut range, .. } = of_field;
     if let Some(of_all) = range
@@ -115,14 +105,14 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCoun
         range = range_of_matches(columns)?;
     }
     let Some(of_all) = range else {
-        return Ok(StepCounts { missing: n_matches, ..StepCounts::default() });
+        return Ok(Scan::default().counts(vec![], n_matches));
     };
     steps.check(of_all)?;
     of_field.check_matches("counting by steps")?;
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
     let made_max = (n_matches / DOCS_PER_STEP).clamp(MADE_MIN, MADE_MAX);
-    let (counts, Scan { n_with, profile }) = match n_steps <= made_max {
+    let (counts, scan) = match n_steps <= made_max {
         true => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * STEP_NS)?;
@@ -154,7 +144,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCoun
             (counts, scan)
         }
     };
-    Ok(StepCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
+    Ok(scan.counts(counts, n_matches))
 }
 
 /// The least and the greatest code of the documents that match.
@@ -163,7 +153,7 @@ fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
             let block = column.block(nth, heads.get(nth)?)?;
-            budget::work(MetSteps::HEAD_NS + MetSteps::VALUE_NS * u64::from(places.len()))?;
+            budget::work(HEAD_NS + MetSteps::VALUE_NS * u64::from(places.len()))?;
             places.for_each(|place| {
                 range = wider(range, block.least(place).zip(block.greatest(place)));
             });

@@ -181,34 +181,16 @@ impl Tally {
 
     /// Merges the last two runs.
     fn merge_last(&mut self) -> Result<()> {
-        let (Some(b), Some(a)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
-        let bytes = |n: usize| (n * size_of::<Counted>()) as u64;
-        self.held.more(bytes(a.len() + b.len()))?;
-        let mut merged = Vec::with_capacity(a.len() + b.len());
-        let (mut rest_a, mut rest_b) = (&a[..], &b[..]);
-        while let (Some(first_a), Some(first_b)) = (rest_a.first(), rest_b.first()) {
-            if merged.len() % AT_ONCE == 0 {
-                budget::work(AT_ONCE as u64 * ROUND_NS)?;
-            }
-            let (next, rest) = match first_a <= first_b {
-                true => (*first_a, &mut rest_a),
-                false => (*first_b, &mut rest_b),
-            };
-            *rest = &rest[1..];
-            if !merged.last_mut().is_some_and(|last| add_if_same(last, next)) {
-                merged.push(next);
-            }
-        }
-        for rest in [rest_a, rest_b] {
-            let is_same = |next: &&Counted| merged.last().is_some_and(|last| last.0 == next.0);
-            let n_same = usize::from(rest.first().as_ref().is_some_and(is_same));
-            if let (Some(last), Some(next)) = (merged.last_mut(), rest.first()) {
-                add_if_same(last, *next);
-            }
-            merged.extend_from_slice(&rest[n_same..]);
-        }
+        let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
+        let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<Counted>()) as u64);
+        self.held.more(bytes(n))?;
+        budget::work(n as u64 * ROUND_NS)?;
+        merged.extend(b);
+        // Sorting that is stable finds the two runs, and merges them.
+        merged.sort();
+        merged.dedup_by(|later, first| add_if_same(first, *later));
         merged.shrink_to_fit();
-        self.held.less(bytes(2 * (a.len() + b.len()) - merged.len()));
+        self.held.less(bytes(2 * n - merged.len()));
         self.runs.push(merged);
         Ok(())
     }

@@ -56,10 +56,8 @@ impl<'s> Plan<'s> {
             let reader = part.segment.field(field);
             let values = part.leaves[leaf.index()].values(expansion, reader)?;
             is_taken |= values.is_some();
-            part.less_deleted = values.map(|(column, codes)| {
-                let values = ColumnValues { column, codes, terms: None };
-                Box::new(LessDeleted { documents: span.lower, values, deleted })
-            });
+            part.less_deleted = values
+                .map(|values| Box::new(LessDeleted { documents: span.lower, values, deleted }));
         }
         if is_taken && options.for_people {
             let documents = n_looked_up as u64;

@@ -5,7 +5,7 @@
 //! two others.
 
 use super::key::Direction;
-use super::order::{OrderKey, Ranks, SortField, SortOrder};
+use super::order::{OrderKey, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
 use super::streaming::{StreamCounts, Streamed, Wanted};
@@ -15,7 +15,7 @@ use crate::execution::{
     MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
-use crate::facet::{ColumnCounts, NumbersAt};
+use crate::facet::{ColumnCounts, HEAD_NS, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::{Plan, SegmentPlan};
@@ -24,8 +24,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-/// What a look at the directory takes about, and at a document, in nanoseconds.
-const HEAD_NS: u64 = 20;
+/// What a look at a document takes about, in nanoseconds.
 const DOC_NS: u64 = 4;
 const FEW_NS: u64 = 10;
 /// And putting a block among the others by its best.
@@ -93,7 +92,7 @@ impl<'o> First<'o> {
             profile: SortProfile::default(),
             reads_lists: true,
             numbers: NumbersAt::default(),
-            candidate: Place::new(Ranks::default(), DocId(0)),
+            candidate: Place::new(DocId(0)),
         }
     }
 
