@@ -48,19 +48,12 @@ pub(super) struct Drawn<'t> {
     pub(super) decisions: &'t [Decision],
 }
 
-/// A node, and where in the list its parent stands.
-pub(super) struct Placed<'t, N> {
-    pub(super) node: &'t N,
-    pub(super) parent: Option<usize>,
-}
-
-/// Everything below and including `roots`, level by level.
-pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<Placed<'_, N>> {
-    let mut placed: Vec<_> = roots.iter().map(|node| Placed { node, parent: None }).collect();
+/// Everything below and including `roots`, level by level, each with where in the list its parent stands.
+pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<(&N, Option<usize>)> {
+    let mut placed: Vec<_> = roots.iter().map(|node| (node, None)).collect();
     let mut at = 0;
-    while at < placed.len() {
-        let below = placed[at].node.below();
-        placed.extend(below.iter().map(|node| Placed { node, parent: Some(at) }));
+    while let Some((node, _)) = placed.get(at) {
+        placed.extend(node.below().iter().map(|node| (node, Some(at))));
         at += 1;
     }
     placed
@@ -83,7 +76,7 @@ impl ExplainTree {
     pub(super) fn drawn_nodes(&self) -> impl Iterator<Item = Drawn<'_>> {
         let all_ns = self.all_ns();
         let nodes = by_level(std::slice::from_ref(&self.plan)).into_iter().zip(0..);
-        nodes.map(move |(Placed { node, parent }, at)| {
+        nodes.map(move |((node, parent), at)| {
             let name = format!("n{at}");
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
             let (caption, tooltip) = (marked(node, all_ns, &self.documents), Some(node.tooltip()));
@@ -95,7 +88,7 @@ impl ExplainTree {
     pub(super) fn drawn_facets(&self, from: usize) -> impl Iterator<Item = Drawn<'_>> {
         let (all_ns, matches) = (self.all_ns(), self.matches());
         let facets = by_level(&self.facets).into_iter().zip(0..);
-        facets.map(move |(Placed { node, parent }, at)| {
+        facets.map(move |((node, parent), at)| {
             let (name, caption) = (format!("f{at}"), node.caption(all_ns));
             let edge = match parent {
                 None => (format!("n{from}"), name.clone(), matches.documents_out()),

@@ -250,8 +250,8 @@ pub(super) mod tests {
             let nodes = by_level(std::slice::from_ref(&tree.plan));
             for (at, (name, shown)) in boxes.iter().filter(|(name, _)| !name.contains('_')).enumerate() {
                 let caption = match at.checked_sub(nodes.len()) {
-                    None => nodes[at].node.caption(all_ns),
-                    Some(at) => by_level(&tree.facets)[at].node.caption(all_ns),
+                    None => nodes[at].0.caption(all_ns),
+                    Some(at) => by_level(&tree.facets)[at].0.caption(all_ns),
                 };
                 prop_assert!(shows(shown, &caption.lines), "{name}: {shown:?} is not {:?}", caption.lines);
             }

@@ -35,7 +35,13 @@ pub(crate) fn count_intervals(
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let (counts, scan) = match starts_of(interval, range, n_matches)? {
         Some(starts) => count_between(&columns, interval, &starts, range)?,
-        None => count_met(&columns, interval)?,
+        None => {
+            let mut met = MetIntervals { interval, counts: BTreeMap::new() };
+            let mut scan = Scan::default();
+            columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
+            let counts = met.counts.into_iter();
+            (counts.map(|(start, of)| (start, of.next, of.count)).collect(), scan)
+        }
     };
     Ok(scan.counts(counts, n_matches))
 }
@@ -80,14 +86,6 @@ fn count_between(
     let counted = counted.map(|((start, next), count)| (*start, next, count));
     let counted = counted.filter(|(.., count)| *count > 0).collect();
     Ok((counted, counts.scan))
-}
-
-/// Counts by such intervals as are met.
-fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<(Vec<Interval>, Scan)> {
-    let (mut scan, mut met) = (Scan::default(), MetIntervals { interval, counts: BTreeMap::new() });
-    columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
-    let counts = met.counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect();
-    Ok((counts, scan))
 }
 
 /// Intervals of a calendar that are made where they are met.

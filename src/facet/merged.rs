@@ -20,6 +20,9 @@ pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
 /// A term in one of the lists that are merged: the list's place, and what is known of it there.
 pub(super) type Occurrence<I = TermInfo> = (usize, I);
 
+/// A term, and where it is.
+type Found<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
+
 /// Walks over the terms of several lists; each comes once, with the lists that have it.
 pub(super) struct Merged<L: Terms> {
     lists: Vec<L>,
@@ -47,9 +50,9 @@ impl<L: Terms> Merged<L> {
         Ok(merged)
     }
 
-    /// The next term, and where it is.
+    /// The next term.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], &[Occurrence<L::Info>])>> {
+    pub(super) fn next(&mut self) -> Result<Option<Found<'_, L::Info>>> {
         if self.lists.len() != 1 {
             return self.next_of_many();
         }
@@ -59,7 +62,7 @@ impl<L: Terms> Merged<L> {
         Ok(Some((term, &self.occurrences)))
     }
 
-    fn next_of_many(&mut self) -> Result<Option<(&[u8], &[Occurrence<L::Info>])>> {
+    fn next_of_many(&mut self) -> Result<Option<Found<'_, L::Info>>> {
         for nth in 0..self.occurrences.len() {
             self.refill(self.occurrences[nth].0)?;
         }

@@ -33,15 +33,15 @@ const PUT_AT_ONCE: usize = 1 << 16;
 
 /// What has a term, of what matches.
 pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -> Result<Matches> {
-    let mut parts = Matches::new();
+    let (mut parts, mut both) = (Matches::new(), ContainerBuf::new());
     for (segment, matches) in of.parts() {
         let Some(info) = look_ups.get(segment.segment, of.field, term)? else {
             parts.push(MatchSet::nothing());
             continue;
         };
         let field = segment.segment.field(of.field);
-        parts.push(MatchSet::Some(match field.postings(&info)? {
-            PostingList::Short(docs) => {
+        parts.push(MatchSet::Some(match (field.postings(&info)?, matches) {
+            (PostingList::Short(docs), _) => {
                 budget::work(LOOKED_UP_NS * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
                     MatchSet::Everything => true,
@@ -50,11 +50,18 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
                 let docs: Vec<u32> = docs.as_slice().iter().filter(is_in).copied().collect();
                 MatchWindows::of_documents(segment.n_docs, &docs)?
             }
-            PostingList::Long(list) => {
+            (PostingList::Long(list), MatchSet::Everything) => {
                 let mut part = MatchWindows::with_room(segment.n_docs);
-                match matches {
-                    MatchSet::Everything => push_all(&list, &mut part)?,
-                    MatchSet::Some(windows) => push_shared(&list, windows, &mut part)?,
+                push_all(&list, &mut part)?;
+                part
+            }
+            (PostingList::Long(list), MatchSet::Some(windows)) => {
+                let mut part = MatchWindows::with_room(segment.n_docs);
+                for (window, nth) in shared(&list, windows) {
+                    budget::work(CONTAINER_NS)?;
+                    let (payload, documents) = (list.payload(nth)?, windows.documents(window));
+                    bitmap::and(list.container(nth, &payload)?, documents, &mut both);
+                    part.push(window.key, both.cardinality(), both.as_container())?;
                 }
                 part
             }
@@ -76,21 +83,6 @@ pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
         parts.push(MatchSet::Some(part));
     }
     Ok(parts)
-}
-
-fn push_shared(
-    list: &LongList<'_, Section<'_>>,
-    windows: &MatchWindows,
-    part: &mut MatchWindows,
-) -> Result<()> {
-    let mut both = ContainerBuf::new();
-    for (window, nth) in shared(list, windows) {
-        budget::work(CONTAINER_NS)?;
-        let payload = list.payload(nth)?;
-        bitmap::and(list.container(nth, &payload)?, windows.documents(window), &mut both);
-        part.push(window.key, both.cardinality(), both.as_container())?;
-    }
-    Ok(())
 }
 
 /// Adds what matches and is not in a list.

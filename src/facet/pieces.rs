@@ -2,7 +2,7 @@
 
 use super::deleted;
 use super::of_field::OfSegment;
-use super::scan::{FewSink, InBlock, NumbersAt, Scan, Sink};
+use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::MatchSet;
@@ -242,17 +242,6 @@ struct ByBlock<'c, F> {
     add_many: F,
 }
 
-impl<F: FnMut(&[usize]) -> Result<()>> FewSink for ByBlock<'_, F> {
-    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
-        if self.pieces.ends.len() > COMPARED_MAX {
-            return codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1));
-        }
-        let n_from = self.pieces.ends.iter().map(|end| count_codes_from(codes, *end));
-        count_compared(codes.len() as u32, n_from, self.by_ends);
-        Ok(())
-    }
-}
-
 impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
     const VALUE_NS: u64 = DOC_NS;
 
@@ -265,6 +254,15 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
     fn add(&mut self, n_ends: usize, n_docs: u32) -> Result<()> {
         // No code has more ends before it than there are.
         self.by_ends[n_ends] += u64::from(n_docs);
+        Ok(())
+    }
+
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        if self.pieces.ends.len() > COMPARED_MAX {
+            return codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1));
+        }
+        let n_from = self.pieces.ends.iter().map(|end| count_codes_from(codes, *end));
+        count_compared(codes.len() as u32, n_from, self.by_ends);
         Ok(())
     }
 

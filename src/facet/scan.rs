@@ -15,9 +15,10 @@ pub(super) const NUMBER_NS: u64 = 2;
 
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
 pub(super) trait Sink {
-    /// What a look at the directory takes about, and at a value, in nanoseconds.
+    /// What a look at the directory takes about, at a value, and at one of a few documents, in nanoseconds.
     const HEAD_NS: u64 = HEAD_NS;
     const VALUE_NS: u64;
+    const FEW_NS: u64 = 10;
 
     /// What a code is counted by. Keys ascend with codes.
     type Key: Copy + PartialEq;
@@ -25,6 +26,11 @@ pub(super) trait Sink {
     fn key(&self, code: u64) -> Result<Self::Key>;
 
     fn add(&mut self, key: Self::Key, n_docs: u32) -> Result<()>;
+
+    /// Takes the codes of documents here and there, of which each has one.
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1))
+    }
 
     /// Takes the values of what matches in a block; how many documents have any.
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
@@ -48,16 +54,6 @@ pub(super) trait Sink {
         });
         done.and_then(|()| budget::work(Self::VALUE_NS * n_values))?;
         Ok(n_with)
-    }
-}
-
-/// Taker that documents with one value each may also be given to here and there.
-pub(super) trait FewSink: Sink {
-    /// What a look at one of them takes about, in nanoseconds.
-    const FEW_NS: u64 = 10;
-
-    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
-        codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1))
     }
 }
 
@@ -86,7 +82,7 @@ impl Scan {
     }
 
     /// The same, but for documents that match here and there and have one value at the most: these are looked up one by one.
-    pub(super) fn few_or_blocks<S: FewSink>(
+    pub(super) fn few_or_blocks<S: Sink>(
         &mut self,
         part: &OfSegment<'_>,
         sink: &mut S,

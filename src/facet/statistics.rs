@@ -18,7 +18,7 @@ use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
-use super::scan::{FewSink, InBlock, NUMBER_NS, NumbersAt, Scan, Sink};
+use super::scan::{InBlock, NUMBER_NS, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use super::terms::TERM_NS;
@@ -535,6 +535,7 @@ impl Looking {
 
 impl Sink for Looking {
     const VALUE_NS: u64 = 6;
+    const FEW_NS: u64 = 12;
 
     type Key = u64;
 
@@ -544,6 +545,10 @@ impl Sink for Looking {
 
     fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
         self.add_repeated(code, n_docs.into())
+    }
+
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        self.add_codes(codes)
     }
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
@@ -576,14 +581,6 @@ impl Sink for Looking {
         let done = self.add_codes(&codes);
         self.codes = codes;
         done.map(|()| n_with)
-    }
-}
-
-impl FewSink for Looking {
-    const FEW_NS: u64 = 12;
-
-    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
-        self.add_codes(codes)
     }
 }
 

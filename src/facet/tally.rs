@@ -1,6 +1,6 @@
 //! How often each code was met.
 
-use super::scan::{FewSink, InBlock, Sink};
+use super::scan::{InBlock, Sink};
 use crate::budget::{self, Held};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
@@ -262,8 +262,6 @@ impl Sink for Tally {
         self.add_block(block, of.places)
     }
 }
-
-impl FewSink for Tally {}
 
 /// Adds the count of one to another of the same code; whether it is of the same.
 fn add_if_same(to: &mut Counted, other: Counted) -> bool {
