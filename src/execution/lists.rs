@@ -4,7 +4,7 @@ use crate::bitmap::{Container, ContainerKind};
 use crate::budget;
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
-use crate::expansion::{DocSet, Expansion, TermsWalked};
+use crate::expansion::{DocSet, Expansion, TermCounts};
 use crate::plan::leaf::{self, Leaf, Postings};
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
 use crate::recycle::recycled;
@@ -32,7 +32,7 @@ pub(super) struct Lists<'s> {
 struct Expanded {
     leaf: LeafId,
     docs: DocSet,
-    walked: TermsWalked,
+    walked: TermCounts,
     /// What uniting them took, where that was timed.
     took: Duration,
 }
@@ -41,7 +41,7 @@ struct Expanded {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uniting {
     pub(super) leaf: LeafId,
-    pub(super) walked: TermsWalked,
+    pub(super) walked: TermCounts,
     /// Bytes of postings.
     pub(super) bytes_read: u64,
     /// Zero unless it was timed.

@@ -38,11 +38,10 @@ pub(crate) fn leaf_has(
         (Postings::PresenceUnread, Some(field)) => list_has(&field.presence()?, doc),
         (Postings::Column(values), _) => column_has(values, doc),
         (Postings::Terms(terms), Some(field)) => {
-            let LeafKey::Expansion { field: id, nth } = key else { return Ok(false) };
+            let LeafKey::Expansion { nth, .. } = key else { return Ok(false) };
             let expansion = &plan.expansions[*nth as usize];
-            let has_ordinals = part.segment.schema().get(*id).has_ordinals();
-            if let Some((column, codes)) = leaf.values(expansion, field, has_ordinals)? {
-                return column_has(&ColumnValues { column, codes, terms: None }, doc);
+            if let Some(values) = leaf.values(expansion, field)? {
+                return column_has(&values, doc);
             }
             let mut has = false;
             let mut look = |info: &TermInfo| {

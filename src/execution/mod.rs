@@ -42,7 +42,7 @@ use pair::Pair;
 pub(crate) use pair::count_live;
 use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
-pub(crate) use result::{MatchSet, MatchWindows, Matches};
+pub(crate) use result::{MatchSet, MatchWindow, MatchWindows, Matches};
 use std::ops::Range;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! What happened while a plan ran: counted always, timed on demand.
 
 use crate::bitmap::ContainerKind;
-use crate::expansion::TermsWalked;
+use crate::expansion::TermCounts;
 use crate::format::terms::PostingsAt;
 use crate::phrase::PhraseWork;
 use crate::plan::leaf::Postings;
@@ -43,7 +43,7 @@ pub(crate) struct NodeProfile {
     pub(crate) skipped: u64,
     pub(crate) bytes_read: u64,
     /// What finding the terms of a pattern took.
-    pub(crate) terms: Option<TermsWalked>,
+    pub(crate) terms: Option<TermCounts>,
     /// Documents in which words were placed.
     pub(crate) placed: u64,
     /// Positions that were read for that.

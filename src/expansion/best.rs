@@ -10,7 +10,7 @@ use std::ops::Bound;
 use super::automaton::{AfterPrefix, RegexAutomaton};
 use super::levenshtein::LevenshteinAutomaton;
 use super::wildcard::WildcardAutomaton;
-use super::{AnyAutomaton, Expansion, TermPattern, TermsWalked, too_many_visited};
+use super::{AnyAutomaton, Expansion, TermCounts, TermPattern, too_many_visited};
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
@@ -22,7 +22,7 @@ use crate::limits;
 pub(crate) struct BestTerms {
     pub(crate) terms: Vec<BestTerm>,
     /// In all segments together; a term of several segments is expanded once. Cut where there are others.
-    pub(crate) walked: TermsWalked,
+    pub(crate) walked: TermCounts,
 }
 
 /// A term, and what each segment knows of it.
@@ -77,7 +77,7 @@ impl Expansion {
     ) -> Result<BestTerms> {
         let walks = dictionaries.iter().map(|dictionary| Walk::new(self, dictionary));
         let mut walks = walks.collect::<Result<Vec<_>>>()?;
-        let mut walked = TermsWalked::default();
+        let mut walked = TermCounts::default();
         // The worst on top.
         let mut best: BinaryHeap<BestTerm> = BinaryHeap::new();
         let mut term = vec![];

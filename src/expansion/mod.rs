@@ -53,6 +53,7 @@ use crate::error::{Error, Result};
 use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
 use crate::limits::{self, Limits};
 use crate::segment::reader::FieldReader;
+use crate::sums::sums;
 
 /// Terms of a pattern that may be [scored](crate::SearchBuilder::pattern_terms), unless [`Limits`] says otherwise.
 pub const PATTERN_TERMS_MAX: u32 = Limits::DEFAULT.pattern_terms;
@@ -94,15 +95,20 @@ enum AnyAutomaton {
     Fuzzy(AfterPrefix<LevenshteinAutomaton>),
 }
 
-/// What a walk over one dictionary did.
+/// Terms that a walk over dictionaries for a pattern went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TermsWalked {
-    /// Terms looked at.
-    pub(crate) visited: u64,
-    /// Terms that are meant.
-    pub(crate) expanded: u64,
-    /// Whether the walk ended before the last one.
-    pub(crate) cut: bool,
+#[non_exhaustive]
+pub struct TermCounts {
+    /// Terms looked at, whether they match the pattern or not.
+    pub visited: u64,
+    /// Terms that match it.
+    pub expanded: u64,
+    /// Whether the walk stopped before the last of them, because no more were needed or allowed.
+    pub cut: bool,
+}
+
+sums! {
+    TermCounts: visited, expanded | cut;
 }
 
 /// Whether a walk goes on.
@@ -208,7 +214,7 @@ impl Expansion {
         &self,
         dictionary: &TermDictionary<S>,
         sink: impl FnMut(TermInfo) -> Result<Walk>,
-    ) -> Result<TermsWalked> {
+    ) -> Result<TermCounts> {
         self.walk_among(dictionary, self.ordinals(dictionary)?, sink)
     }
 
@@ -218,13 +224,13 @@ impl Expansion {
         dictionary: &TermDictionary<S>,
         ordinals: Option<Range<u32>>,
         mut sink: impl FnMut(TermInfo) -> Result<Walk>,
-    ) -> Result<TermsWalked> {
+    ) -> Result<TermCounts> {
         let ordinals = match (ordinals, &*self.pattern) {
             (Some(ordinals), _) => ordinals,
             (None, TermPattern::Set(values)) => return walk_set(dictionary, values, sink),
             (None, _) => return self.walk_automaton(dictionary, sink),
         };
-        let mut walked = TermsWalked::default();
+        let mut walked = TermCounts::default();
         let mut infos = dictionary.infos(ordinals);
         while let Some(info) = infos.next()? {
             walked.visited += 1;
@@ -241,17 +247,17 @@ impl Expansion {
         &self,
         dictionary: &TermDictionary<S>,
         sink: impl FnMut(TermInfo) -> Result<Walk>,
-    ) -> Result<TermsWalked> {
+    ) -> Result<TermCounts> {
         match self.automaton.as_deref() {
             Some(AnyAutomaton::Wildcard(automaton)) => search(dictionary.search(automaton), sink),
             Some(AnyAutomaton::Regex(automaton)) => search(dictionary.search(&**automaton), sink),
             Some(AnyAutomaton::Fuzzy(automaton)) => search(dictionary.search_live(automaton), sink),
-            None => Ok(TermsWalked::default()),
+            None => Ok(TermCounts::default()),
         }
     }
 
     /// Adds the documents of all terms of a field to `docs`, until it holds every document.
-    pub(crate) fn unite(&self, field: FieldReader<'_>, docs: &mut DocSet) -> Result<TermsWalked> {
+    pub(crate) fn unite(&self, field: FieldReader<'_>, docs: &mut DocSet) -> Result<TermCounts> {
         self.walk(&field.terms()?, |info| {
             docs.add_term(field, &info)?;
             Ok(if docs.is_full() { Walk::Stop } else { Walk::On })
@@ -266,13 +272,13 @@ impl Expansion {
         known: Option<&[TermInfo]>,
         k: usize,
         out: &mut Vec<u32>,
-    ) -> Result<(TermsWalked, u64)> {
+    ) -> Result<(TermCounts, u64)> {
         let mut smallest = documents::Smallest::new(k, std::mem::take(out));
         let mut add = |info: &TermInfo| -> Result<Walk> {
             smallest.add_term(field, info)?;
             Ok(if smallest.is_settled() { Walk::Stop } else { Walk::On })
         };
-        let mut walked = TermsWalked::default();
+        let mut walked = TermCounts::default();
         match known {
             None => walked = self.walk(&field.terms()?, |info| add(&info))?,
             Some(infos) => {
@@ -293,8 +299,8 @@ fn walk_set<'s, S: Source<'s>>(
     dictionary: &TermDictionary<S>,
     values: &[Vec<u8>],
     mut sink: impl FnMut(TermInfo) -> Result<Walk>,
-) -> Result<TermsWalked> {
-    let mut walked = TermsWalked::default();
+) -> Result<TermCounts> {
+    let mut walked = TermCounts::default();
     for value in values {
         budget::work(LOOKED_UP_NS)?;
         walked.visited += 1;
@@ -311,9 +317,9 @@ fn walk_set<'s, S: Source<'s>>(
 fn search<'s, S: Source<'s>, A: TermAutomaton>(
     terms: TermSearch<'s, S, A>,
     mut sink: impl FnMut(TermInfo) -> Result<Walk>,
-) -> Result<TermsWalked> {
+) -> Result<TermCounts> {
     let mut terms = terms.visiting_at_most(limits::current().terms_visited);
-    let mut walked = TermsWalked::default();
+    let mut walked = TermCounts::default();
     while let Some((_, _, info)) = terms.next()? {
         walked.expanded += 1;
         if sink(info)? == Walk::Stop {

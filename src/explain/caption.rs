@@ -29,6 +29,16 @@ pub(super) struct Caption {
     pub(super) verdict: Option<Verdict>,
 }
 
+impl Caption {
+    /// Of something that took so much of all time, where it was run.
+    fn timed(mut lines: Vec<String>, time_ns: Option<u64>, all_ns: u64) -> Self {
+        let ns = time_ns.unwrap_or(0);
+        let share = if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
+        lines.extend(time_ns.map(|ns| format!("{}, {:.0} %", Time(ns), share * 100.0)));
+        Caption { lines, share, verdict: None }
+    }
+}
+
 /// A box of a drawing, and what joins it to another: from the one to the other flow so many documents.
 pub(super) struct Drawn<'t> {
     pub(super) name: String,
@@ -38,19 +48,12 @@ pub(super) struct Drawn<'t> {
     pub(super) decisions: &'t [Decision],
 }
 
-/// A node, and where in the list its parent stands.
-pub(super) struct Placed<'t, N> {
-    pub(super) node: &'t N,
-    pub(super) parent: Option<usize>,
-}
-
-/// Everything below and including `roots`, level by level.
-pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<Placed<'_, N>> {
-    let mut placed: Vec<_> = roots.iter().map(|node| Placed { node, parent: None }).collect();
+/// Everything below and including `roots`, level by level, each with where in the list its parent stands.
+pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<(&N, Option<usize>)> {
+    let mut placed: Vec<_> = roots.iter().map(|node| (node, None)).collect();
     let mut at = 0;
-    while at < placed.len() {
-        let below = placed[at].node.below();
-        placed.extend(below.iter().map(|node| Placed { node, parent: Some(at) }));
+    while let Some((node, _)) = placed.get(at) {
+        placed.extend(node.below().iter().map(|node| (node, Some(at))));
         at += 1;
     }
     placed
@@ -73,7 +76,7 @@ impl ExplainTree {
     pub(super) fn drawn_nodes(&self) -> impl Iterator<Item = Drawn<'_>> {
         let all_ns = self.all_ns();
         let nodes = by_level(std::slice::from_ref(&self.plan)).into_iter().zip(0..);
-        nodes.map(move |(Placed { node, parent }, at)| {
+        nodes.map(move |((node, parent), at)| {
             let name = format!("n{at}");
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
             let (caption, tooltip) = (marked(node, all_ns, &self.documents), Some(node.tooltip()));
@@ -85,7 +88,7 @@ impl ExplainTree {
     pub(super) fn drawn_facets(&self, from: usize) -> impl Iterator<Item = Drawn<'_>> {
         let (all_ns, matches) = (self.all_ns(), self.matches());
         let facets = by_level(&self.facets).into_iter().zip(0..);
-        facets.map(move |(Placed { node, parent }, at)| {
+        facets.map(move |((node, parent), at)| {
             let (name, caption) = (format!("f{at}"), node.caption(all_ns));
             let edge = match parent {
                 None => (format!("n{from}"), name.clone(), matches.documents_out()),
@@ -119,15 +122,12 @@ impl ExplainNode {
         let texts = [self.short_label(), &self.algorithm];
         lines.extend(texts.into_iter().filter(|it| !it.is_empty()).map(line));
         lines.push(line(&estimate(&self.estimate)));
-        let mut share = 0.0;
         if let Some(actual) = &self.actual {
             let ended = actual.ended().map(str::to_owned).or_else(|| misjudged(self));
             let found = Count(actual.documents, "document").to_string();
             lines.push([Some(found), ended].into_iter().flatten().collect::<Vec<_>>().join(", "));
-            share = part(actual.time_ns, all_ns);
-            lines.push(time(actual.time_ns, share));
         }
-        Caption { lines, share, verdict: None }
+        Caption::timed(lines, self.time_ns(), all_ns)
     }
 
     /// What is shown on request: which node it is, and all of what it answers.
@@ -151,14 +151,8 @@ impl ExplainFacet {
         };
         let options = self.options.as_deref().unwrap_or_default();
         let texts = ["Facet", &what, options, &self.algorithm];
-        let mut lines: Vec<_> =
-            texts.into_iter().filter(|text| !text.is_empty()).map(line).collect();
-        let mut share = 0.0;
-        if let Some(actual) = &self.actual {
-            share = part(actual.time_ns, all_ns);
-            lines.push(time(actual.time_ns, share));
-        }
-        Caption { lines, share, verdict: None }
+        let lines = texts.into_iter().filter(|text| !text.is_empty()).map(line);
+        Caption::timed(lines.collect(), self.time_ns(), all_ns)
     }
 }
 
@@ -187,12 +181,4 @@ fn line(text: &str) -> String {
 /// Text that may be shown: control characters and marks that reorder text are written as escapes.
 fn shown(text: &str, chars_max: usize) -> String {
     terminal::printable(&shortened(text, chars_max)).into_owned()
-}
-
-fn part(ns: u64, all_ns: u64) -> f64 {
-    if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 }
-}
-
-fn time(ns: u64, share: f64) -> String {
-    format!("{}, {:.0} %", Time(ns), share * 100.0)
 }

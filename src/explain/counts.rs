@@ -1,7 +1,7 @@
 //! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
 
-use crate::expansion::TermsWalked;
-pub use crate::facet::ColumnCounts;
+pub use crate::expansion::TermCounts;
+pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
 pub use crate::sort::StreamCounts;
 use crate::sums::sums;
 use std::ops::AddAssign;
@@ -34,18 +34,6 @@ pub struct Actual {
     pub complete: bool,
     /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
     pub stopped: bool,
-}
-
-/// Terms that a node which stands for those of a pattern went through.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TermCounts {
-    /// Terms looked at, whether they match the pattern or not.
-    pub visited: u64,
-    /// Terms that match it.
-    pub expanded: u64,
-    /// Whether the node stopped before the last of them, because no more were needed or allowed.
-    pub cut: bool,
 }
 
 /// What a node that looks for a phrase has read.
@@ -125,54 +113,6 @@ pub struct ContainerCounts {
     pub skipped: u64,
 }
 
-/// The buckets that a facet is counted in, which lies within another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InBuckets {
-    /// How many there are.
-    pub buckets: u64,
-    /// The documents of all of them together.
-    pub documents: u64,
-}
-
-/// What counting one facet took. A term that several segments have is a term of each, so that all
-/// three numbers of terms add up to [`ExplainFacet::terms`](super::ExplainFacet::terms).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FacetActual {
-    /// Terms whose postings were intersected with the result.
-    pub terms_intersected: u64,
-    /// Terms whose postings were not read: they could not enter the top by their document frequency,
-    /// or every document was accounted for before their turn came.
-    pub terms_skipped: u64,
-    /// Terms whose count is their document frequency, because every document matches.
-    pub terms_from_document_frequency: u64,
-    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
-    pub deleted_taken_away: u64,
-    /// Time of the facet.
-    pub time_ns: u64,
-    /// Bytes of postings and dictionary that it read.
-    pub bytes_read: u64,
-    /// What was looked at in a column, where it is counted by one; within another facet also beside terms, as each bucket may
-    /// be counted in another way.
-    pub column: Option<ColumnCounts>,
-    /// Within another facet, in which of its buckets it was counted.
-    pub within: Option<InBuckets>,
-}
-
-impl FacetActual {
-    /// Whether it says anything of terms. What lies within another facet may be counted by terms in one bucket and by a
-    /// column in the next.
-    pub(super) fn is_by_terms(&self) -> bool {
-        self.column.is_none()
-            || self.terms_intersected > 0
-            || self.terms_skipped > 0
-            || self.terms_from_document_frequency > 0
-            || self.deleted_taken_away > 0
-            || self.bytes_read > 0
-    }
-}
-
 impl Default for Actual {
     fn default() -> Self {
         Actual {
@@ -192,14 +132,7 @@ impl Default for Actual {
     }
 }
 
-impl From<TermsWalked> for TermCounts {
-    fn from(TermsWalked { visited, expanded, cut }: TermsWalked) -> Self {
-        TermCounts { visited, expanded, cut }
-    }
-}
-
 sums! {
-    TermCounts: visited, expanded | cut;
     PositionCounts: candidates, positions;
     CandidateCounts: looked_up, found, skipped_by_blocks, skipped_by_frequencies;
     ContainerCounts: array, bitmap, run, skipped;

@@ -174,7 +174,7 @@ mod tests {
         ] {
             let line = dot.lines().find(|line| line.contains(&format!(" {name} ["))).unwrap();
             assert!(line.contains(mark) && line.contains(colour), "{line}");
-            let boxes = crate::explain::mermaid::boxes(&chart);
+            let boxes = crate::explain::mermaid::tests::boxes(&chart);
             let (_, shown) = boxes.iter().find(|(of, _)| of == name).unwrap();
             assert!(shown.starts_with(mark), "{shown}");
         }
@@ -323,14 +323,14 @@ mod tests {
         };
         let nodes = by_level(std::slice::from_ref(&tree.plan));
         let captions: Vec<_> =
-            nodes.iter().map(|it| it.node.caption(all_ns).lines.join("\n")).collect();
+            nodes.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
         assert_eq!(labels('n'), captions);
         let facets = by_level(&tree.facets);
         let captions: Vec<_> =
-            facets.iter().map(|it| it.node.caption(all_ns).lines.join("\n")).collect();
+            facets.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
         assert_eq!(labels('f'), captions);
-        let decisions = nodes.iter().map(|it| &it.node.decisions);
-        let decisions = decisions.chain(facets.iter().map(|it| &it.node.decisions));
+        let decisions = nodes.iter().map(|(it, _)| &it.decisions);
+        let decisions = decisions.chain(facets.iter().map(|(it, _)| &it.decisions));
         let n_others = decisions.map(|it| not_taken(it).count()).sum::<usize>();
         assert_eq!(graph.nodes.len(), nodes.len() + facets.len() + n_others);
         // Everything but the root has one edge.

@@ -1,6 +1,6 @@
 //! [`ExplainTree`] → folded stacks: a line for every node with the names above it and its own time.
 
-use super::caption::{Placed, by_level};
+use super::caption::by_level;
 use super::tree::Branch;
 use super::units::shortened;
 use super::{ExplainTree, PlanningTimes};
@@ -51,11 +51,11 @@ impl ExplainTree {
 fn stacks<N: Branch>(
     out: &mut String,
     top: &str,
-    nodes: &[Placed<'_, N>],
+    nodes: &[(&N, Option<usize>)],
     names: fn(&N) -> (&str, &str),
 ) {
     let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
-    for Placed { node, parent } in nodes {
+    for (node, parent) in nodes {
         let above = parent.map_or(top, |parent| &paths[parent]);
         let (operator, label) = names(node);
         let path = format!("{above};{}", frame(operator, label));

@@ -11,7 +11,7 @@ use super::units::shortened;
 use super::windows::{self, Maps};
 use super::{
     Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
-    ExplainTree, NodeSegment, PositionCounts, TermCounts,
+    ExplainTree, NodeSegment, PositionCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::phrase;
@@ -330,64 +330,64 @@ impl Explaining<'_, '_> {
 
     fn decision(&self, decision: &decision::Decision) -> Decision {
         let leaf = |leaf: LeafId| self.leaf_query(leaf).to_text();
-        let (reason, alternative) = match decision.rule {
+        let (name, reason, alternative) = match decision.rule {
             Rule::AbsentTerm(absent) => {
-                (format!("no document has {}", leaf(absent)), "intersect the rest")
+                ("prove empty", format!("no document has {}", leaf(absent)), "intersect the rest")
             }
             Rule::NeverMeet => {
                 let why = "the bounds leave no document: inputs that are never in the same container, or exclude each other";
-                (why.into(), "intersect them")
+                ("prove empty", why.into(), "intersect them")
             }
             Rule::SmallestFirst { moved: true } => {
-                ("the smallest input decides what the others are asked for; moved from the order of the query".into(), "largest first")
+                ("smallest first", "the smallest input decides what the others are asked for; moved from the order of the query".into(), "largest first")
             }
             Rule::SmallestFirst { moved: false } => {
-                ("the smallest input decides what the others are asked for; the query's order already".into(), "largest first")
+                ("smallest first", "the smallest input decides what the others are asked for; the query's order already".into(), "largest first")
             }
             Rule::Kernel { chosen } => {
                 let reason = format!("{} suits most containers of the two smallest inputs", chosen.name());
-                (reason, chosen.alternative().name())
+                ("kernel", reason, chosen.alternative().name())
             }
-            Rule::CountLastStep => ("only the number is wanted, so the last step writes nothing".into(), "write the result, then count it"),
-            Rule::InclusionExclusion => ("|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count"),
-            Rule::CountWhileUniting => ("the last input is only compared with what the others left".into(), "write the union, then count it"),
-            Rule::Complement => ("count what is excluded and subtract".into(), "write everything else, then count it"),
-            Rule::CountIsKnown => ("the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
-            Rule::EveryDocument(all) => (format!("every document has {}, so it is no condition", leaf(all)), "read it"),
-            Rule::DropFromUnion(absent) => (format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
+            Rule::CountLastStep => ("count the last step", "only the number is wanted, so the last step writes nothing".into(), "write the result, then count it"),
+            Rule::InclusionExclusion => ("inclusion and exclusion", "|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count"),
+            Rule::CountWhileUniting => ("count while uniting", "the last input is only compared with what the others left".into(), "write the union, then count it"),
+            Rule::Complement => ("count the complement", "count what is excluded and subtract".into(), "write everything else, then count it"),
+            Rule::CountIsKnown => ("count is known", "the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
+            Rule::EveryDocument(all) => ("every document has it", format!("every document has {}, so it is no condition", leaf(all)), "read it"),
+            Rule::DropFromUnion(absent) => ("no document has it", format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
             Rule::UniteTerms { terms } => {
                 let reason = format!("one pass over {} or so sets a bit for each document; nothing is planned for each of them", counted(terms, "term"));
-                (reason, "an operator for each term")
+                ("unite the terms", reason, "an operator for each term")
             }
             Rule::ByColumn { documents } => {
                 let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
-                (reason, "unite the lists of its terms")
+                ("compare by the column", reason, "unite the lists of its terms")
             }
             Rule::UniteLists { documents } => {
                 let reason = format!("uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so");
-                (reason, "compare by the column")
+                ("unite the lists", reason, "compare by the column")
             }
             Rule::LessDeleted { documents } => {
                 let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
-                (reason, "find the documents of the range, without deleted ones")
+                ("take deleted documents away", reason, "find the documents of the range, without deleted ones")
             }
             Rule::SmallestOfTerms { documents } => {
                 let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
-                (reason, "unite the lists")
+                ("smallest documents", reason, "unite the lists")
             }
             Rule::PositionsLast { is_beside_others } => {
                 let other = match is_beside_others {
                     true => "place the words before other conditions",
                     false => "place the words in every document of the rarest one",
                 };
-                ("only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
+                ("positions last", "only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
             }
             Rule::StopAtPage { documents } => {
                 let reason = format!("the page is full after {}; further windows are only counted, or not visited", counted(documents, "document"));
-                (reason, "collect every document")
+                ("stop at the page", reason, "collect every document")
             }
         };
-        let mut explained = Decision::accepted(decision.rule.name(), reason)
+        let mut explained = Decision::accepted(name, reason)
             .costing(decision.cost_ns.round() as u64)
             .instead_of(alternative, Some(decision.alternative_ns.round() as u64));
         explained.put_measured(self.measured(), &self.plan.otherwise(decision));
@@ -414,7 +414,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             run: profile.runs,
             skipped: profile.skipped,
         },
-        terms: profile.terms.map(TermCounts::from),
+        terms: profile.terms,
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         complete: profile.complete,

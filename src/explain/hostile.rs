@@ -263,7 +263,7 @@ fn draw_for_their_parsers() {
         write(&name, "pgjson", tree.to_pgjson());
         write(&name, "folded", tree.to_folded());
         let mermaid = tree.to_mermaid();
-        let boxes = super::mermaid::boxes(&mermaid);
+        let boxes = super::mermaid::tests::boxes(&mermaid);
         let labels: Vec<_> =
             boxes.iter().map(|(name, text)| serde_json::json!([name, text]).to_string()).collect();
         write(&name, "labels", labels.join("\n"));

@@ -1,45 +1,15 @@
-//! [`ExplainTree`] → JSON, by hand: the shape is a contract, so it is written where it can be read,
-//! and the library needs no serialisation framework.
+//! [`ExplainTree`] → JSON. The shape is a contract: [`json_values`](super::json_values) has it as a table.
 
-use super::json_values::put_all;
-use super::{ExplainNode, ExplainTree, SCHEMA_VERSION};
+use super::ExplainTree;
+use super::json_values::JsonValue;
 use crate::json::Json;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
     pub fn to_json(&self) -> String {
-        Json::of_object(|json| {
-            json.put("schema_version", &SCHEMA_VERSION);
-            put_all!(json, self; query, parsed, rewritten, notes, findings);
-            json.field("plan").node(&self.plan);
-            json.put("segments", &self.segments);
-            json.put_some("page", self.page.as_ref());
-            json.put("facets", &self.facets);
-            json.put_full("documents", &self.documents);
-            json.put_some("term_lookups", self.term_lookups.as_ref());
-            json.put_some("planning_ns", self.planning_ns.as_ref());
-            json.put_some("planning", self.planning.as_ref());
-            json.put_some("rest_ns", self.rest_ns().as_ref());
-            json.put_some("total_ns", self.total_ns.as_ref());
-        })
-    }
-}
-
-impl Json {
-    fn node(&mut self, node: &ExplainNode) {
-        self.object(|json| {
-            put_all!(json, node; id, operator, label, field, predicate);
-            json.put_word("algorithm", &node.algorithm);
-            json.put("estimate", &node.estimate);
-            json.put_some("terms", node.terms.as_ref());
-            json.put_some("actual", node.actual.as_ref());
-            if let Some(q_error) = node.q_error() {
-                json.field("q_error").number((q_error * 1000.0).round() / 1000.0);
-            }
-            put_all!(json, node; segments, decisions);
-            json.put_full("windows", &node.windows);
-            json.field("children").array(&node.children, Json::node);
-        });
+        let mut json = Json::default();
+        self.write(&mut json);
+        json.out
     }
 }
 
@@ -49,7 +19,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::explain::sample;
+    use crate::explain::{ExplainNode, sample};
 
     fn parsed(tree: &ExplainTree) -> Value {
         serde_json::from_str(&tree.to_json()).expect("valid JSON")

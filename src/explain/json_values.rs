@@ -5,11 +5,11 @@ use super::counts::{
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
 use super::tree::{
-    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainPage, ExplainSegment,
-    NodeSegment, PlanningTimes,
+    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
+    ExplainSegment, ExplainTree, NodeSegment, PlanningTimes,
 };
-use super::{ExplainDocument, Finding, Severity, Verdict};
-use crate::error::Result;
+use super::{ExplainDocument, Finding, SCHEMA_VERSION, Severity, Verdict};
+use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
@@ -19,6 +19,12 @@ pub(super) trait JsonValue: Sized {
     fn write(&self, json: &mut Json);
 
     fn read(reader: &mut Reader<'_>) -> Result<Self>;
+
+    /// Reads it to where it belongs: nodes inside each other are not moved about on the stack.
+    fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        *self = Self::read(reader)?;
+        Ok(())
+    }
 }
 
 impl Json {
@@ -51,9 +57,22 @@ macro_rules! put_all {
 }
 pub(super) use put_all;
 
+/// A value that need not be there.
+fn read_some<T: JsonValue>(slot: &mut Option<T>, reader: &mut Reader<'_>) -> Result<()> {
+    *slot = Some(T::read(reader)?);
+    Ok(())
+}
+
 /// A text that is empty where JSON has null.
-pub(super) fn word(reader: &mut Reader<'_>) -> Result<String> {
-    Ok(reader.or_null(Reader::string)?.unwrap_or_default())
+fn read_word(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
+    *slot = reader.or_null(Reader::string)?.unwrap_or_default();
+    Ok(())
+}
+
+/// The id of a node, which has to be the path that leads to it.
+fn read_place(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
+    *slot = reader.places().fold("0".to_owned(), |place, nth| format!("{place}.{nth}"));
+    reader.one_of(&[(&**slot, ())])
 }
 
 macro_rules! json_scalars {
@@ -74,6 +93,7 @@ json_scalars! {
     u32: number, whole;
     u64: number, whole;
     f32: number, float;
+    f64: number, double;
     bool: boolean, boolean;
 }
 
@@ -101,13 +121,20 @@ impl<T: JsonValue> JsonValue for Option<T> {
     }
 }
 
-impl<T: JsonValue> JsonValue for Vec<T> {
+impl<T: JsonValue + Default> JsonValue for Vec<T> {
     fn write(&self, json: &mut Json) {
         json.array(self, |json, value| value.write(json));
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        reader.array(T::read)
+        let mut items = vec![];
+        reader.array(|reader| {
+            let mut item = T::default();
+            item.read_to(reader)?;
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(items)
     }
 }
 
@@ -156,6 +183,9 @@ impl JsonValue for BTreeMap<String, Verdict> {
 /// | `word` | always, null where it is empty | as `may` |
 /// | `terms` | in a facet of which anything was counted by terms | as `may` |
 /// | `told` | where the function of that name has one | never, as it follows from the others |
+/// | `rounded` | as `told`, with three decimals | never |
+/// | `place` | always | has to be the place of the node, as a path from the root |
+/// | `version` | always, [`SCHEMA_VERSION`] | has to be that |
 macro_rules! json_objects {
     ($($type:ident { $($how:ident $name:ident,)+ } $(=> $check:ident)?)+) => {
         $(impl JsonValue for $type {
@@ -167,16 +197,21 @@ macro_rules! json_objects {
 
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
                 let mut it = Self::default();
+                it.read_to(reader)?;
+                Ok(it)
+            }
+
+            fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
                 let required = [$(json_objects!(required $how $name)),+].concat();
                 reader.object(&required, |reader, name| {
-                    match name {
-                        $(stringify!($name) => json_objects!(read $how it, reader, $name),)+
+                    let read = match name {
+                        $(stringify!($name) => json_objects!(read $how self, reader, $name),)+
                         _ => return Ok(false),
-                    }
-                    Ok(true)
+                    };
+                    read.map(|()| true)
                 })?;
-                $($check(reader, &it)?;)?
-                Ok(it)
+                $($check(reader, self)?;)?
+                Ok(())
             }
         })+
     };
@@ -197,19 +232,37 @@ macro_rules! json_objects {
     (write told $it:expr, $json:ident, $name:ident) => {
         $json.put_some(stringify!($name), $it.$name().as_ref())
     };
+    (write rounded $it:expr, $json:ident, $name:ident) => {
+        let rounded = $it.$name().map(|number| (number * 1_000.0).round() / 1_000.0);
+        $json.put_some(stringify!($name), rounded.as_ref())
+    };
+    (write place $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
+    (write version $it:expr, $json:ident, $name:ident) => {
+        $json.put(stringify!($name), &SCHEMA_VERSION)
+    };
     (required must $name:ident) => { &[stringify!($name)][..] };
+    (required place $name:ident) => { &[stringify!($name)][..] };
+    (required version $name:ident) => { &[stringify!($name)][..] };
     (required $how:ident $name:ident) => { &[][..] };
-    (read some $it:ident, $reader:ident, $name:ident) => {
-        $it.$name = Some(JsonValue::read($reader)?)
-    };
-    (read word $it:ident, $reader:ident, $name:ident) => { $it.$name = word($reader)? };
-    (read told $it:ident, $reader:ident, $name:ident) => { return Ok(false) };
-    (read $how:ident $it:ident, $reader:ident, $name:ident) => {
-        $it.$name = JsonValue::read($reader)?
-    };
+    (read some $it:expr, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
+    (read word $it:expr, $reader:ident, $name:ident) => { read_word(&mut $it.$name, $reader) };
+    (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read place $it:expr, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
+    (read version $it:expr, $reader:ident, $name:ident) => { check_version($reader) };
+    (read $how:ident $it:expr, $reader:ident, $name:ident) => { $it.$name.read_to($reader) };
 }
 
 json_objects! {
+    ExplainTree {
+        version schema_version, must query, must parsed, must rewritten, must notes, may findings, must plan, must segments,
+        some page, must facets, full documents, some term_lookups, some planning_ns, some planning, told rest_ns,
+        some total_ns,
+    }
+    ExplainNode {
+        place id, must operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
+        some actual, rounded q_error, may segments, may decisions, full windows, must children,
+    }
     ExplainPage { must offset, must limit, must total, }
     PlanningTimes { some parse_ns, must bind_ns, must look_up_ns, must estimate_ns, must choose_ns, }
     Estimate { must documents, must lower, must upper, must source, }
@@ -252,6 +305,21 @@ json_objects! {
         must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
     }
     Explanation { must value, must what, must parts, }
+}
+
+/// The number of the version, which has to be the one that is known.
+pub(super) fn check_version(reader: &mut Reader<'_>) -> Result<()> {
+    let version: u64 = reader.whole()?;
+    if version == u64::from(SCHEMA_VERSION) {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::UnsupportedVersion, "reading schema_version of a plan")
+        .expected(SCHEMA_VERSION.to_string())
+        .found(version.to_string());
+    Err(match version > u64::from(SCHEMA_VERSION) {
+        true => error.hint("a newer treepie wrote it, and reads it"),
+        false => error,
+    })
 }
 
 fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {

@@ -169,53 +169,8 @@ fn coded(text: &str) -> String {
     out
 }
 
-/// The boxes of a chart, names and what is shown in them, as Mermaid reads it; everything else has to be as we write it.
 #[cfg(test)]
-pub(super) fn boxes(chart: &str) -> Vec<(String, String)> {
-    let decoded = |text: &str| {
-        assert!(!text.contains(['"', '%', '`', ':', '<', '>', '&', '°']), "{text:?}");
-        let mut parts = text.split('#');
-        let mut out = parts.next().unwrap_or_default().to_owned();
-        assert!(!out.contains(';'), "{text:?}");
-        for part in parts {
-            let (code, rest) = part.split_once(';').expect("an entity that ends");
-            assert!(!rest.contains(';'), "{text:?}");
-            out.extend(char::from_u32(code.parse().expect("a number")));
-            out.push_str(rest);
-        }
-        out
-    };
-    let is_name = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    let lines = chart.strip_prefix("flowchart BT\n").expect("a flowchart").lines();
-    let mut boxes = vec![];
-    for line in lines {
-        let line = line.trim_start();
-        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-        match first {
-            "style" | "linkStyle" => assert!(!rest.contains(['"', ';']), "{line}"),
-            "subgraph" => assert_eq!(rest, "facets"),
-            "end" => assert_eq!(rest, ""),
-            name if is_name(name) && (rest.starts_with("-->|\"") || rest.starts_with("-.- ")) => {
-                let to = rest.rsplit(' ').next().unwrap();
-                assert!(is_name(to), "{line}");
-            }
-            name if is_name(name) && rest.is_empty() => {}
-            _ => {
-                let (name, rest) = line.split_once("[\"").expect("a box");
-                assert!(is_name(name), "{line}");
-                let text = rest.strip_suffix("\"]").expect("a box that ends");
-                let shown: Vec<_> = text.split("<br/>").map(decoded).collect();
-                boxes.push((name.to_owned(), shown.join("\n")));
-            }
-        }
-    }
-    boxes
-}
-
-#[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -223,6 +178,52 @@ mod tests {
     use crate::explain::{hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.mmd");
+
+    /// The boxes of a chart, names and what is shown in them, as Mermaid reads it; everything else has to be as we write it.
+    pub(in crate::explain) fn boxes(chart: &str) -> Vec<(String, String)> {
+        let decoded = |text: &str| {
+            assert!(!text.contains(['"', '%', '`', ':', '<', '>', '&', '°']), "{text:?}");
+            let mut parts = text.split('#');
+            let mut out = parts.next().unwrap_or_default().to_owned();
+            assert!(!out.contains(';'), "{text:?}");
+            for part in parts {
+                let (code, rest) = part.split_once(';').expect("an entity that ends");
+                assert!(!rest.contains(';'), "{text:?}");
+                out.extend(char::from_u32(code.parse().expect("a number")));
+                out.push_str(rest);
+            }
+            out
+        };
+        let is_name = |text: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let lines = chart.strip_prefix("flowchart BT\n").expect("a flowchart").lines();
+        let mut boxes = vec![];
+        for line in lines {
+            let line = line.trim_start();
+            let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+            match first {
+                "style" | "linkStyle" => assert!(!rest.contains(['"', ';']), "{line}"),
+                "subgraph" => assert_eq!(rest, "facets"),
+                "end" => assert_eq!(rest, ""),
+                name if is_name(name)
+                    && (rest.starts_with("-->|\"") || rest.starts_with("-.- ")) =>
+                {
+                    let to = rest.rsplit(' ').next().unwrap();
+                    assert!(is_name(to), "{line}");
+                }
+                name if is_name(name) && rest.is_empty() => {}
+                _ => {
+                    let (name, rest) = line.split_once("[\"").expect("a box");
+                    assert!(is_name(name), "{line}");
+                    let text = rest.strip_suffix("\"]").expect("a box that ends");
+                    let shown: Vec<_> = text.split("<br/>").map(decoded).collect();
+                    boxes.push((name.to_owned(), shown.join("\n")));
+                }
+            }
+        }
+        boxes
+    }
 
     #[test]
     fn the_sample_is_drawn_like_this() {
@@ -249,8 +250,8 @@ mod tests {
             let nodes = by_level(std::slice::from_ref(&tree.plan));
             for (at, (name, shown)) in boxes.iter().filter(|(name, _)| !name.contains('_')).enumerate() {
                 let caption = match at.checked_sub(nodes.len()) {
-                    None => nodes[at].node.caption(all_ns),
-                    Some(at) => by_level(&tree.facets)[at].node.caption(all_ns),
+                    None => nodes[at].0.caption(all_ns),
+                    Some(at) => by_level(&tree.facets)[at].0.caption(all_ns),
                 };
                 prop_assert!(shows(shown, &caption.lines), "{name}: {shown:?} is not {:?}", caption.lines);
             }

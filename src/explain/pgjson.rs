@@ -51,7 +51,7 @@ impl ExplainTree {
         let mut json = Json::default();
         json.array(&[self], |json, tree| {
             json.object(|json| {
-                json.field("Plan").pg_node(&tree.plan, None, &tree.facets);
+                json.field("Plan").pg_node(&tree.plan, "", &tree.facets);
                 if let Some(planning) = tree.planning_ns {
                     json.field("Planning Time").milliseconds(planning);
                 }
@@ -73,29 +73,13 @@ impl ExplainTree {
     }
 }
 
-/// What a node and everything below it took.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    time_ns: u64,
-    bytes_read: u64,
+/// Nanoseconds that some nodes and everything below them took, and bytes that were read.
+fn sums<N: Branch>(roots: &[N]) -> (u64, u64) {
+    roots.iter().flat_map(parents_first).filter_map(Branch::own).fold((0, 0), plus)
 }
 
-impl Sums {
-    fn of<N: Branch>(roots: &[N]) -> Sums {
-        roots.iter().flat_map(parents_first).map(Sums::own).fold(Sums::default(), Sums::and)
-    }
-
-    fn own(of: &impl Branch) -> Sums {
-        let (time_ns, bytes_read) = of.own().unwrap_or_default();
-        Sums { time_ns, bytes_read }
-    }
-
-    fn and(self, other: Sums) -> Sums {
-        Sums {
-            time_ns: self.time_ns.saturating_add(other.time_ns),
-            bytes_read: self.bytes_read.saturating_add(other.bytes_read),
-        }
-    }
+fn plus(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
 /// What a node and everything below it is expected to cost; a node says so only where it decided by that.
@@ -115,43 +99,30 @@ fn decided_cost_ns(decisions: &[Decision]) -> u64 {
     accepted.filter_map(|decision| decision.estimated_cost_ns).next().unwrap_or(0)
 }
 
-/// How a node stands below its parent.
-#[derive(Clone, Copy)]
-enum Relation {
-    Outer,
-    /// One of the bitmaps that are combined.
-    Member,
-}
-
 impl Json {
-    /// A node and what is below it; the facets are those of the root.
-    fn pg_node(&mut self, node: &ExplainNode, relation: Option<Relation>, facets: &[ExplainFacet]) {
-        let below = Sums::of(facets).and(Sums::of(&node.children));
+    /// A node and what is below it; how it stands below its parent, and the facets of the root.
+    fn pg_node(&mut self, node: &ExplainNode, relation: &str, facets: &[ExplainFacet]) {
+        let below = plus(sums(facets), sums(&node.children));
         let node_type = postgres_type(&node.operator);
         self.object(|json| {
             json.field("Node Type").string(node_type);
-            if let Some(relation) = relation {
-                let name = match relation {
-                    Relation::Outer => "Outer",
-                    Relation::Member => "Member",
-                };
-                json.field("Parent Relationship").string(name);
-            }
+            json.pg_text("Parent Relationship", relation);
             json.field("Parallel Aware").boolean(false);
             json.field("Async Capable").boolean(false);
             json.pg_details(node, node_type);
             let inputs = node.children.iter().map(cost_ns).fold(0, u64::saturating_add);
             let all = cost_ns(node).saturating_add(facets_cost_ns(facets));
             json.pg_costs(inputs, all, node.estimate.documents);
-            if let Some(actual) = &node.actual {
-                json.pg_actual(below, Sums::own(node), actual.documents);
-            }
+            json.pg_actual(node, below, node.documents_out());
             json.pg_original(node);
-            let member = matches!(node_type, "BitmapAnd" | "BitmapOr");
-            let relation = if member { Relation::Member } else { Relation::Outer };
+            // Bitmaps that are combined are members.
+            let relation = match node_type {
+                "BitmapAnd" | "BitmapOr" => "Member",
+                _ => "Outer",
+            };
             json.pg_plans(node.children.len() + facets.len(), |json, at| {
                 match node.children.get(at) {
-                    Some(child) => json.pg_node(child, Some(relation), &[]),
+                    Some(child) => json.pg_node(child, relation, &[]),
                     None => json.pg_facet(&facets[at - node.children.len()]),
                 }
             });
@@ -173,9 +144,7 @@ impl Json {
             json.field("Async Capable").boolean(false);
             json.field("Group Key").array(&[&facet.field], |json, field| json.string(field));
             json.pg_costs(within, cost, rows);
-            if facet.actual.is_some() {
-                json.pg_actual(Sums::of(&facet.within), Sums::own(facet), rows);
-            }
+            json.pg_actual(facet, sums(&facet.within), rows);
             json.field("Treepie Operator").string("Facet");
             json.pg_text("Treepie Algorithm", &facet.algorithm);
             json.pg_text("Treepie Ranges", facet.ranges.as_deref().unwrap_or_default());
@@ -229,15 +198,17 @@ impl Json {
         self.field("Plan Width").number(0);
     }
 
-    fn pg_actual(&mut self, below: Sums, own: Sums, rows: u64) {
-        let all = below.and(own);
-        self.field("Actual Startup Time").milliseconds(below.time_ns);
-        self.field("Actual Total Time").milliseconds(all.time_ns);
+    /// What happened, where it was run.
+    fn pg_actual(&mut self, of: &impl Branch, below: (u64, u64), rows: u64) {
+        let Some(own) = of.own() else { return };
+        let (time_ns, bytes_read) = plus(below, own);
+        self.field("Actual Startup Time").milliseconds(below.0);
+        self.field("Actual Total Time").milliseconds(time_ns);
         self.field("Actual Rows").number(rows);
         self.field("Actual Loops").number(1);
         for name in BLOCKS {
             let is_read = name == BLOCKS[0];
-            self.field(name).number(if is_read { all.bytes_read.div_ceil(BLOCK_BYTES) } else { 0 });
+            self.field(name).number(if is_read { bytes_read.div_ceil(BLOCK_BYTES) } else { 0 });
         }
     }
 

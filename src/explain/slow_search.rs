@@ -1,7 +1,7 @@
 //! Lines of a log of slow searches, read back, and the worst of them.
 
 use super::ExplainTree;
-use super::from_json::{check_version, read_tree};
+use super::json_values::{JsonValue, check_version};
 use crate::error::Result;
 use crate::json::Reader;
 use std::cmp::Reverse;
@@ -79,7 +79,7 @@ fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
 
 /// The plan in a line, of which mistakes are told with their column in that line.
 fn plan_at(line: &str, place: Range<usize>) -> Result<Option<ExplainTree>> {
-    Reader::at(line, place, "the plan of a slow search")?.or_null(read_tree)
+    Reader::at(line, place, "the plan of a slow search")?.or_null(ExplainTree::read)
 }
 
 /// A plan that was kept, by itself or in a line of a log.

@@ -13,8 +13,8 @@ use super::pieces::{
 };
 use super::units::{Bytes, Count, Grouped, Time};
 use super::{
-    Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, Finding, NodeSegment, PlanningTimes, Severity,
+    Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
+    FacetActual, Finding, NodeSegment, PlanningTimes, Severity,
 };
 use crate::terminal;
 
@@ -143,12 +143,10 @@ impl Page<'_> {
             self.detail("", "note     ", vec![plain(&**note)]);
         }
         if !tree.segments.is_empty() {
-            let sum = |of: fn(&ExplainSegment) -> u64| {
-                tree.segments.iter().map(of).fold(0, u64::saturating_add)
-            };
             let n = Count(tree.segments.len() as u64, "segment");
-            let documents = Count(sum(|segment| segment.documents), "document");
-            let text = format!("{n}, {documents}, {}", Bytes(sum(|segment| segment.bytes)));
+            let documents = Count(tree.of_segments(|segment| segment.documents), "document");
+            let bytes = Bytes(tree.of_segments(|segment| segment.bytes));
+            let text = format!("{n}, {documents}, {bytes}");
             self.detail("", "index    ", vec![plain(text)]);
         }
         if !tree.documents.is_empty() {

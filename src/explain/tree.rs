@@ -7,7 +7,7 @@ use super::units::spaced;
 use std::time::Duration;
 
 /// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainTree {
     /// The text as it was asked.
@@ -291,37 +291,32 @@ impl Branch for ExplainFacet {
     }
 }
 
-/// A node or facet and all below it, parents first.
-pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
-    let mut todo = vec![root];
-    std::iter::from_fn(move || {
-        let node = todo.pop()?;
-        todo.extend(node.below().iter().rev());
-        Some(node)
+/// A node or facet and all below it, parents first, each with the place of its parent.
+pub(super) fn with_parents<N: Branch>(root: &N) -> impl Iterator<Item = (&N, Option<usize>)> {
+    let mut todo = vec![(root, None)];
+    (0..).map_while(move |at| {
+        let (node, parent) = todo.pop()?;
+        todo.extend(node.below().iter().rev().map(|below| (below, Some(at))));
+        Some((node, parent))
     })
+}
+
+/// The same without places.
+pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
+    with_parents(root).map(|(node, _)| node)
 }
 
 impl ExplainTree {
     /// A tree of one query text and the root of its plan; `parsed` and `rewritten` start as the text.
     pub fn new(query: impl Into<String>, plan: ExplainNode) -> Self {
-        let query = query.into();
-        let mut plan = plan;
+        let (query, mut plan) = (query.into(), plan);
         plan.number();
         ExplainTree {
             parsed: query.clone(),
             rewritten: query.clone(),
             query,
-            notes: vec![],
             plan,
-            segments: vec![],
-            page: None,
-            facets: vec![],
-            findings: vec![],
-            documents: vec![],
-            term_lookups: None,
-            planning_ns: None,
-            planning: None,
-            total_ns: None,
+            ..ExplainTree::default()
         }
     }
 
@@ -354,6 +349,12 @@ impl ExplainTree {
         planning.parse_ns = Some(planning.parse_ns.unwrap_or(0).saturating_add(ns));
         *all = all.saturating_add(ns);
         *total = total.saturating_add(ns);
+    }
+
+    /// A number of the segments, summed up.
+    pub(super) fn of_segments(&self, of: fn(&ExplainSegment) -> u64) -> u64 {
+        // Trees of any origin may say anything.
+        self.segments.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// All time that was measured: that of planning, of nodes and of facets, also of those within others. No moment is in two of

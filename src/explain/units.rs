@@ -60,13 +60,7 @@ pub(super) struct Time(pub(super) u64);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.0 as f64;
-        match self.0 {
-            0..1_000 => write!(f, "{} ns", self.0),
-            1_000..1_000_000 => write!(f, "{} µs", Digits(ns / 1e3)),
-            1_000_000..1_000_000_000 => write!(f, "{} ms", Digits(ns / 1e6)),
-            _ => write!(f, "{} s", Digits(ns / 1e9)),
-        }
+        in_units(self.0, 1_000, ["ns", "µs", "ms", "s"], f)
     }
 }
 
@@ -75,13 +69,15 @@ pub(super) struct Bytes(pub(super) u64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        match self.0 {
-            0..1_024 => write!(f, "{} B", self.0),
-            1_024..1_048_576 => write!(f, "{} KiB", Digits(bytes / 1024.0)),
-            1_048_576..1_073_741_824 => write!(f, "{} MiB", Digits(bytes / 1_048_576.0)),
-            _ => write!(f, "{} GiB", Digits(bytes / 1_073_741_824.0)),
-        }
+        in_units(self.0, 1_024, ["B", "KiB", "MiB", "GiB"], f)
+    }
+}
+
+/// A number in the largest of some units that it has one of, each so many of the one before.
+fn in_units(n: u64, each: u64, units: [&str; 4], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match (n.max(1).ilog(each) as usize).min(units.len() - 1) {
+        0 => write!(f, "{n} {}", units[0]),
+        nth => write!(f, "{} {}", Digits(n as f64 / each.pow(nth as u32) as f64), units[nth]),
     }
 }
 

@@ -182,7 +182,9 @@ impl Walk<'_, '_> {
                 }
                 match first {
                     Some(((input, true), child)) => self.decided(*input, child),
-                    Some(((input, false), child)) => (child, self.excludes(*input).to_owned()),
+                    Some(((input, false), child)) => {
+                        (child, told(&plan.node(*input).operator, true).to_owned())
+                    }
                     None => (node, "the document does not match it".to_owned()),
                 }
             }
@@ -204,37 +206,13 @@ impl Walk<'_, '_> {
             inputs.iter().filter(|input| self.says[input.index()] == Some(true)).count()
         };
         match operator {
-            Operator::TermScan(_) => "the document does not have it".to_owned(),
-            Operator::Exists(_) => "the document has no value there".to_owned(),
-            Operator::Expand(_) | Operator::ColumnScan(_) => {
-                "the document has none of its terms".to_owned()
-            }
             Operator::Nothing { reason } => reason.clone(),
             Operator::Union { any } => format!("none of {} alternatives matches", any.len()),
             Operator::AtLeast { minimum, any } => {
                 let n = matching(plan.inputs(any));
                 format!("{n} of {} alternatives match, and {minimum} must", any.len())
             }
-            Operator::All
-            | Operator::Deleted(_)
-            | Operator::Intersect { .. }
-            | Operator::Phrase { .. } => "the document does not match it".to_owned(),
-        }
-    }
-
-    /// Why an input that must not have the document does.
-    fn excludes(&self, input: NodeId) -> &'static str {
-        match self.plan.node(input).operator {
-            Operator::Deleted(_) => "it is deleted",
-            Operator::TermScan(_) => "the document has it",
-            Operator::Exists(_) => "the document has a value there",
-            Operator::Expand(_) | Operator::ColumnScan(_) => "the document has one of its terms",
-            Operator::All
-            | Operator::Nothing { .. }
-            | Operator::Intersect { .. }
-            | Operator::Phrase { .. }
-            | Operator::Union { .. }
-            | Operator::AtLeast { .. } => "the document matches it",
+            other => told(other, false).to_owned(),
         }
     }
 
@@ -289,5 +267,24 @@ impl Walk<'_, '_> {
             _ => misses.push(format!("{} must match and does not", node.label)),
         }
         Ok(())
+    }
+}
+
+/// What is told of a document that an operator has, or has not.
+fn told(operator: &Operator, has: bool) -> &'static str {
+    match (operator, has) {
+        (Operator::Deleted(_), true) => "it is deleted",
+        (Operator::TermScan(_), true) => "the document has it",
+        (Operator::TermScan(_), false) => "the document does not have it",
+        (Operator::Exists(_), true) => "the document has a value there",
+        (Operator::Exists(_), false) => "the document has no value there",
+        (Operator::Expand(_) | Operator::ColumnScan(_), true) => {
+            "the document has one of its terms"
+        }
+        (Operator::Expand(_) | Operator::ColumnScan(_), false) => {
+            "the document has none of its terms"
+        }
+        (_, true) => "the document matches it",
+        (_, false) => "the document does not match it",
     }
 }

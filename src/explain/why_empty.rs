@@ -1,7 +1,7 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
 use super::json_values::put_all;
-use super::units::{Count, Grouped};
+use super::units::{self, Count, Grouped};
 use crate::json::Json;
 use crate::named::named;
 use std::fmt;
@@ -172,11 +172,7 @@ const CLAUSES_SHOWN: usize = 3;
 const CHARS_SHOWN: usize = 60;
 
 fn shortened(text: &str) -> String {
-    let text = text.replace(['\n', '\r'], " ");
-    match text.char_indices().nth(CHARS_SHOWN) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    units::shortened(&text.replace(['\n', '\r'], " "), CHARS_SHOWN).into_owned()
 }
 
 /// Why no document has a phrase.

@@ -8,8 +8,6 @@ use super::ranges::{RangeCounts, count_ranges};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::Matches;
-use crate::ids::FieldId;
-use crate::plan::SegmentPlan;
 use crate::value;
 use std::ops::Range;
 use std::slice;
@@ -63,27 +61,18 @@ fn by_segment(
     mut visit: impl FnMut(FieldMatches<'_>, &[Range<u128>]) -> Result<()>,
 ) -> Result<()> {
     for (segment, matches) in of.parts() {
-        let codes = ordinals(segment, of.field, ranges)?;
+        let dictionary = segment.segment.field(of.field).terms()?;
+        let rank = |address: u128| -> Result<u128> {
+            budget::work(LOOK_NS)?;
+            Ok(dictionary.rank(&value::term_of_address(address))?.into())
+        };
+        let codes = |range: &AddressRange| {
+            let end = range.to.map_or_else(|| Ok(dictionary.n_terms().into()), rank);
+            Ok(rank(range.from)?..end?)
+        };
+        let codes = ranges.iter().map(codes).collect::<Result<Vec<_>>>()?;
         let (segments, matches) = (slice::from_ref(segment), slice::from_ref(matches));
         visit(FieldMatches { segments, matches, ..of }, &codes)?;
     }
     Ok(())
-}
-
-/// The codes that ranges of addresses have in the column of a segment.
-fn ordinals(
-    segment: &SegmentPlan<'_>,
-    field: FieldId,
-    ranges: &[AddressRange],
-) -> Result<Vec<Range<u128>>> {
-    let dictionary = segment.segment.field(field).terms()?;
-    let rank = |address: u128| -> Result<u128> {
-        budget::work(LOOK_NS)?;
-        Ok(dictionary.rank(&value::term_of_address(address))?.into())
-    };
-    let range = |range: &AddressRange| {
-        let end = range.to.map_or_else(|| Ok(dictionary.n_terms().into()), rank);
-        Ok(rank(range.from)?..end?)
-    };
-    ranges.iter().map(range).collect()
 }

@@ -12,29 +12,20 @@
 //! Cost: a look at the directory for each block of 1,024 documents in which something matches where these do not share a frame,
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
-use super::merged::MergedCounts;
+use super::merged::{CountedTerms, Merged};
 use super::of_field::{FieldMatches, OfField, OfSegment};
-use super::profile::{ColumnCounts, FacetProfile, TermCounts};
-use super::tally::Tally;
+use super::profile::{FacetActual, FacetProfile, TermCounts};
+use super::scan::{NUMBER_NS, Scan};
+use super::tally::{Counted, Tally};
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
 use crate::budget::{self, Held};
 use crate::error::Result;
-use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
-use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::format::terms::TermDictionary;
-use crate::plan::{FacetOrder, FacetPlan, ValuesWanted, cost};
+use crate::plan::{FacetPlan, cost};
 use crate::segment::file::Section;
 use crate::value;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
-
-/// What a look at the directory takes about, and at a document, in nanoseconds.
-const HEAD_NS: u64 = 20;
-const DOC_NS: u64 = 3;
-/// And at one of a few documents, and at one where the directory is not needed.
-const FEW_NS: u64 = 10;
-const NUMBER_NS: u64 = 2;
+use std::collections::HashMap;
 
 /// Counts the values of a field among what matches.
 pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
@@ -48,18 +39,20 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
     }
     let (values, n_matches) = (&plan.values, of_field.n_matches);
     let filter = values.filter.as_ref();
-    let (mut counting, mut top) = (Counting::default(), Top::new(values));
+    let (mut scan, mut top) = (Scan::default(), Top::new(values));
     let most = cost::counters_max(n_matches);
     // As the plan has it: the tallies of all segments are there together.
-    match counting.tallies(&of_field, |_, of_all| of_all <= most)? {
+    match Tallies::of(&of_field, &mut scan, |_, of_all| of_all <= most)? {
         Tallies::OfTerms(parts) => match &parts[..] {
             [(terms, counted)] => {
                 // A term is asked for where it is among the first, which its count and its place say.
                 let mut wanted = Wanted::of(filter, *terms, counted)?;
-                let first = first_of(counted, values, |ordinal| wanted.has(ordinal))?;
-                let mut term = vec![];
+                let mut first = Top::new(values);
+                budget::giving_back(|| offer(counted, &mut first, |it, _| wanted.has(it)))?;
+                let (mut first, mut term) = (first.into_sorted(), vec![]);
+                first.sort_unstable();
                 for (ordinal, count) in first {
-                    term_of(terms, ordinal, &mut term)?;
+                    term_of(terms, value::code_of_term(&ordinal).unwrap_or(u64::MAX), &mut term)?;
                     top.offer(count, &term)?;
                 }
             }
@@ -72,8 +65,9 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
                 let counts = parts.iter().zip(&of_filter).map(|((terms, counted), wanted)| {
                     (*terms, counted.iter().filter(|(ordinal, _)| wanted.may_have(*ordinal)))
                 });
-                let mut merged = MergedCounts::open(counts)?;
-                while let Some((term, count)) = merged.next()? {
+                let mut merged = merged(counts)?;
+                while let Some((term, counts)) = merged.next()? {
+                    let count = sum(counts);
                     if top.admits(count, term) && filter.is_none_or(|filter| filter.matches(term)) {
                         top.offer(count, term)?;
                     }
@@ -81,21 +75,19 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
             }
         },
         Tallies::OfCodes(tally) => {
-            let is_wanted =
-                |code| Ok(filter.is_none_or(|it| it.matches(&value::term_of_code(code))));
-            for (code, count) in first_of(&tally, values, is_wanted)? {
-                top.offer(count, &value::term_of_code(code))?;
-            }
+            offer(&tally, &mut top, |_, term| Ok(filter.is_none_or(|it| it.matches(term))))?;
         }
     }
     Ok(TermCounts {
         buckets: top.into_sorted(),
-        with_value: counting.n_with,
-        missing: n_matches.saturating_sub(counting.n_with),
+        with_value: scan.n_with,
+        missing: n_matches.saturating_sub(scan.n_with),
         single_valued,
         profile: FacetProfile {
-            terms_skipped: plan.sizes.n_terms,
-            column: Some(counting.profile),
+            counts: FacetActual {
+                terms_skipped: plan.sizes.n_terms,
+                ..FacetActual::of_column(scan.profile)
+            },
             ..FacetProfile::default()
         },
     })
@@ -127,7 +119,7 @@ pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<CountsByTerm> {
         Ok(())
     };
     let most = cost::counters_max(of_field.n_matches);
-    match Counting::default().tallies(&of_field, |own, _| own <= most)? {
+    match Tallies::of(&of_field, &mut Scan::default(), |own, _| own <= most)? {
         Tallies::OfTerms(parts) => {
             let mut term = vec![];
             for (terms, tally) in parts {
@@ -165,9 +157,9 @@ impl DistinctCounts {
 /// with at most `keep` of each value, where none has two.
 pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
     let of_field = OfField::new(of)?;
-    let (mut counting, mut counts) = (Counting::default(), DistinctCounts::default());
+    let (mut scan, mut counts) = (Scan::default(), DistinctCounts::default());
     let most = cost::counters_max(of_field.n_matches);
-    let tallies = counting.tallies(&of_field, |own, _| own <= most)?;
+    let tallies = Tallies::of(&of_field, &mut scan, |own, _| own <= most)?;
     let mut add = |(_, n_docs): (u64, u32)| {
         counts.add(n_docs.into(), keep);
         Ok(())
@@ -178,14 +170,14 @@ pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<Distinct
             [(_, tally)] => tally.for_each(&mut add)?,
             parts => {
                 let of_terms = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
-                let mut merged = MergedCounts::open(of_terms)?;
+                let mut merged = merged(of_terms)?;
                 while let Some((_, n_docs)) = merged.next()? {
-                    counts.add(n_docs, keep);
+                    counts.add(sum(n_docs), keep);
                 }
             }
         },
     }
-    Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(counting.n_with), ..counts })
+    Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(scan.n_with), ..counts })
 }
 
 /// Number of times that each value was met.
@@ -196,26 +188,19 @@ enum Tallies<'m> {
     OfCodes(Tally),
 }
 
-#[derive(Debug, Default)]
-struct Counting {
-    n_with: u64,
-    profile: ColumnCounts,
-}
-
-impl Counting {
-    /// Tallies the values of what matches. Whether terms have a counter each is asked of how many a segment has, and how many all
-    /// have together.
-    fn tallies<'m>(
-        &mut self,
+impl<'m> Tallies<'m> {
+    /// Of what matches. Whether terms have a counter each is asked of how many a segment has, and how many all have together.
+    fn of(
         of_field: &OfField<'m>,
+        scan: &mut Scan,
         with_counters: impl Fn(u64, u64) -> bool,
-    ) -> Result<Tallies<'m>> {
+    ) -> Result<Self> {
         if !of_field.has_ordinals {
             let (least, greatest) = of_field.range.unwrap_or_default();
             let n_codes = (greatest - least).saturating_add(1);
             let mut tally = Tally::new(least, n_codes, of_field.n_matches)?;
-            for OfSegment { column, matches, .. } in &of_field.columns {
-                self.add_segment(column, matches, &mut tally)?;
+            for part in &of_field.columns {
+                add_segment(part, scan, &mut tally)?;
             }
             tally.finish()?;
             return Ok(Tallies::OfCodes(tally));
@@ -224,110 +209,46 @@ impl Counting {
         for OfSegment { field, .. } in &of_field.columns {
             n_terms += u64::from(field.terms()?.n_terms());
         }
-        for OfSegment { field, column, matches, .. } in &of_field.columns {
-            let terms = field.terms()?;
+        for part in &of_field.columns {
+            let terms = part.field.terms()?;
             let own = u64::from(terms.n_terms());
             let mut tally = Tally::of(0, own, with_counters(own, n_terms))?;
-            self.add_segment(column, matches, &mut tally)?;
+            add_segment(part, scan, &mut tally)?;
             tally.finish()?;
             parts.push((terms, tally));
         }
         Ok(Tallies::OfTerms(parts))
     }
-
-    fn add_segment(
-        &mut self,
-        column: &Column<Section<'_>>,
-        matches: &MatchSet,
-        tally: &mut Tally,
-    ) -> Result<()> {
-        if let Some(plain) = column.plain() {
-            return for_each_number(matches, &plain, |numbers| {
-                budget::work(NUMBER_NS * numbers.len() as u64)?;
-                self.profile.documents += numbers.len() as u64;
-                self.n_with += tally.add_numbers(&plain, numbers)?;
-                Ok(())
-            });
-        }
-        let few = |(counting, tally): &mut (&mut Self, &mut Tally), few: &Few| {
-            budget::work(FEW_NS * few.n_docs)?;
-            counting.profile.blocks += few.n_blocks;
-            counting.profile.documents += few.n_docs;
-            counting.n_with += few.codes().len() as u64;
-            few.codes().iter().try_for_each(|code| tally.add(*code, 1))
-        };
-        for_each_few_or_block(
-            matches,
-            &mut Heads::of(*column),
-            &mut (self, tally),
-            few,
-            |(counting, tally), heads, nth, places| counting.add_block(heads, nth, places, tally),
-        )
-    }
-
-    fn add_block<'s>(
-        &mut self,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-        tally: &mut Tally,
-    ) -> Result<()> {
-        let column = heads.column();
-        self.profile.blocks += 1;
-        let head = heads.get(nth)?;
-        if head.n_values == 0 {
-            self.profile.blocks_skipped += 1;
-            return budget::work(HEAD_NS);
-        }
-        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-        let n_places = places.len();
-        if head.least == head.greatest && head.n_values == n_docs {
-            self.n_with += u64::from(n_places);
-            self.profile.blocks_skipped += 1;
-            budget::work(HEAD_NS)?;
-            return tally.add(head.least, n_places);
-        }
-        budget::work(HEAD_NS + DOC_NS * u64::from(n_places))?;
-        self.profile.documents += u64::from(n_places);
-        let block = column.block(nth, head)?;
-        self.n_with += tally.add_block(&block, places)?;
-        Ok(())
-    }
 }
 
-/// Those of the codes that come first in the order that is wanted, as limit and minimum allow; ascending. Those that would come
-/// are given to `is_wanted`.
-fn first_of(
+fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Result<()> {
+    let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
+    scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| tally.add_numbers(&plain, numbers))
+}
+
+/// Terms of several dictionaries, each with its count in some of them.
+fn merged<'s, I: Iterator<Item = Counted>>(
+    parts: impl Iterator<Item = (TermDictionary<Section<'s>>, I)>,
+) -> Result<Merged<CountedTerms<'s, I>>> {
+    let list = |(terms, counts)| Ok(CountedTerms { terms, counts, term: vec![] });
+    Merged::open(parts.map(list), false)
+}
+
+fn sum(counts: &[(usize, u32)]) -> u64 {
+    counts.iter().map(|(_, count)| u64::from(*count)).sum()
+}
+
+/// Offers codes, as terms that compare as they do; those that would come in are given to `is_wanted` before.
+fn offer(
     tally: &Tally,
-    values: &ValuesWanted,
-    mut is_wanted: impl FnMut(u64) -> Result<bool>,
-) -> Result<Vec<(u64, u64)>> {
-    let (mut best, mut held) = (BinaryHeap::new(), Held::default());
+    top: &mut Top,
+    mut is_wanted: impl FnMut(u64, &[u8]) -> Result<bool>,
+) -> Result<()> {
     tally.for_each(|(code, count)| {
-        let rank = match values.order {
-            FacetOrder::Count => (count, Reverse(code)),
-            FacetOrder::Value => (0, Reverse(code)),
-            FacetOrder::ValueDescending => (0, Reverse(u64::MAX - code)),
-        };
-        let counted = Reverse((rank, code, count));
-        if u64::from(count) < values.minimum || values.limit == 0 {
-            return Ok(());
+        let (term, count) = (value::term_of_code(code), u64::from(count));
+        match top.admits(count, &term) && is_wanted(code, &term)? {
+            true => top.offer(count, &term),
+            false => Ok(()),
         }
-        if best.len() < values.limit {
-            if is_wanted(code)? {
-                held.more(2 * size_of_val(&counted) as u64)?;
-                best.push(counted);
-            }
-        } else if best.peek().is_some_and(|worst| *worst > counted)
-            && is_wanted(code)?
-            && let Some(mut worst) = best.peek_mut()
-        {
-            *worst = counted;
-        }
-        Ok(())
-    })?;
-    let mut best: Vec<_> =
-        best.into_iter().map(|Reverse((_, code, count))| (code, count.into())).collect();
-    best.sort_unstable();
-    Ok(best)
+    })
 }

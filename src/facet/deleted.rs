@@ -4,6 +4,7 @@
 //! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
 //! takes less time than looking at everything else.
 
+use super::intersection::CONTAINER_NS;
 use super::of_field::FieldMatches;
 use crate::budget;
 use crate::error::Result;
@@ -37,9 +38,6 @@ pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
     }
     Ok(documents)
 }
-
-/// What a container takes about, in nanoseconds.
-const CONTAINER_NS: u64 = 500;
 
 /// Adds all documents of a list.
 pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {

@@ -3,14 +3,14 @@
 use crate::bitmap;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::MatchWindows;
+use crate::execution::{MatchWindow, MatchWindows};
 use crate::format::postings::LongList;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 
 /// What reading a container and counting what it shares with a window takes about, and looking for one in the header
 /// of a list, in nanoseconds.
-const CONTAINER_NS: u64 = 500;
+pub(super) const CONTAINER_NS: u64 = 500;
 const HEADER_NS: u64 = 5;
 
 /// How many of a few documents match.
@@ -19,24 +19,29 @@ pub(super) fn count_documents(docs: &[u32], matches: &MatchWindows) -> u64 {
     docs.iter().filter(|doc| matches.contains(**doc)).count() as u64
 }
 
+/// Windows in which something matches and a list has a container, each with the place of that.
+pub(super) fn shared<'w>(
+    list: &LongList<'_, Section<'_>>,
+    matches: &'w MatchWindows,
+) -> impl Iterator<Item = (&'w MatchWindow, usize)> {
+    let mut nth = 0;
+    matches.windows().iter().filter_map(move |window| {
+        nth = leaf::seek(list, nth, window.key);
+        let is_there = nth < list.n_containers() && u32::from(list.key(nth)) == window.key;
+        is_there.then_some((window, nth))
+    })
+}
+
 /// The most that a list can share with what matches, from its header alone.
 pub(super) fn most_in_common(
     list: &LongList<'_, Section<'_>>,
     matches: &MatchWindows,
 ) -> Result<u64> {
     budget::work(HEADER_NS * matches.windows().len() as u64)?;
-    let mut nth = 0;
-    let mut most = 0;
-    for window in matches.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) == window.key {
-            most += u64::from(list.container_cardinality(nth).min(window.cardinality));
-        }
-    }
-    Ok(most)
+    let most = |(window, nth): (&MatchWindow, _)| {
+        u64::from(list.container_cardinality(nth).min(window.cardinality))
+    };
+    Ok(shared(list, matches).map(most).sum())
 }
 
 /// How many documents of a list match; only containers in windows where something matches are read.
@@ -45,15 +50,8 @@ pub(super) fn count_list(
     matches: &MatchWindows,
     bytes_read: &mut u64,
 ) -> Result<u64> {
-    let (mut nth, mut count) = (0, 0);
-    for window in matches.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) != window.key {
-            continue;
-        }
+    let mut count = 0;
+    for (window, nth) in shared(list, matches) {
         let cardinality = list.container_cardinality(nth);
         count += u64::from(if window.cardinality == WINDOW || cardinality == WINDOW {
             cardinality.min(window.cardinality)

@@ -8,47 +8,43 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::of_field::{Directory, FieldMatches, OfField, OfSegment};
+use super::of_field::{FieldMatches, OfField, OfSegment};
 use super::pieces::count_by_ends;
-use super::profile::ColumnCounts;
+use super::scan::{MetCounts, Scan, Sink};
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Heads};
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
-/// What a look at the directory takes about, and at a document, in nanoseconds.
+/// What a look at the calendar takes about, in nanoseconds.
 const HEAD_NS: u64 = 200;
-const DOC_NS: u64 = 50;
 /// Documents that match for each interval that is made before it is met, and the most of these.
 const DOCS_PER_START: u64 = 4;
 const STARTS_MAX: u64 = 1 << 16;
 /// What an interval takes about, and the bucket that it becomes, in bytes.
 const INTERVAL_BYTES: u64 = 160;
 
-/// What intervals count, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct IntervalCounts {
-    /// Where each interval that has any begins, where the next does, and its matching documents; in the order of time.
-    pub(crate) counts: Vec<(i64, Option<i64>, u64)>,
-    /// Matching documents without a date.
-    pub(crate) missing: u64,
-    pub(crate) profile: ColumnCounts,
-}
+/// Where an interval that has any begins, where the next does, and its matching documents.
+type Interval = (i64, Option<i64>, u64);
 
-/// Counts what matches by intervals of a field of dates.
-pub(crate) fn count_intervals(of: FieldMatches<'_>, interval: &Calendar) -> Result<IntervalCounts> {
+/// Counts what matches by intervals of a field of dates, in the order of time.
+pub(crate) fn count_intervals(
+    of: FieldMatches<'_>,
+    interval: &Calendar,
+) -> Result<MetCounts<Interval>> {
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
-    let (counts, n_with, profile) = match starts_of(interval, range, n_matches)? {
+    let (counts, scan) = match starts_of(interval, range, n_matches)? {
         Some(starts) => count_between(&columns, interval, &starts, range)?,
-        None => count_met(&columns, interval)?,
+        None => {
+            let mut met = MetIntervals { interval, counts: BTreeMap::new() };
+            let mut scan = Scan::default();
+            columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
+            let counts = met.counts.into_iter();
+            (counts.map(|(start, of)| (start, of.next, of.count)).collect(), scan)
+        }
     };
-    Ok(IntervalCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
+    Ok(scan.counts(counts, n_matches))
 }
-
-/// What was counted in them, the documents that have any date, and the work that it took.
-type Found = (Vec<(i64, Option<i64>, u64)>, u64, ColumnCounts);
 
 /// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
 /// so that it costs less to make only those that are met.
@@ -79,7 +75,7 @@ fn count_between(
     interval: &Calendar,
     starts: &[i64],
     range: Option<(u64, u64)>,
-) -> Result<Found> {
+) -> Result<(Vec<Interval>, Scan)> {
     let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
     let counts = count_by_ends(columns, codes.collect(), range)?;
     // Each has as many ends up to it as there are intervals up to its own.
@@ -89,36 +85,14 @@ fn count_between(
     let counted = starts.iter().zip(nexts).zip(by_ends);
     let counted = counted.map(|((start, next), count)| (*start, next, count));
     let counted = counted.filter(|(.., count)| *count > 0).collect();
-    Ok((counted, counts.n_with, counts.profile))
+    Ok((counted, counts.scan))
 }
 
-/// Counts by such intervals as are met.
-fn count_met(columns: &[OfSegment<'_>], interval: &Calendar) -> Result<Found> {
-    let mut counting = Counting {
-        interval,
-        counts: BTreeMap::new(),
-        n_with: 0,
-        profile: <_>::default(),
-        starts: vec![],
-    };
-    for OfSegment { column, matches, .. } in columns {
-        for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-            counting.add_block(heads, nth, places)
-        })?;
-    }
-    let Counting { counts, n_with, profile, .. } = counting;
-    let counts = counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect();
-    Ok((counts, n_with, profile))
-}
-
-struct Counting<'i> {
+/// Intervals of a calendar that are made where they are met.
+struct MetIntervals<'i> {
     interval: &'i Calendar,
     /// By where they begin.
     counts: BTreeMap<i64, Counted>,
-    n_with: u64,
-    profile: ColumnCounts,
-    /// Where the intervals of a document begin.
-    starts: Vec<i64>,
 }
 
 /// What one interval has so far.
@@ -128,64 +102,29 @@ struct Counted {
     count: u64,
 }
 
-impl Counting<'_> {
-    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
-        let (column, head) = (heads.column(), heads.get(nth)?);
-        budget::work(HEAD_NS)?;
-        self.profile.blocks += 1;
-        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-        if head.n_values == 0 {
-            self.profile.blocks_skipped += 1;
-            return Ok(());
-        }
-        let start = self.interval.start(micros(head.least)?);
-        if start == self.interval.start(micros(head.greatest)?) && u32::from(head.n_with) == n_docs
-        {
-            let n_places = u64::from(places.len());
-            self.n_with += n_places;
-            self.profile.blocks_skipped += 1;
-            return self.add(start, n_places);
-        }
-        let block = column.block(nth, head)?;
-        let (mut n_read, mut done) = (0, Ok(()));
-        places.for_each(|place| {
-            n_read += 1;
-            if done.is_ok() {
-                done = self.add_document(block.codes(place));
-            }
-        });
-        self.profile.documents += n_read;
-        done
-    }
+impl Sink for MetIntervals<'_> {
+    const HEAD_NS: u64 = HEAD_NS;
+    const VALUE_NS: u64 = 50;
 
-    fn add_document(&mut self, codes: impl Iterator<Item = u64>) -> Result<()> {
-        self.starts.clear();
-        for code in codes {
-            budget::work(DOC_NS)?;
-            let start = self.start(micros(code)?);
-            self.starts.push(start);
-        }
-        // Dates ascend, and so do these.
-        self.starts.dedup();
-        self.n_with += u64::from(!self.starts.is_empty());
-        (0..self.starts.len()).try_for_each(|nth| self.add(self.starts[nth], 1))
-    }
+    type Key = i64;
 
     /// Where the interval of a date begins: looked up where it is known.
-    fn start(&self, micros: i64) -> i64 {
-        match self.counts.range(..=micros).next_back() {
+    fn key(&self, code: u64) -> Result<i64> {
+        let micros = micros(code)?;
+        Ok(match self.counts.range(..=micros).next_back() {
             Some((start, of)) if of.next.is_none_or(|next| micros < next) => *start,
             _ => self.interval.start(micros),
-        }
+        })
     }
 
-    fn add(&mut self, start: i64, n_docs: u64) -> Result<()> {
+    fn add(&mut self, start: i64, n_docs: u32) -> Result<()> {
         if let Some(of) = self.counts.get_mut(&start) {
-            of.count += n_docs;
+            of.count += u64::from(n_docs);
             return Ok(());
         }
         budget::hold(INTERVAL_BYTES)?;
-        self.counts.insert(start, Counted { next: self.interval.next(start), count: n_docs });
+        let counted = Counted { next: self.interval.next(start), count: n_docs.into() };
+        self.counts.insert(start, counted);
         Ok(())
     }
 }

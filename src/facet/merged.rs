@@ -1,63 +1,68 @@
 //! The terms of one field in several segments as one list, ascending or descending.
 
-use crate::budget;
+use super::wanted::term_of;
 use crate::error::Result;
 use crate::expansion::{TermFilter, WantedTerms};
 use crate::format::terms::{TermDictionary, TermInfo};
-use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
-/// What reading a term by its number takes about, in nanoseconds.
-pub(super) const TERM_NS: u64 = 150;
+/// Terms of one segment in their order, each with what is known of it there.
+pub(super) trait Terms {
+    type Info: Copy;
 
-/// A term in one of the fields that are merged: the field's place, and what its dictionary says.
-pub(super) type Occurrence = (usize, TermInfo);
-
-/// Walks over the terms; each comes once, with the fields that have it.
-#[derive(Debug)]
-pub(super) struct MergedTerms<'f, 's> {
-    streams: Vec<WantedTerms<'f, 's, Section<'s>>>,
-    is_descending: bool,
-    /// The next term of each stream; without information where the stream has ended. A stream
-    /// alone needs none: its terms are lent where they lie.
-    heads: Vec<(Vec<u8>, Option<TermInfo>)>,
-    occurrences: Vec<Occurrence>,
+    fn next(&mut self) -> Result<Option<(&[u8], Self::Info)>>;
 }
 
-impl<'f, 's> MergedTerms<'f, 's> {
-    /// Such terms as a filter wants, or all.
+/// Such terms of fields as a filter wants, or all.
+pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
+
+/// A term in one of the lists that are merged: the list's place, and what is known of it there.
+pub(super) type Occurrence<I = TermInfo> = (usize, I);
+
+/// A term, and where it is.
+type Found<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
+
+/// Walks over the terms of several lists; each comes once, with the lists that have it.
+pub(super) struct Merged<L: Terms> {
+    lists: Vec<L>,
+    is_descending: bool,
+    /// The next term of each list; without information where the list has ended. A list
+    /// alone needs none: its terms are lent where they lie.
+    heads: Vec<(Vec<u8>, Option<L::Info>)>,
+    occurrences: Vec<Occurrence<L::Info>>,
+}
+
+impl<L: Terms> Merged<L> {
+    /// Of lists that all ascend, or all descend.
     pub(super) fn open(
-        fields: impl Iterator<Item = FieldReader<'s>>,
-        filter: Option<&'f TermFilter>,
+        lists: impl Iterator<Item = Result<L>>,
         is_descending: bool,
     ) -> Result<Self> {
-        let stream =
-            |field: FieldReader<'s>| WantedTerms::open(&field.terms()?, filter, is_descending);
-        let streams = fields.map(stream).collect::<Result<Vec<_>>>()?;
-        let mut merged = MergedTerms { streams, is_descending, heads: vec![], occurrences: vec![] };
-        if merged.streams.len() > 1 {
-            merged.heads.resize(merged.streams.len(), (vec![], None));
-            for at in 0..merged.streams.len() {
+        let lists = lists.collect::<Result<Vec<_>>>()?;
+        let mut merged = Merged { lists, is_descending, heads: vec![], occurrences: vec![] };
+        if merged.lists.len() > 1 {
+            merged.heads.resize(merged.lists.len(), (vec![], None));
+            for at in 0..merged.lists.len() {
                 merged.refill(at)?;
             }
         }
         Ok(merged)
     }
 
-    /// The next term, and where it is.
+    /// The next term.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], &[Occurrence])>> {
-        if self.streams.len() != 1 {
+    pub(super) fn next(&mut self) -> Result<Option<Found<'_, L::Info>>> {
+        if self.lists.len() != 1 {
             return self.next_of_many();
         }
-        let Some((term, _, info)) = self.streams[0].next()? else { return Ok(None) };
+        let Some((term, info)) = self.lists[0].next()? else { return Ok(None) };
         self.occurrences.clear();
         self.occurrences.push((0, info));
         Ok(Some((term, &self.occurrences)))
     }
 
-    fn next_of_many(&mut self) -> Result<Option<(&[u8], &[Occurrence])>> {
+    fn next_of_many(&mut self) -> Result<Option<Found<'_, L::Info>>> {
         for nth in 0..self.occurrences.len() {
             self.refill(self.occurrences[nth].0)?;
         }
@@ -77,8 +82,8 @@ impl<'f, 's> MergedTerms<'f, 's> {
 
     fn refill(&mut self, at: usize) -> Result<()> {
         let (head, known) = &mut self.heads[at];
-        *known = match self.streams[at].next()? {
-            Some((term, _, info)) => {
+        *known = match self.lists[at].next()? {
+            Some((term, info)) => {
                 head.clear();
                 head.extend_from_slice(term);
                 Some(info)
@@ -89,61 +94,41 @@ impl<'f, 's> MergedTerms<'f, 's> {
     }
 }
 
-/// Walks over the terms of several dictionaries that have been counted; each comes once, with the sum of its counts.
-pub(super) struct MergedCounts<'s, I> {
-    parts: Vec<CountedTerms<'s, I>>,
-    term: Vec<u8>,
-}
-
-/// The terms of one dictionary that have been counted.
-struct CountedTerms<'s, I> {
-    terms: TermDictionary<Section<'s>>,
-    /// Ordinals, ascending, with their counts.
-    counts: I,
-    /// The next of them; without a count behind the last.
-    head: Vec<u8>,
-    count: Option<u32>,
-}
-
-impl<'s, I: Iterator<Item = (u64, u32)>> MergedCounts<'s, I> {
-    pub(super) fn open(
-        parts: impl Iterator<Item = (TermDictionary<Section<'s>>, I)>,
+impl<'f, 's> MergedTerms<'f, 's> {
+    pub(super) fn of_fields(
+        fields: impl Iterator<Item = FieldReader<'s>>,
+        filter: Option<&'f TermFilter>,
+        is_descending: bool,
     ) -> Result<Self> {
-        let part = |(terms, counts)| {
-            let mut part = CountedTerms { terms, counts, head: vec![], count: None };
-            part.advance()?;
-            Ok(part)
-        };
-        Ok(MergedCounts { parts: parts.map(part).collect::<Result<_>>()?, term: vec![] })
-    }
-
-    /// The next term, and its count.
-    pub(super) fn next(&mut self) -> Result<Option<(&[u8], u64)>> {
-        let waiting = self.parts.iter().filter(|part| part.count.is_some());
-        let Some(least) = waiting.map(|part| &part.head).min() else { return Ok(None) };
-        self.term.clone_from(least);
-        let mut sum = 0;
-        for part in &mut self.parts {
-            if let Some(count) = part.count
-                && part.head == self.term
-            {
-                sum += u64::from(count);
-                part.advance()?;
-            }
-        }
-        Ok(Some((&self.term, sum)))
+        let list =
+            |field: FieldReader<'s>| WantedTerms::open(&field.terms()?, filter, is_descending);
+        Self::open(fields.map(list), is_descending)
     }
 }
 
-impl<I: Iterator<Item = (u64, u32)>> CountedTerms<'_, I> {
-    fn advance(&mut self) -> Result<()> {
-        self.count = None;
-        if let Some((ordinal, count)) = self.counts.next() {
-            budget::work(TERM_NS)?;
-            let ordinal = TermOrdinal(u32::try_from(ordinal).unwrap_or(u32::MAX));
-            self.terms.term(ordinal, &mut self.head)?;
-            self.count = Some(count);
-        }
-        Ok(())
+impl<'s> Terms for WantedTerms<'_, 's, Section<'s>> {
+    type Info = TermInfo;
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<(&[u8], TermInfo)>> {
+        Ok(self.next()?.map(|(term, _, info)| (term, info)))
+    }
+}
+
+/// The terms of one dictionary that have been counted: ordinals, ascending, with their counts.
+pub(super) struct CountedTerms<'s, I> {
+    pub(super) terms: TermDictionary<Section<'s>>,
+    pub(super) counts: I,
+    /// Room for a term.
+    pub(super) term: Vec<u8>,
+}
+
+impl<I: Iterator<Item = (u64, u32)>> Terms for CountedTerms<'_, I> {
+    type Info = u32;
+
+    fn next(&mut self) -> Result<Option<(&[u8], u32)>> {
+        let Some((ordinal, count)) = self.counts.next() else { return Ok(None) };
+        term_of(&self.terms, ordinal, &mut self.term)?;
+        Ok(Some((&self.term, count)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
-use crate::format::column::{Column, Heads};
+use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
@@ -29,15 +29,13 @@ impl<'m> FieldMatches<'m> {
 }
 
 /// The column of a field in a segment, with what matches there.
+#[derive(Clone, Copy)]
 pub(super) struct OfSegment<'m> {
     pub(super) segment: &'m SegmentPlan<'m>,
     pub(super) field: FieldReader<'m>,
     pub(super) column: Column<Section<'m>>,
     pub(super) matches: &'m MatchSet,
 }
-
-/// The directory of a column in a segment.
-pub(super) type Directory<'m> = Heads<'m, Section<'m>>;
 
 /// The columns of a field.
 pub(super) struct OfField<'m> {

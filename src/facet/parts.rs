@@ -8,23 +8,22 @@
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
 use super::deleted::push_all;
+use super::intersection::{CONTAINER_NS, shared};
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::Pieces;
 use super::ranges::Cut;
+use super::scan::HEAD_NS;
 use crate::bitmap::{self, ContainerBuf};
 use crate::budget::{self, Held};
 use crate::error::Result;
-use crate::execution::{MatchSet, MatchWindows, Matches, Places, for_each_block};
+use crate::execution::{MatchSet, MatchWindows, Matches, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
 use crate::plan::{LookUps, WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
-/// What a container takes about, and a look at the directory, a value of a document, and a document that is put into a bucket,
-/// in nanoseconds.
-const CONTAINER_NS: u64 = 500;
-const HEAD_NS: u64 = 20;
+/// What a value of a document takes about, and a document that is put into a bucket, in nanoseconds.
 const VALUE_NS: u64 = 10;
 const PUT_NS: u64 = 5;
 /// And a document of a short list, which is looked for among what matches.
@@ -34,30 +33,39 @@ const PUT_AT_ONCE: usize = 1 << 16;
 
 /// What has a term, of what matches.
 pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -> Result<Matches> {
-    let mut parts = Matches::new();
+    let (mut parts, mut both) = (Matches::new(), ContainerBuf::new());
     for (segment, matches) in of.parts() {
         let Some(info) = look_ups.get(segment.segment, of.field, term)? else {
             parts.push(MatchSet::nothing());
             continue;
         };
         let field = segment.segment.field(of.field);
-        let mut part = MatchWindows::with_room(segment.n_docs);
-        match field.postings(&info)? {
-            PostingList::Short(docs) => {
+        parts.push(MatchSet::Some(match (field.postings(&info)?, matches) {
+            (PostingList::Short(docs), _) => {
                 budget::work(LOOKED_UP_NS * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
                     MatchSet::Everything => true,
                     MatchSet::Some(windows) => windows.contains(**doc),
                 };
                 let docs: Vec<u32> = docs.as_slice().iter().filter(is_in).copied().collect();
-                push_sorted(&docs, &mut part)?;
+                MatchWindows::of_documents(segment.n_docs, &docs)?
             }
-            PostingList::Long(list) => match matches {
-                MatchSet::Everything => push_all(&list, &mut part)?,
-                MatchSet::Some(windows) => push_shared(&list, windows, &mut part)?,
-            },
-        }
-        parts.push(MatchSet::Some(part));
+            (PostingList::Long(list), MatchSet::Everything) => {
+                let mut part = MatchWindows::with_room(segment.n_docs);
+                push_all(&list, &mut part)?;
+                part
+            }
+            (PostingList::Long(list), MatchSet::Some(windows)) => {
+                let mut part = MatchWindows::with_room(segment.n_docs);
+                for (window, nth) in shared(&list, windows) {
+                    budget::work(CONTAINER_NS)?;
+                    let (payload, documents) = (list.payload(nth)?, windows.documents(window));
+                    bitmap::and(list.container(nth, &payload)?, documents, &mut both);
+                    part.push(window.key, both.cardinality(), both.as_container())?;
+                }
+                part
+            }
+        }));
     }
     Ok(parts)
 }
@@ -75,38 +83,6 @@ pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
         parts.push(MatchSet::Some(part));
     }
     Ok(parts)
-}
-
-fn push_sorted(docs: &[u32], part: &mut MatchWindows) -> Result<()> {
-    let mut lows = ContainerBuf::new();
-    for of_window in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {
-        let Some(first) = of_window.first() else { continue };
-        lows.set_sorted(of_window.iter().map(|doc| *doc as u16));
-        part.push(first / WINDOW, of_window.len() as u32, lows.as_container())?;
-    }
-    Ok(())
-}
-
-fn push_shared(
-    list: &LongList<'_, Section<'_>>,
-    windows: &MatchWindows,
-    part: &mut MatchWindows,
-) -> Result<()> {
-    let (mut nth, mut shared) = (0, ContainerBuf::new());
-    for window in windows.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) != window.key {
-            continue;
-        }
-        budget::work(CONTAINER_NS)?;
-        let payload = list.payload(nth)?;
-        bitmap::and(list.container(nth, &payload)?, windows.documents(window), &mut shared);
-        part.push(window.key, shared.cardinality(), shared.as_container())?;
-    }
-    Ok(())
 }
 
 /// Adds what matches and is not in a list.
@@ -219,20 +195,20 @@ impl Parting {
                 self.end_window()?;
                 self.window = Some(OfWindow { key, met: vec![], n_put: 0, held: Held::default() });
             }
-            let (least, greatest) =
-                (self.pieces.n_ends(head.least), self.pieces.n_ends(head.greatest));
-            let first = nth * BLOCK_DOCS;
-            let n_docs = column.n_docs().saturating_sub(first).min(BLOCK_DOCS);
-            if least == greatest && u32::from(head.n_with) == n_docs {
-                return self.put_all(least, first, places);
-            }
-            let (block, mut done) = (column.block(nth, head)?, Ok(()));
-            places.for_each(|place| {
-                for code in block.codes(place) {
-                    if done.is_ok() {
-                        done = budget::work(VALUE_NS)
-                            .and_then(|()| self.put(self.pieces.n_ends(code), first + place));
-                    }
+            let (piece, first) = (self.pieces.n_ends(head.least), nth * BLOCK_DOCS);
+            // Not read where all documents have a value in one piece.
+            let is_one = piece == self.pieces.n_ends(head.greatest)
+                && u32::from(head.n_with) == column.docs_of(nth);
+            let block = (!is_one).then(|| column.block(nth, head)).transpose()?;
+            let mut done = Ok(());
+            places.for_each(|place| match &block {
+                _ if done.is_err() => {}
+                None => done = self.put(piece, first + place),
+                Some(block) => {
+                    done = block.codes(place).try_for_each(|code| {
+                        budget::work(VALUE_NS)?;
+                        self.put(self.pieces.n_ends(code), first + place)
+                    });
                 }
             });
             done
@@ -240,17 +216,7 @@ impl Parting {
         self.end_window()
     }
 
-    /// Puts documents into the buckets of a piece.
-    fn put_all(&mut self, piece: usize, first: u32, places: Places<'_>) -> Result<()> {
-        let mut done = Ok(());
-        places.for_each(|place| {
-            if done.is_ok() {
-                done = self.put(piece, first + place);
-            }
-        });
-        done
-    }
-
+    /// Puts a document into the buckets of a piece.
     fn put(&mut self, piece: usize, doc: u32) -> Result<()> {
         let (Some(of_piece), Some(window)) = (self.by_piece.get(piece), &mut self.window) else {
             return Ok(());

@@ -2,23 +2,22 @@
 
 use super::deleted;
 use super::of_field::OfSegment;
-use super::profile::ColumnCounts;
+use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
-use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, Plain};
+use crate::execution::MatchSet;
+use crate::format::column::{Block, Plain};
 use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
 use crate::value::term_of_code;
 
-/// What a look at the directory takes about, at a document, and at one of many values, in nanoseconds.
-const HEAD_NS: u64 = 20;
+/// What a look at a document takes about, and at one of many values, in nanoseconds.
 const DOC_NS: u64 = 4;
 const CODE_NS: u64 = 5;
-/// What looking an end up in the dictionary takes, and adding up to it.
-const END_NS: u64 = 1_000;
 /// And at one of a few documents.
 const FEW_NS: u64 = 10;
+/// What looking an end up in the dictionary takes, and adding up to it.
+const END_NS: u64 = 1_000;
 /// Slots that a lookup begins with: sixteen kilobytes, and more where there are more ends than that.
 const SLOTS_MIN: u64 = 1_024;
 const SLOTS_MAX: u64 = 1 << 16;
@@ -93,32 +92,18 @@ pub(super) struct PieceCounts {
     pieces: Option<Pieces>,
     /// Those with one value.
     pub(super) by_ends: Vec<u64>,
-    /// All that have a value.
-    pub(super) n_with: u64,
-    pub(super) profile: ColumnCounts,
+    pub(super) scan: Scan,
     /// Of a document with many values the different numbers of ends, ascending.
     of_many: Vec<usize>,
-    /// Room for what matches in a block, and for its numbers.
-    places: Vec<u32>,
-    numbers: Vec<u32>,
+    numbers: NumbersAt,
 }
 
 impl PieceCounts {
     /// Of ascending ends, for codes that lie in `range`.
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
-        let by_ends = vec![0; ends.len() + 1];
-        let profile = ColumnCounts::default();
-        PieceCounts {
-            ends,
-            range,
-            pieces: None,
-            by_ends,
-            n_with: 0,
-            profile,
-            of_many: vec![],
-            places: vec![],
-            numbers: vec![],
-        }
+        let (by_ends, scan) = (vec![0; ends.len() + 1], Scan::default());
+        let (of_many, numbers) = (vec![], NumbersAt::default());
+        PieceCounts { ends, range, pieces: None, by_ends, scan, of_many, numbers }
     }
 
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
@@ -127,8 +112,7 @@ impl PieceCounts {
         part: &OfSegment<'_>,
         add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
-        let &OfSegment { segment, column, matches, .. } = part;
-        if let Some(n_deleted) = deleted::n_of(segment.segment, matches)
+        if let Some(n_deleted) = deleted::n_of(part.segment.segment, part.matches)
             && self.add_everything(part, n_deleted)?
         {
             return match n_deleted {
@@ -136,7 +120,7 @@ impl PieceCounts {
                 _ => self.take_deleted_away(part, n_deleted),
             };
         }
-        self.add_by_column(&column, matches, add_many)
+        self.add_by_column(part, add_many)
     }
 
     /// Takes away what the deleted documents of a segment have of which all were counted.
@@ -149,57 +133,35 @@ impl PieceCounts {
         };
         let documents = MatchSet::Some(deleted::documents(part.segment.segment)?);
         let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range);
-        of_deleted.add_by_column(&part.column, &documents, |_| Err(damage()))?;
-        let taken = of_deleted.by_ends.iter().chain([&of_deleted.n_with]);
-        for (count, taken) in self.by_ends.iter_mut().chain([&mut self.n_with]).zip(taken) {
+        let part = OfSegment { matches: &documents, ..*part };
+        of_deleted.add_by_column(&part, |_| Err(damage()))?;
+        let taken = of_deleted.by_ends.iter().chain([&of_deleted.scan.n_with]);
+        for (count, taken) in self.by_ends.iter_mut().chain([&mut self.scan.n_with]).zip(taken) {
             *count = count.checked_sub(*taken).ok_or_else(damage)?;
         }
-        self.profile += of_deleted.profile;
-        self.profile.deleted_taken_away += n_deleted;
+        self.scan.profile += of_deleted.scan.profile;
+        self.scan.profile.deleted_taken_away += n_deleted;
         Ok(())
     }
 
     /// Counts what matches by the values of a column.
     fn add_by_column(
         &mut self,
-        column: &Column<Section<'_>>,
-        matches: &MatchSet,
-        mut add_many: impl FnMut(&[usize]) -> Result<()>,
+        part: &OfSegment<'_>,
+        add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
-        if let Some(plain) = column.plain() {
-            return self.add_plain(&plain, matches);
+        if let Some(plain) = part.column.plain() {
+            return self.add_plain(&plain, part.matches);
         }
-        let pieces = match self.pieces.take() {
-            Some(pieces) => pieces,
-            None => Pieces::new(self.ends.clone(), self.range),
+        let make = || Pieces::new(self.ends.clone(), self.range);
+        let mut by_block = ByBlock {
+            pieces: self.pieces.get_or_insert_with(make),
+            by_ends: &mut self.by_ends,
+            of_many: &mut self.of_many,
+            numbers: &mut self.numbers,
+            add_many,
         };
-        let few = |counts: &mut &mut Self, few: &Few| {
-            counts.profile.blocks += few.n_blocks;
-            counts.profile.documents += few.n_docs;
-            counts.n_with += few.codes().len() as u64;
-            if pieces.ends.len() <= COMPARED_MAX {
-                let n_from = |end: &u64| count_codes_from(few.codes(), *end);
-                let n_with = few.codes().len() as u32;
-                count_compared(n_with, pieces.ends.iter().map(n_from), &mut counts.by_ends);
-            } else {
-                for code in few.codes() {
-                    // No code has more ends before it than there are.
-                    counts.by_ends[pieces.n_ends(*code)] += 1;
-                }
-            }
-            budget::work(FEW_NS * few.n_docs)
-        };
-        for_each_few_or_block(
-            matches,
-            &mut Heads::of(*column),
-            &mut &mut *self,
-            few,
-            |counts, heads, nth, places| {
-                counts.add_block(&pieces, heads, nth, places, &mut add_many)
-            },
-        )?;
-        self.pieces = Some(pieces);
-        Ok(())
+        self.scan.few_or_blocks(part, &mut by_block)
     }
 
     /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted and
@@ -226,8 +188,8 @@ impl PieceCounts {
             })?);
             before = up_to;
         }
-        self.n_with += u64::from(before);
-        self.profile.ends_looked_up += n_ends;
+        self.scan.n_with += u64::from(before);
+        self.scan.profile.ends_looked_up += n_ends;
         Ok(true)
     }
 
@@ -242,99 +204,96 @@ impl PieceCounts {
         let up_to = |code: u64| self.ends.partition_point(|end| *end <= code);
         if first == 0 && up_to(least) == up_to(greatest) {
             self.by_ends[up_to(least)] += n_matches;
-            self.n_with += n_matches;
+            self.scan.n_with += n_matches;
             return Ok(());
         }
         let firsts: Vec<u32> = self.ends.iter().map(|end| plain.first_of(*end)).collect();
         let most = plain.first_of(greatest);
-        let (mut n_docs, mut n_with, by_ends) = (0, 0, &mut self.by_ends);
+        let by_ends = &mut self.by_ends;
         if firsts.len() <= COMPARED_MAX {
-            for_each_number(matches, plain, |numbers| {
-                n_docs += numbers.len() as u64;
+            return self.scan.numbers(plain, matches, DOC_NS, |numbers| {
                 let with = count_from(numbers, first);
-                n_with += u64::from(with);
                 let n_from = |first: &u32| count_from(numbers, *first);
                 count_compared(with, firsts.iter().map(n_from), by_ends);
-                budget::work(DOC_NS * numbers.len() as u64)
-            })?;
-        } else {
-            budget::work(SLOTS_MAX)?;
-            let ends = firsts.iter().map(|first| u64::from(*first)).collect();
-            let pieces = Pieces::new(ends, Some((first.into(), most.into())));
-            for_each_number(matches, plain, |numbers| {
-                n_docs += numbers.len() as u64;
-                for number in numbers.iter().filter(|number| **number >= first) {
-                    n_with += 1;
-                    // No number has more ends before it than there are.
-                    by_ends[pieces.n_ends(u64::from(*number))] += 1;
-                }
-                budget::work(DOC_NS * numbers.len() as u64)
-            })?;
+                Ok(with.into())
+            });
         }
-        self.profile.documents += n_docs;
-        self.n_with += n_with;
+        budget::work(SLOTS_MAX)?;
+        let ends = firsts.iter().map(|first| u64::from(*first)).collect();
+        let pieces = Pieces::new(ends, Some((first.into(), most.into())));
+        self.scan.numbers(plain, matches, DOC_NS, |numbers| {
+            let mut n_with = 0;
+            for number in numbers.iter().filter(|number| **number >= first) {
+                n_with += 1;
+                // No number has more ends before it than there are.
+                by_ends[pieces.n_ends(u64::from(*number))] += 1;
+            }
+            Ok(n_with)
+        })
+    }
+}
+
+/// Counting by the blocks of a column.
+struct ByBlock<'c, F> {
+    pieces: &'c Pieces,
+    by_ends: &'c mut [u64],
+    of_many: &'c mut Vec<usize>,
+    numbers: &'c mut NumbersAt,
+    add_many: F,
+}
+
+impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
+    const VALUE_NS: u64 = DOC_NS;
+
+    type Key = usize;
+
+    fn key(&self, code: u64) -> Result<usize> {
+        Ok(self.pieces.n_ends(code))
+    }
+
+    fn add(&mut self, n_ends: usize, n_docs: u32) -> Result<()> {
+        // No code has more ends before it than there are.
+        self.by_ends[n_ends] += u64::from(n_docs);
         Ok(())
     }
 
-    fn add_block<'s>(
-        &mut self,
-        pieces: &Pieces,
-        heads: &mut Heads<'s, Section<'s>>,
-        nth: u32,
-        places: Places<'_>,
-        add_many: &mut impl FnMut(&[usize]) -> Result<()>,
-    ) -> Result<()> {
-        let column = heads.column();
-        self.profile.blocks += 1;
-        let head = heads.get(nth)?;
-        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-        if head.n_values == 0 {
-            self.profile.blocks_skipped += 1;
-            return budget::work(HEAD_NS);
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        if self.pieces.ends.len() > COMPARED_MAX {
+            return codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1));
         }
-        let n_places = u64::from(places.len());
-        let of_least = pieces.n_ends(head.least);
-        let of_greatest = pieces.n_ends(head.greatest).max(of_least);
-        if u32::from(head.n_with) == n_docs && of_least == of_greatest {
-            self.n_with += n_places;
-            self.by_ends[of_least] += n_places;
-            self.profile.blocks_skipped += 1;
-            return budget::work(HEAD_NS);
-        }
-        budget::work(HEAD_NS + DOC_NS * n_places)?;
-        self.profile.documents += n_places;
-        let block = column.block(nth, head)?;
-        let (by_ends, mut n_with) = (&mut self.by_ends[..], 0);
+        let n_from = self.pieces.ends.iter().map(|end| count_codes_from(codes, *end));
+        count_compared(codes.len() as u32, n_from, self.by_ends);
+        Ok(())
+    }
+
+    fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        budget::work(DOC_NS * u64::from(of.n))?;
+        let ByBlock { pieces, by_ends, of_many, numbers: room, add_many } = self;
         // No code has more ends before it than there are.
         let mut add_one = |code| by_ends[pieces.n_ends(code)] += 1;
+        let mut n_with = 0;
         if let Some(numbers) = block.one_each() {
-            let inside = pieces.ends.get(of_least..of_greatest).unwrap_or_default();
+            let (least, greatest) = (pieces.n_ends(of.head.least), pieces.n_ends(of.head.greatest));
+            let inside = pieces.ends.get(least..greatest).unwrap_or_default();
             if numbers.are_plain() && inside.len() <= COMPARED_MAX {
                 let mut firsts = [0; COMPARED_MAX];
                 let of_ends = inside.iter().map(|end| numbers.first_number_of(*end));
                 firsts.iter_mut().zip(of_ends).for_each(|(first, of_end)| *first = of_end);
-                self.n_with += n_places;
-                // Fetching from places waits for each, and by then most are here.
-                numbers.prefetch();
-                places.write_to(&mut self.places);
-                self.numbers.resize(self.places.len(), 0);
-                numbers.numbers(&self.places, &mut self.numbers);
-                let n_from = |first: &u32| count_from(&self.numbers, *first);
-                let n_from = firsts[..inside.len()].iter().map(n_from);
-                count_compared(self.numbers.len() as u32, n_from, &mut by_ends[of_least..]);
-                return Ok(());
+                let (_, read) = room.read(&numbers, of.places);
+                let n_from = firsts[..inside.len()].iter().map(|first| count_from(read, *first));
+                count_compared(of.n, n_from, &mut by_ends[least..]);
+                return Ok(of.n.into());
             }
-            places.for_each(|place| {
+            of.places.for_each(|place| {
                 if let Some(code) = numbers.code(place) {
                     n_with += 1;
                     add_one(code);
                 }
             });
-            self.n_with += n_with;
-            return Ok(());
+            return Ok(n_with);
         }
-        let (of_many, mut done) = (&mut self.of_many, Ok(()));
-        places.for_each(|place| {
+        let mut done = Ok(());
+        of.places.for_each(|place| {
             let mut codes = block.codes(place);
             let Some(first) = codes.next().filter(|_| done.is_ok()) else { return };
             n_with += 1;
@@ -351,8 +310,7 @@ impl PieceCounts {
             }
             done = budget::work(CODE_NS * n_codes).and_then(|()| add_many(of_many));
         });
-        self.n_with += n_with;
-        done
+        done.map(|()| n_with)
     }
 }
 

@@ -18,21 +18,14 @@ pub(crate) struct TermCounts {
     pub(crate) profile: FacetProfile,
 }
 
-/// Work of counting terms. A term that several segments have is a term of each.
+/// Work of counting one facet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetProfile {
-    pub(crate) terms_intersected: u64,
-    /// All others.
-    pub(crate) terms_skipped: u64,
-    pub(crate) terms_from_document_frequency: u64,
-    /// Deleted documents, what has a term of which was taken away from its document frequency.
-    pub(crate) deleted_taken_away: u64,
-    pub(crate) bytes_read: u64,
+    /// All but its time.
+    pub(crate) counts: FacetActual,
     pub(crate) time: Duration,
-    /// How they were counted in the end.
+    /// How values were counted in the end.
     pub(crate) method: Option<FacetMethod>,
-    /// Work on a column, where they were counted by one.
-    pub(crate) column: Option<ColumnCounts>,
 }
 
 /// What was looked at in a column, and what bounds of blocks spared.
@@ -54,21 +47,70 @@ pub struct ColumnCounts {
     pub deleted_taken_away: u64,
 }
 
+/// The buckets that a facet is counted in, which lies within another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InBuckets {
+    /// How many there are.
+    pub buckets: u64,
+    /// The documents of all of them together.
+    pub documents: u64,
+}
+
+/// What counting one facet took. A term that several segments have is a term of each, so that all
+/// three numbers of terms add up to [`ExplainFacet::terms`](crate::explain::ExplainFacet::terms).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetActual {
+    /// Terms whose postings were intersected with the result.
+    pub terms_intersected: u64,
+    /// Terms whose postings were not read: they could not enter the top by their document frequency,
+    /// or every document was accounted for before their turn came.
+    pub terms_skipped: u64,
+    /// Terms whose count is their document frequency, because every document matches.
+    pub terms_from_document_frequency: u64,
+    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
+    pub deleted_taken_away: u64,
+    /// Time of the facet.
+    pub time_ns: u64,
+    /// Bytes of postings and dictionary that it read.
+    pub bytes_read: u64,
+    /// What was looked at in a column, where it is counted by one; within another facet also beside terms, as each bucket may
+    /// be counted in another way.
+    pub column: Option<ColumnCounts>,
+    /// Within another facet, in which of its buckets it was counted.
+    pub within: Option<InBuckets>,
+}
+
+impl FacetActual {
+    pub(crate) fn of_column(column: ColumnCounts) -> Self {
+        FacetActual { column: Some(column), ..FacetActual::default() }
+    }
+
+    /// Whether it says anything of terms. What lies within another facet may be counted by terms in one bucket and by a
+    /// column in the next.
+    pub(crate) fn is_by_terms(&self) -> bool {
+        self.column.is_none()
+            || self.terms_intersected > 0
+            || self.terms_skipped > 0
+            || self.terms_from_document_frequency > 0
+            || self.deleted_taken_away > 0
+            || self.bytes_read > 0
+    }
+}
+
 sums! {
     ColumnCounts: documents, blocks, blocks_skipped, ends_looked_up, deleted_taken_away;
+    FacetActual: terms_intersected, terms_skipped, terms_from_document_frequency, deleted_taken_away, bytes_read;
 }
 
 impl FacetProfile {
     /// Adds the work of another, whatever its method was.
     pub(crate) fn add(&mut self, other: &FacetProfile) {
-        self.terms_intersected += other.terms_intersected;
-        self.terms_skipped += other.terms_skipped;
-        self.terms_from_document_frequency += other.terms_from_document_frequency;
-        self.deleted_taken_away += other.deleted_taken_away;
-        self.bytes_read += other.bytes_read;
+        self.counts += other.counts;
         self.time += other.time;
-        if let Some(column) = &other.column {
-            *self.column.get_or_insert_default() += *column;
+        if let Some(column) = &other.counts.column {
+            *self.counts.column.get_or_insert_default() += *column;
         }
     }
 }

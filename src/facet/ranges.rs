@@ -15,6 +15,7 @@
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;
 use super::profile::ColumnCounts;
+use super::scan::Scan;
 use crate::budget;
 use crate::error::Result;
 use std::ops::Range;
@@ -42,7 +43,7 @@ pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Resu
     for part in columns {
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }
-    let PieceCounts { by_ends, n_with, profile, .. } = counts;
+    let PieceCounts { by_ends, scan: Scan { n_with, profile }, .. } = counts;
     Ok(RangeCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
 }
 

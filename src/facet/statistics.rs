@@ -15,33 +15,26 @@
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
-use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
+use super::scan::{InBlock, NUMBER_NS, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
+use super::terms::TERM_NS;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
-use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
+use crate::execution::MatchSet;
+use crate::format::column::Block;
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
 use crate::plan::cost;
 use crate::plural::counted;
 use crate::schema::FieldKind;
-use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
 
-/// What a look at the directory takes about, and at a document, in nanoseconds.
-const HEAD_NS: u64 = 20;
-const DOC_NS: u64 = 6;
-/// A document whose number is only added up.
-const NUMBER_NS: u64 = 2;
-/// And at one of a few documents, and counting a term in a segment, but for the containers of a long list.
-const FEW_NS: u64 = 12;
-const TERM_NS: u64 = 200;
 /// What part of the memory that is left counting each value may take.
 const TALLY_SHARE: u64 = 4;
 /// What a value takes where they are written down.
@@ -98,10 +91,10 @@ pub(crate) fn statistics_of(
     Ok(NumberStatistics {
         moments: looking.moments,
         range: looking.range,
-        with_value: looking.n_with,
-        missing: sources.of_field.n_matches.saturating_sub(looking.n_with),
+        with_value: looking.scan.n_with,
+        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
         spread,
-        profile: looking.profile,
+        profile: looking.scan.profile,
     })
 }
 
@@ -135,8 +128,8 @@ pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize) -> Result<EqualParts> 
         starts,
         n_values,
         is_exact: !matches!(looking.values, Values::Sketched(_)),
-        missing: sources.of_field.n_matches.saturating_sub(looking.n_with),
-        profile: looking.profile,
+        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
+        profile: looking.scan.profile,
     })
 }
 
@@ -308,7 +301,7 @@ impl<'s> Sources<'s> {
         let mut percentiles = vec![];
         if let Some(range) = looking.range {
             for rank in ranks(wanted.percentiles, n) {
-                percentiles.push(ranked.at(rank, range, &mut looking.profile)?);
+                percentiles.push(ranked.at(rank, range, &mut looking.scan.profile)?);
             }
         }
         let distinct = wanted.distinct.then(|| ranked.n_terms());
@@ -342,7 +335,7 @@ impl<'s> Sources<'s> {
             drop(parts);
             while let Some(round) = search.round()? {
                 let again = Looking::over(self, Values::InRound(round))?;
-                looking.profile += again.profile;
+                looking.scan.profile += again.scan.profile;
                 if let Values::InRound(round) = again.values {
                     search.end(round)?;
                 }
@@ -389,14 +382,11 @@ impl<'s> Sources<'s> {
 struct Looking {
     moments: Moments,
     range: Option<(u64, u64)>,
-    n_with: u64,
     values: Values,
     /// Those of a block.
     codes: Vec<u64>,
-    /// Room for what matches in a block, and for its numbers.
-    places: Vec<u32>,
-    numbers: Vec<u32>,
-    profile: ColumnCounts,
+    numbers: NumbersAt,
+    scan: Scan,
 }
 
 impl Looking {
@@ -405,107 +395,40 @@ impl Looking {
         let mut looking = Looking {
             moments: Moments::of(sources.kind),
             range: None,
-            n_with: 0,
             values,
             codes: vec![],
-            places: vec![],
-            numbers: vec![],
-            profile: ColumnCounts::default(),
+            numbers: NumbersAt::default(),
+            scan: Scan::default(),
         };
-        for OfSegment { column, matches, .. } in &sources.of_field.columns {
-            looking.add_column(column, matches)?;
+        let mut scan = Scan::default();
+        for part in &sources.of_field.columns {
+            looking.add_column(part, &mut scan)?;
         }
         for (reader, matches, n_docs) in &sources.of_field.others {
-            looking.add_terms(*reader, matches, *n_docs)?;
+            scan.n_with += looking.add_terms(*reader, matches, *n_docs)?;
         }
+        looking.scan = scan;
         if let Values::Counted(tally) = &mut looking.values {
             tally.finish()?;
         }
         Ok(looking)
     }
 
-    fn add_column(&mut self, column: &Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
-        if let Some(plain) = column.plain().filter(|_| self.takes_numbers()) {
-            let (first, unit) = (plain.first(), plain.base_and_unit());
-            let mut present = vec![];
-            return for_each_number(matches, &plain, |numbers| {
-                self.profile.documents += numbers.len() as u64;
-                budget::work(NUMBER_NS * numbers.len() as u64)?;
-                // Below the first are documents without a value.
-                if first == 0 {
-                    return self.add_numbers(numbers, unit);
-                }
-                present.clear();
-                present.extend(numbers.iter().filter_map(|number| number.checked_sub(first)));
-                self.add_numbers(&present, unit)
-            });
-        }
-        let few = |looking: &mut &mut Self, few: &Few| {
-            budget::work(FEW_NS * few.n_docs)?;
-            looking.profile.blocks += few.n_blocks;
-            looking.profile.documents += few.n_docs;
-            looking.n_with += few.codes().len() as u64;
-            looking.add_codes(few.codes())
+    fn add_column(&mut self, part: &OfSegment<'_>, scan: &mut Scan) -> Result<()> {
+        let Some(plain) = part.column.plain().filter(|_| self.takes_numbers()) else {
+            return scan.few_or_blocks(part, self);
         };
-        for_each_few_or_block(
-            matches,
-            &mut Heads::of(*column),
-            &mut &mut *self,
-            few,
-            |looking, heads, nth, places| looking.add_block(heads, nth, places),
-        )
-    }
-
-    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
-        let column = heads.column();
-        self.profile.blocks += 1;
-        let head = heads.get(nth)?;
-        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-        let n_places = u64::from(places.len());
-        if head.n_values == 0 || head.least == head.greatest && head.n_values == n_docs {
-            self.profile.blocks_skipped += 1;
-            budget::work(HEAD_NS)?;
-            if head.n_values == 0 {
-                return Ok(());
+        let (first, unit) = (plain.first(), plain.base_and_unit());
+        let mut present = vec![];
+        scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| {
+            // Below the first are documents without a value.
+            if first == 0 {
+                return self.add_numbers(numbers, unit);
             }
-            self.n_with += n_places;
-            return self.add_repeated(head.least, n_places);
-        }
-        let block = column.block(nth, head)?;
-        if let Some(of_block) = block.one_each().filter(|it| it.are_plain() && self.takes_numbers())
-        {
-            let (mut at, mut numbers) =
-                (std::mem::take(&mut self.places), std::mem::take(&mut self.numbers));
-            places.write_to(&mut at);
-            numbers.resize(at.len(), 0);
-            of_block.prefetch();
-            of_block.numbers(&at, &mut numbers);
-            self.profile.documents += n_places;
-            let added = self.add_numbers(&numbers, of_block.base_and_unit());
-            (self.places, self.numbers) = (at, numbers);
-            return added.and_then(|()| budget::work(HEAD_NS + NUMBER_NS * n_places));
-        }
-        budget::work(HEAD_NS + DOC_NS * n_places)?;
-        self.profile.documents += n_places;
-        let mut codes = std::mem::take(&mut self.codes);
-        codes.clear();
-        let mut n_with = 0;
-        match block.one_each() {
-            Some(numbers) => {
-                places.for_each(|place| codes.extend(numbers.code(place)));
-                n_with = codes.len() as u64;
-            }
-            None => places.for_each(|place| {
-                let before = codes.len();
-                codes.extend(block.codes(place));
-                n_with += u64::from(codes.len() > before);
-            }),
-        }
-        budget::work(DOC_NS * (codes.len() as u64).saturating_sub(n_places))?;
-        self.n_with += n_with;
-        let done = self.add_codes(&codes);
-        self.codes = codes;
-        done
+            present.clear();
+            present.extend(numbers.iter().filter_map(|number| number.checked_sub(first)));
+            self.add_numbers(&present, unit)
+        })
     }
 
     /// Whether numbers need not become codes first.
@@ -513,33 +436,34 @@ impl Looking {
         matches!(self.moments, Moments::Whole(_)) && !matches!(self.values, Values::Sketched(_))
     }
 
-    /// Adds documents with one number each, as these stand for whole numbers.
-    fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
+    /// Adds documents with one number each, as these stand for whole numbers; how many there are.
+    fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<u64> {
+        let n = numbers.len() as u64;
         if let Values::InRound(round) = &mut self.values {
             // Looked at once more, for nothing else.
-            return round.add_numbers(numbers, (base, unit));
+            return round.add_numbers(numbers, (base, unit)).map(|()| n);
         }
-        let (n, totals) = (numbers.len() as u64, totals(numbers));
-        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
         if n == 0 {
-            return Ok(());
+            return Ok(0);
         }
+        let totals = totals(numbers);
+        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
         self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
         self.moments.add_totals(n, &totals, (base, unit));
-        self.n_with += n;
         match &mut self.values {
-            Values::Passed | Values::InRound(_) => Ok(()),
-            Values::Parted(parts) => parts.add_numbers(numbers, (base, unit)),
-            Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit)),
+            Values::Passed | Values::InRound(_) => {}
+            Values::Parted(parts) => parts.add_numbers(numbers, (base, unit))?,
+            Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit))?,
             Values::Sketched(sketch) => {
-                numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))
+                numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))?;
             }
         }
+        Ok(n)
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {
         if let Values::InRound(round) = &mut self.values {
-            budget::work(DOC_NS * codes.len() as u64)?;
+            budget::work(Self::VALUE_NS * codes.len() as u64)?;
             return codes.iter().try_for_each(|code| round.add(*code, 1));
         }
         let ends = codes.iter().min().zip(codes.iter().max());
@@ -548,7 +472,7 @@ impl Looking {
         match &mut self.values {
             Values::Passed => Ok(()),
             values => {
-                budget::work(DOC_NS * codes.len() as u64)?;
+                budget::work(Self::VALUE_NS * codes.len() as u64)?;
                 codes.iter().try_for_each(|code| values.add(*code, 1))
             }
         }
@@ -563,8 +487,13 @@ impl Looking {
         self.values.add(code, times)
     }
 
-    /// Adds the terms of a segment, each as often as a document matches that has it.
-    fn add_terms(&mut self, field: FieldReader<'_>, matches: &MatchSet, n_docs: u32) -> Result<()> {
+    /// Adds the terms of a segment, each as often as a document matches that has it; how many documents have any.
+    fn add_terms(
+        &mut self,
+        field: FieldReader<'_>,
+        matches: &MatchSet,
+        n_docs: u32,
+    ) -> Result<u64> {
         let statistics = field.statistics()?;
         let present = statistics.n_docs_with_value;
         let mut bytes_read = 0;
@@ -575,7 +504,6 @@ impl Looking {
             MatchSet::Some(_) if present == 0 => 0,
             MatchSet::Some(windows) => count_list(&field.presence()?, windows, &mut bytes_read)?,
         };
-        self.n_with += with_value;
         // Each that is counted is one less where no document has two.
         let is_single = statistics.n_tokens == u64::from(present);
         let (mut terms, mut left) = (field.terms()?.iter(), with_value);
@@ -601,7 +529,58 @@ impl Looking {
             left = if is_single { left.saturating_sub(times) } else { left };
             self.add_repeated(code, times)?;
         }
-        Ok(())
+        Ok(with_value)
+    }
+}
+
+impl Sink for Looking {
+    const VALUE_NS: u64 = 6;
+    const FEW_NS: u64 = 12;
+
+    type Key = u64;
+
+    fn key(&self, code: u64) -> Result<u64> {
+        Ok(code)
+    }
+
+    fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
+        self.add_repeated(code, n_docs.into())
+    }
+
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        self.add_codes(codes)
+    }
+
+    fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        let n = u64::from(of.n);
+        let (one_each, takes_numbers) = (block.one_each(), self.takes_numbers());
+        if let Some(of_block) = one_each.as_ref().filter(|it| it.are_plain() && takes_numbers) {
+            budget::work(NUMBER_NS * n)?;
+            let mut room = std::mem::take(&mut self.numbers);
+            let added =
+                self.add_numbers(room.read(of_block, of.places).1, of_block.base_and_unit());
+            self.numbers = room;
+            return added;
+        }
+        budget::work(Self::VALUE_NS * n)?;
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.clear();
+        let mut n_with = 0;
+        match one_each {
+            Some(numbers) => {
+                of.places.for_each(|place| codes.extend(numbers.code(place)));
+                n_with = codes.len() as u64;
+            }
+            None => of.places.for_each(|place| {
+                let before = codes.len();
+                codes.extend(block.codes(place));
+                n_with += u64::from(codes.len() > before);
+            }),
+        }
+        budget::work(Self::VALUE_NS * (codes.len() as u64).saturating_sub(n))?;
+        let done = self.add_codes(&codes);
+        self.codes = codes;
+        done.map(|()| n_with)
     }
 }
 

@@ -10,20 +10,17 @@
 //! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
 //! bytes a step that is made or met, of which there may be 65,536.
 
-use super::of_field::{Directory, FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
-use super::profile::ColumnCounts;
+use super::scan::{HEAD_NS, MetCounts, Scan, Sink};
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Heads};
+use crate::execution::for_each_block;
+use crate::format::column::Heads;
 use crate::value::{code_of_f64, f64_of_code};
 
-/// What a look at the directory takes about, and at a value, in nanoseconds.
-const HEAD_NS: u64 = 20;
-const VALUE_NS: u64 = 10;
 /// What making a step takes about, in nanoseconds.
 const STEP_NS: u64 = 15;
 /// Documents that match for each step that is made before it is met, beyond a few; the most of these, which is also how many may
@@ -44,16 +41,6 @@ pub(crate) enum Steps {
         width: u64,
     },
     Fractions(DecimalWidth),
-}
-
-/// What steps count, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StepCounts {
-    /// The number of each step that has any, ascending, and its matching documents: step 0 begins at zero.
-    pub(crate) counts: Vec<(i128, u64)>,
-    /// Matching documents that have no value.
-    pub(crate) missing: u64,
-    pub(crate) profile: ColumnCounts,
 }
 
 impl Steps {
@@ -106,8 +93,9 @@ impl Steps {
     }
 }
 
-/// Counts what matches by steps of a field of numbers.
-pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCounts> {
+/// Counts what matches by steps of a field of numbers: the number of each that has any, ascending, and its matching documents.
+/// Step 0 begins at zero.
+pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCounts<(i128, u64)>> {
     let of_field = OfField::new(of)?;
     let OfField { ref columns, n_matches, mut range, .. } = of_field;
     if let Some(of_all) = range
@@ -117,14 +105,14 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCoun
         range = range_of_matches(columns)?;
     }
     let Some(of_all) = range else {
-        return Ok(StepCounts { missing: n_matches, ..StepCounts::default() });
+        return Ok(Scan::default().counts(vec![], n_matches));
     };
     steps.check(of_all)?;
     of_field.check_matches("counting by steps")?;
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
     let made_max = (n_matches / DOCS_PER_STEP).clamp(MADE_MIN, MADE_MAX);
-    let (counts, n_with, profile) = match n_steps <= made_max {
+    let (counts, scan) = match n_steps <= made_max {
         true => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * STEP_NS)?;
@@ -132,26 +120,17 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCoun
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
             let counts = count_by_ends(columns, ends, range)?;
             let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);
-            (by_step.collect(), counts.n_with, counts.profile)
+            (by_step.collect(), counts.scan)
         }
         false => {
             // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
             let with_counters = n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC);
-            let mut counting = Counting {
-                steps,
-                first,
-                tally: Tally::of(0, n_steps, with_counters)?,
-                n_with: 0,
-                profile: ColumnCounts::default(),
-            };
-            for OfSegment { column, matches, .. } in columns {
-                for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-                    counting.add_block(heads, nth, places)
-                })?;
-            }
-            counting.tally.finish()?;
+            let tally = Tally::of(0, n_steps, with_counters)?;
+            let (mut scan, mut met) = (Scan::default(), MetSteps { steps, first, tally });
+            columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
+            met.tally.finish()?;
             let mut counts = vec![];
-            counting.tally.for_each(|(step, count)| {
+            met.tally.for_each(|(step, count)| {
                 budget::hold(STEP_BYTES)?;
                 if counts.len() as u64 == MADE_MAX {
                     return Err(Error::new(ErrorKind::LimitExceeded, "counting by steps")
@@ -162,10 +141,10 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<StepCoun
                 counts.push((first + i128::from(step), u64::from(count)));
                 Ok(())
             })?;
-            (counts, counting.n_with, counting.profile)
+            (counts, scan)
         }
     };
-    Ok(StepCounts { counts, missing: n_matches.saturating_sub(n_with), profile })
+    Ok(scan.counts(counts, n_matches))
 }
 
 /// The least and the greatest code of the documents that match.
@@ -174,7 +153,7 @@ fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
             let block = column.block(nth, heads.get(nth)?)?;
-            budget::work(HEAD_NS + VALUE_NS * u64::from(places.len()))?;
+            budget::work(HEAD_NS + MetSteps::VALUE_NS * u64::from(places.len()))?;
             places.for_each(|place| {
                 range = wider(range, block.least(place).zip(block.greatest(place)));
             });
@@ -184,57 +163,28 @@ fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
     Ok(range)
 }
 
-struct Counting {
+/// Steps that are made where they are met.
+struct MetSteps {
     steps: Steps,
     first: i128,
     /// By how many steps one comes after the first.
     tally: Tally,
-    n_with: u64,
-    profile: ColumnCounts,
 }
 
-impl Counting {
-    fn add_block(&mut self, heads: &mut Directory<'_>, nth: u32, places: Places<'_>) -> Result<()> {
-        budget::work(HEAD_NS)?;
-        let column = heads.column();
-        self.profile.blocks += 1;
-        let head = heads.get(nth)?;
-        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-        if head.n_values == 0 {
-            self.profile.blocks_skipped += 1;
-            return Ok(());
-        }
-        // Of documents that do not match, too, which may be further away than there are steps.
-        let step = self.steps.number(head.least);
-        if step == self.steps.number(head.greatest) && u32::from(head.n_with) == n_docs {
-            self.n_with += u64::from(places.len());
-            self.profile.blocks_skipped += 1;
-            return self.tally.add(self.step(head.least), places.len());
-        }
-        let block = column.block(nth, head)?;
-        let (mut n_read, mut n_values, mut done) = (0, 0, Ok(()));
-        places.for_each(|place| {
-            n_read += 1;
-            let mut last = None;
-            for code in block.codes(place) {
-                n_values += 1;
-                let step = self.step(code);
-                // Values ascend, and so do their steps.
-                if last != Some(step) && done.is_ok() {
-                    self.n_with += u64::from(last.is_none());
-                    last = Some(step);
-                    done = self.tally.add(step, 1);
-                }
-            }
-        });
-        self.profile.documents += n_read;
-        done.and_then(|()| budget::work(VALUE_NS * (n_read + n_values)))
+impl Sink for MetSteps {
+    const VALUE_NS: u64 = 10;
+
+    type Key = i128;
+
+    #[inline]
+    fn key(&self, code: u64) -> Result<i128> {
+        Ok(self.steps.number(code))
     }
 
     #[inline]
-    fn step(&self, code: u64) -> u64 {
-        let step = self.steps.number(code).saturating_sub(self.first);
-        u64::try_from(step).unwrap_or(u64::MAX)
+    fn add(&mut self, step: i128, n_docs: u32) -> Result<()> {
+        let step = u64::try_from(step.saturating_sub(self.first));
+        self.tally.add(step.unwrap_or(u64::MAX), n_docs)
     }
 }
 

@@ -1,5 +1,6 @@
 //! How often each code was met.
 
+use super::scan::{InBlock, Sink};
 use crate::budget::{self, Held};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
@@ -11,8 +12,6 @@ use crate::simd::numbers::count_from;
 /// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
 const COUNTER_NS: u64 = 1;
 const MET_NS: u64 = 10;
-/// And one more of a document.
-const CODE_NS: u64 = 3;
 /// And a code in each of the rounds of sorting and of merging.
 const ROUND_NS: u64 = 2;
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -51,23 +50,8 @@ impl Tally {
         Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
     }
 
-    #[inline]
-    pub(super) fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
-        if self.counters.is_empty() {
-            self.pending.push((code, n_docs));
-            return self.sort_if_many();
-        }
-        let counter =
-            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
-        match counter {
-            Some(counter) => *counter += n_docs,
-            None => return Err(outside(code)),
-        }
-        Ok(())
-    }
-
     /// Adds the codes of the documents in these places; with how many of them have any.
-    pub(super) fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
+    fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
         if !self.counters.is_empty() {
             return self.count_block(block, places);
         }
@@ -84,7 +68,7 @@ impl Tally {
             done = check_codes(block, n_codes).and_then(|()| self.sort_if_many());
         });
         done?;
-        budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
+        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
         Ok(n_with)
     }
 
@@ -118,7 +102,7 @@ impl Tally {
                     }
                 });
                 done?;
-                budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
+                budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
             }
         }
         wrong.map_or(Ok(n_with), |code| Err(outside(code)))
@@ -197,34 +181,16 @@ impl Tally {
 
     /// Merges the last two runs.
     fn merge_last(&mut self) -> Result<()> {
-        let (Some(b), Some(a)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
-        let bytes = |n: usize| (n * size_of::<Counted>()) as u64;
-        self.held.more(bytes(a.len() + b.len()))?;
-        let mut merged = Vec::with_capacity(a.len() + b.len());
-        let (mut rest_a, mut rest_b) = (&a[..], &b[..]);
-        while let (Some(first_a), Some(first_b)) = (rest_a.first(), rest_b.first()) {
-            if merged.len() % AT_ONCE == 0 {
-                budget::work(AT_ONCE as u64 * ROUND_NS)?;
-            }
-            let (next, rest) = match first_a <= first_b {
-                true => (*first_a, &mut rest_a),
-                false => (*first_b, &mut rest_b),
-            };
-            *rest = &rest[1..];
-            if !merged.last_mut().is_some_and(|last| add_if_same(last, next)) {
-                merged.push(next);
-            }
-        }
-        for rest in [rest_a, rest_b] {
-            let is_same = |next: &&Counted| merged.last().is_some_and(|last| last.0 == next.0);
-            let n_same = usize::from(rest.first().as_ref().is_some_and(is_same));
-            if let (Some(last), Some(next)) = (merged.last_mut(), rest.first()) {
-                add_if_same(last, *next);
-            }
-            merged.extend_from_slice(&rest[n_same..]);
-        }
+        let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
+        let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<Counted>()) as u64);
+        self.held.more(bytes(n))?;
+        budget::work(n as u64 * ROUND_NS)?;
+        merged.extend(b);
+        // Sorting that is stable finds the two runs, and merges them.
+        merged.sort();
+        merged.dedup_by(|later, first| add_if_same(first, *later));
         merged.shrink_to_fit();
-        self.held.less(bytes(2 * (a.len() + b.len()) - merged.len()));
+        self.held.less(bytes(2 * n - merged.len()));
         self.runs.push(merged);
         Ok(())
     }
@@ -264,6 +230,36 @@ impl Tally {
             counted.iter().try_for_each(|counted| visit(*counted))?;
         }
         Ok(())
+    }
+}
+
+impl Sink for Tally {
+    const VALUE_NS: u64 = 3;
+
+    type Key = u64;
+
+    fn key(&self, code: u64) -> Result<u64> {
+        Ok(code)
+    }
+
+    #[inline]
+    fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
+        if self.counters.is_empty() {
+            self.pending.push((code, n_docs));
+            return self.sort_if_many();
+        }
+        let counter =
+            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
+        match counter {
+            Some(counter) => *counter += n_docs,
+            None => return Err(outside(code)),
+        }
+        Ok(())
+    }
+
+    fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        budget::work(Self::VALUE_NS * u64::from(of.n))?;
+        self.add_block(block, of.places)
     }
 }
 

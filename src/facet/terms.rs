@@ -45,7 +45,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
-const TERM_NS: u64 = 200;
+pub(super) const TERM_NS: u64 = 200;
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -77,8 +77,9 @@ pub(super) fn count_terms(
     counting.parts.clear();
     budget::release(counting.held);
     counts.profile = counting.profile;
-    let looked_at = counts.profile.terms_intersected + counts.profile.terms_from_document_frequency;
-    counts.profile.terms_skipped = plan.sizes.n_terms.saturating_sub(looked_at);
+    let of_terms = &mut counts.profile.counts;
+    let looked_at = of_terms.terms_intersected + of_terms.terms_from_document_frequency;
+    of_terms.terms_skipped = plan.sizes.n_terms.saturating_sub(looked_at);
     counts.buckets = counting.top.into_sorted();
     Ok(counts)
 }
@@ -178,7 +179,7 @@ impl<'c, 's> Counting<'c, 's> {
             Some(_) if present == 0 => 0,
             Some(windows) => {
                 let presence = field.presence()?;
-                let tested = count_list(&presence, windows, &mut self.profile.bytes_read)?;
+                let tested = count_list(&presence, windows, &mut self.profile.counts.bytes_read)?;
                 matching.count(&[], present.into(), tested)
             }
         };
@@ -199,7 +200,7 @@ impl<'c, 's> Counting<'c, 's> {
             }
         };
         if let Matching::AllBut(_) | Matching::AllButTerms(_) = matching {
-            self.profile.deleted_taken_away += n_deleted.unwrap_or(0);
+            self.profile.counts.deleted_taken_away += n_deleted.unwrap_or(0);
         }
         let single_valued = statistics.n_tokens == u64::from(present);
         counts.single_valued &= single_valued;
@@ -284,7 +285,7 @@ impl<'c, 's> Counting<'c, 's> {
     fn terms(&self) -> Result<MergedTerms<'c, 's>> {
         let ValuesWanted { ref filter, order, .. } = *self.values;
         let fields = self.parts.iter().map(|part| part.field);
-        MergedTerms::open(fields, filter.as_ref(), order == FacetOrder::ValueDescending)
+        MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)
     }
 
     /// Counts one term wherever it is, unless dictionary or headers say that it cannot matter.
@@ -300,7 +301,7 @@ impl<'c, 's> Counting<'c, 's> {
             let part = &self.parts[*at];
             let Some(windows) = part.matching.tested() else {
                 let found = part.matching.count(term, info.df.into(), 0);
-                self.profile.terms_from_document_frequency += 1;
+                self.profile.counts.terms_from_document_frequency += 1;
                 count += self.take(*at, found);
                 continue;
             };
@@ -310,14 +311,14 @@ impl<'c, 's> Counting<'c, 's> {
                 PostingsAt::Section { .. } => match part.field.postings(info)? {
                     PostingList::Short(list) => count_documents(list.as_slice(), windows),
                     PostingList::Long(list) => {
-                        self.profile.bytes_read += list.header_len() as u64;
+                        self.profile.counts.bytes_read += list.header_len() as u64;
                         self.long_lists.push((*at, list));
                         continue;
                     }
                 },
             };
             let found = part.matching.count(term, info.df.into(), found);
-            self.profile.terms_intersected += 1;
+            self.profile.counts.terms_intersected += 1;
             count += self.take(*at, found);
         }
         if let Some(more) = self.count_long_lists(term, count)? {
@@ -350,9 +351,9 @@ impl<'c, 's> Counting<'c, 's> {
         for (at, list) in lists.drain(..) {
             let matching = &self.parts[at].matching;
             if let Some(windows) = matching.tested() {
-                let found = count_list(&list, windows, &mut self.profile.bytes_read)?;
+                let found = count_list(&list, windows, &mut self.profile.counts.bytes_read)?;
                 let found = matching.count(term, list.cardinality(), found);
-                self.profile.terms_intersected += 1;
+                self.profile.counts.terms_intersected += 1;
                 more += self.take(at, found);
             }
         }

@@ -21,7 +21,7 @@ pub(super) fn add_unmatched(
     let ValuesWanted { limit, order, ref filter, .. } = plan.values;
     let fields = segments.iter().map(|segment| segment.segment.field(plan.field));
     let mut terms =
-        MergedTerms::open(fields, filter.as_ref(), order == FacetOrder::ValueDescending)?;
+        MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)?;
     let counted = std::mem::take(&mut counts.buckets);
     let by_term: BTreeMap<&[u8], u64> =
         counted.iter().map(|(term, count)| (&term[..], *count)).collect();

@@ -347,6 +347,14 @@ impl<'t> Reader<'t> {
             .at_column(column as u64)
     }
 
+    /// Places in the arrays that the next value is in, the outermost first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
+        self.path.iter().filter_map(|step| match step {
+            Step::Nth(nth) => Some(*nth),
+            Step::Name(_) => None,
+        })
+    }
+
     /// `plan.children[2].estimate.upper`
     fn shown_path(&self) -> String {
         let left_out = self.path.len().saturating_sub(PATH_STEPS_MAX);

@@ -86,15 +86,13 @@ impl<'s> Plan<'s> {
                 }
                 _ => return Ok(false),
             },
-            Operator::Union { any } => match self.field_of_terms(any) {
-                Some(field) => {
-                    // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
-                    let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-                    let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
-                    (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))
-                }
-                None => return Ok(false),
-            },
+            Operator::Union { any } => {
+                let Some(field) = self.field_of_terms(any) else { return Ok(false) };
+                // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+                let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+                let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
+                (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))
+            }
             _ => return Ok(false),
         };
         let is_asked = |part: &SegmentPlan<'_>| {
@@ -116,9 +114,8 @@ impl<'s> Plan<'s> {
             (_, Some((leaf, nth))) => {
                 let expansion = &self.expansions[nth as usize];
                 for part in &mut self.segments {
-                    let has_ordinals = part.segment.schema().get(field).has_ordinals();
                     let reader = part.segment.field(field);
-                    part.leaves[leaf.index()].go_by_column(expansion, reader, has_ordinals)?;
+                    part.leaves[leaf.index()].go_by_column(expansion, reader)?;
                 }
                 leaf
             }

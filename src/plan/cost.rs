@@ -2,6 +2,7 @@
 
 use super::costs::CostModel;
 use crate::bitmap::Kernel;
+use crate::format::column::BLOCK_DOCS;
 use crate::query::{PhraseSpec, Proximity};
 use crate::simd::arrays::gallop_ratio;
 
@@ -16,8 +17,6 @@ pub(crate) const MET_TERM_BYTES: u64 = 100;
 /// Documents of a window of 65,536 from which on all of it are compared: neighbours take a twelfth of the time of single ones.
 pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
 pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;
-/// Documents of a block of a column.
-const COLUMN_BLOCK: u32 = 1_024;
 
 /// Elements above which a container is a bitmap rather than an array.
 const ARRAY_MAX: f32 = 4096.0;
@@ -156,7 +155,7 @@ impl CostModel {
     /// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.
     pub(crate) fn column_scan_ns(&self, documents: f64, by_block: f64) -> f32 {
         let (documents, by_block) = (documents as f32, by_block as f32);
-        let n_blocks = (by_block / COLUMN_BLOCK as f32).ceil().min(documents);
+        let n_blocks = (by_block / BLOCK_DOCS as f32).ceil().min(documents);
         let each = if by_block > 0.0 { self.column_doc_ns } else { self.column_number_ns };
         self.column_ns + n_blocks * self.column_block_ns + documents * (each + self.write_ns)
     }
@@ -164,7 +163,7 @@ impl CostModel {
     /// Comparing all documents of a column of `n_docs` with a range, of which so many lie in blocks that are looked up one by one.
     pub(crate) fn fill_column_ns(&self, n_docs: f64, by_block: f64) -> f32 {
         let windows = n_docs as f32 / WINDOW as f32;
-        windows * self.column_fill_ns + by_block as f32 / COLUMN_BLOCK as f32 * self.column_block_ns
+        windows * self.column_fill_ns + by_block as f32 / BLOCK_DOCS as f32 * self.column_block_ns
     }
 
     /// Counting for each document how many sets it is in.
@@ -478,7 +477,7 @@ impl FacetSizes {
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
     pub(super) fn column_ns(&self, costs: &CostModel, n_codes: u64, matches: f64) -> f32 {
         let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
-        let n_blocks = f64::from(self.n_docs_by_block) / f64::from(COLUMN_BLOCK);
+        let n_blocks = f64::from(self.n_docs_by_block) / f64::from(BLOCK_DOCS);
         // Those that are not missed by any of the matches, as if these lay anywhere.
         let touched = n_blocks * (1.0 - (-by_block / n_blocks.max(1.0)).exp());
         let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));

@@ -1,5 +1,5 @@
 //! What the planner weighed: typed, so that taking a decision costs no strings and tests can match
-//! on it; `explain` puts it into words.
+//! on it; `explain` has the names of the rules and puts them into words.
 
 use super::{LeafId, NodeId};
 use crate::bitmap::Kernel;
@@ -55,29 +55,4 @@ pub(crate) enum Rule {
     PositionsLast { is_beside_others: bool },
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
-}
-
-impl Rule {
-    /// The name shown in a plan.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Rule::AbsentTerm(_) | Rule::NeverMeet => "prove empty",
-            Rule::SmallestFirst { .. } => "smallest first",
-            Rule::Kernel { .. } => "kernel",
-            Rule::CountLastStep => "count the last step",
-            Rule::InclusionExclusion => "inclusion and exclusion",
-            Rule::CountWhileUniting => "count while uniting",
-            Rule::Complement => "count the complement",
-            Rule::CountIsKnown => "count is known",
-            Rule::EveryDocument(_) => "every document has it",
-            Rule::DropFromUnion(_) => "no document has it",
-            Rule::UniteTerms { .. } => "unite the terms",
-            Rule::ByColumn { .. } => "compare by the column",
-            Rule::UniteLists { .. } => "unite the lists",
-            Rule::LessDeleted { .. } => "take deleted documents away",
-            Rule::SmallestOfTerms { .. } => "smallest documents",
-            Rule::PositionsLast { .. } => "positions last",
-            Rule::StopAtPage { .. } => "stop at the page",
-        }
-    }
 }

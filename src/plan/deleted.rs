@@ -53,14 +53,11 @@ impl<'s> Plan<'s> {
             if span.lower != span.upper || n_deleted(&part.leaves) == 0.0 {
                 continue;
             }
-            let has_ordinals = part.segment.schema().get(field).has_ordinals();
             let reader = part.segment.field(field);
-            let values = part.leaves[leaf.index()].values(expansion, reader, has_ordinals)?;
+            let values = part.leaves[leaf.index()].values(expansion, reader)?;
             is_taken |= values.is_some();
-            part.less_deleted = values.map(|(column, codes)| {
-                let values = ColumnValues { column, codes, terms: None };
-                Box::new(LessDeleted { documents: span.lower, values, deleted })
-            });
+            part.less_deleted = values
+                .map(|values| Box::new(LessDeleted { documents: span.lower, values, deleted }));
         }
         if is_taken && options.for_people {
             let documents = n_looked_up as u64;

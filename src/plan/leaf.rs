@@ -2,7 +2,7 @@
 
 use super::estimate::{EstimateSource, Span};
 use crate::error::Result;
-use crate::expansion::{Expansion, TermsWalked, Walk};
+use crate::expansion::{Expansion, TermCounts, Walk};
 use crate::format::column::Column;
 use crate::format::postings::{LongList, SHORT_DOCS_MAX};
 use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
@@ -95,7 +95,7 @@ pub(crate) struct Terms {
     /// The first of them, up to [`TERMS_KEPT`].
     pub(crate) infos: Vec<TermInfo>,
     /// What finding those took; `cut` where there are more.
-    pub(crate) walked: TermsWalked,
+    pub(crate) walked: TermCounts,
     /// How many there are, where it is known.
     pub(crate) n_terms: Option<u64>,
     /// What follows for their documents.
@@ -216,15 +216,12 @@ impl<'s> Leaf<'s> {
         &mut self,
         expansion: &Expansion,
         field: FieldReader<'s>,
-        has_ordinals: bool,
     ) -> Result<()> {
         let Postings::Terms(_) = self.postings else { return Ok(()) };
-        let Some((column, codes)) = self.values(expansion, field, has_ordinals)? else {
-            return Ok(());
-        };
+        let Some(values) = self.values(expansion, field)? else { return Ok(()) };
         if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
-            let terms = Some(terms);
-            self.postings = Postings::Column(Box::new(ColumnValues { column, codes, terms }));
+            self.postings =
+                Postings::Column(Box::new(ColumnValues { terms: Some(terms), ..values }));
         }
         Ok(())
     }
@@ -234,10 +231,10 @@ impl<'s> Leaf<'s> {
         &self,
         expansion: &Expansion,
         field: FieldReader<'s>,
-        has_ordinals: bool,
-    ) -> Result<Option<(Column<Section<'s>>, Codes)>> {
-        if let Postings::Column(values) = &self.postings {
-            return Ok(Some((values.column, values.codes.clone())));
+    ) -> Result<Option<ColumnValues<'s>>> {
+        let values = |column, codes| ColumnValues { column, codes, terms: None };
+        if let Postings::Column(own) = &self.postings {
+            return Ok(Some(values(own.column, own.codes.clone())));
         }
         let (Postings::Terms(_), Some(column)) = (&self.postings, field.column()?) else {
             return Ok(None);
@@ -249,14 +246,14 @@ impl<'s> Leaf<'s> {
         };
         let mut term = vec![];
         let mut code = |ordinal: u32| -> Result<Option<u64>> {
-            if has_ordinals {
+            if !field.has_codes() {
                 return Ok(Some(ordinal.into()));
             }
             dictionary.term(TermOrdinal(ordinal), &mut term)?;
             Ok(code_of_term(&term))
         };
         let codes = code(ordinals.start)?.zip(code(ordinals.end - 1)?);
-        Ok(codes.map(|(first, last)| (column, Codes::Range(first..=last))))
+        Ok(codes.map(|(first, last)| values(column, Codes::Range(first..=last))))
     }
 
     /// The terms of a pattern, where there are several.

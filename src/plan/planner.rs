@@ -508,16 +508,14 @@ impl<'s> Plan<'s> {
         };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
         // What a column is asked comes last: about the documents that all else has left.
-        let documents = |id: &NodeId| {
+        let key = |id: &NodeId, placed: &[u64]| {
             let Node { operator, order, .. } = &nodes[id.index()];
-            let order = orders.get(id.index()).copied().unwrap_or(*order as u64);
+            let order = placed.get(id.index()).copied().unwrap_or(*order as u64);
             (matches!(operator, Operator::ColumnScan(_)), order)
         };
+        let documents = |id: &NodeId| key(id, &orders);
         // Words of what is excluded are placed last, where they leave out few.
-        let excluded = |id: &NodeId| {
-            let Node { operator, order, .. } = &nodes[id.index()];
-            (matches!(operator, Operator::ColumnScan(_)), *order as u64)
-        };
+        let excluded = |id: &NodeId| key(id, &[]);
         for (at, node) in nodes.iter().enumerate() {
             if let Operator::Intersect { all, none } = &node.operator {
                 let forced = match self.forced {

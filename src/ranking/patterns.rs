@@ -1,6 +1,6 @@
 //! Patterns that are scored by their best terms, for people.
 
-use crate::expansion::TermsWalked;
+use crate::expansion::TermCounts;
 use crate::plural::counted;
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug)]
 pub(crate) struct ScoredPattern {
     pub(super) label: String,
-    pub(super) walked: TermsWalked,
+    pub(super) walked: TermCounts,
     pub(super) n_scored: usize,
     /// The first few of those that are scored.
     pub(super) terms: Vec<String>,

@@ -1,7 +1,7 @@
 //! A facet that was counted.
 
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use crate::facet::{AddressRange, ColumnCounts, FacetProfile};
+use crate::facet::{AddressRange, ColumnCounts, FacetActual, FacetProfile};
 use crate::request::FacetRange;
 use crate::schema::Field;
 use std::ops::Range;
@@ -49,5 +49,5 @@ impl Counted {
 
 /// Work of counting by nothing but a column.
 pub(super) fn by_column(column: ColumnCounts) -> FacetProfile {
-    FacetProfile { column: Some(column), ..FacetProfile::default() }
+    FacetProfile { counts: FacetActual::of_column(column), ..FacetProfile::default() }
 }

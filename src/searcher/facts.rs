@@ -121,7 +121,7 @@ impl Searcher {
         let Normal::Expand { field, terms } = self.matching(pattern)? else { return Ok(None) };
         let mut all = TermCounts::default();
         for dictionary in self.dictionaries(field)? {
-            all += terms.walk(&dictionary, |_| Ok(Walk::On))?.into();
+            all += terms.walk(&dictionary, |_| Ok(Walk::On))?;
         }
         Ok(Some(all))
     }

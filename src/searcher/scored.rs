@@ -45,8 +45,8 @@ impl<'a> Search<'a> {
         self.functions()?;
         self.group_field()?;
         self.check_selections()?;
-        if let Some(After::Values { values, .. }) = &self.request.after {
-            order.ranks_of(values)?;
+        if let Some(After::Values { values, doc }) = &self.request.after {
+            order.place_of(values, *doc)?;
         }
         let has_hits = !self.request.count_only && self.request.limit > 0;
         let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();

@@ -9,7 +9,7 @@ use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::ranking::prepared::Parts;
 use crate::request::After;
-use crate::sort::{First, Place, SortOrder};
+use crate::sort::{First, SortOrder};
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ impl Search<'_> {
             }
         };
         let after = match &self.request.after {
-            Some(After::Values { values, doc }) => Some(Place::new(order.ranks_of(values)?, *doc)),
+            Some(After::Values { values, doc }) => Some(order.place_of(values, *doc)?),
             _ => None,
         };
         let wanted = match self.forced {

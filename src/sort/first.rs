@@ -5,7 +5,7 @@
 //! two others.
 
 use super::key::Direction;
-use super::order::{OrderKey, Ranks, SortField, SortOrder};
+use super::order::{OrderKey, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
 use super::streaming::{StreamCounts, Streamed, Wanted};
@@ -15,7 +15,7 @@ use crate::execution::{
     MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
-use crate::facet::ColumnCounts;
+use crate::facet::{ColumnCounts, HEAD_NS, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::{Plan, SegmentPlan};
@@ -24,8 +24,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-/// What a look at the directory takes about, and at a document, in nanoseconds.
-const HEAD_NS: u64 = 20;
+/// What a look at a document takes about, in nanoseconds.
 const DOC_NS: u64 = 4;
 const FEW_NS: u64 = 10;
 /// And putting a block among the others by its best.
@@ -60,11 +59,16 @@ pub(crate) struct First<'o> {
     pub(crate) profile: SortProfile,
     /// Whether lists in the order of the first key may be read.
     reads_lists: bool,
-    /// Room for what matches in a block, and for its numbers.
-    places: Vec<u32>,
-    numbers: Vec<u32>,
+    numbers: NumbersAt,
     /// The document that is looked at.
     pub(super) candidate: Place,
+}
+
+/// A look at what matches of a segment.
+pub(super) struct InSegment<'f, 'o, 's> {
+    pub(super) first: &'f mut First<'o>,
+    pub(super) segment: &'f SegmentPlan<'s>,
+    pub(super) ranks: SegmentRanks<'s>,
 }
 
 /// What matches of a block, with the ranks that it can have by the first key.
@@ -87,9 +91,8 @@ impl<'o> First<'o> {
             within: vec![],
             profile: SortProfile::default(),
             reads_lists: true,
-            places: vec![],
-            numbers: vec![],
-            candidate: Place::new(Ranks::default(), DocId(0)),
+            numbers: NumbersAt::default(),
+            candidate: Place::new(DocId(0)),
         }
     }
 
@@ -144,12 +147,15 @@ impl<'o> First<'o> {
             let scorer = ranked.map(|(ranked, nth)| ranked.segment(nth)).transpose()?;
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
-            if self.order.with_ordinals().next().is_none() {
-                self.look_at_segment(segment, ranks, matches)?;
+            let has_ordinals = self.order.with_ordinals().next().is_some();
+            if has_ordinals {
+                self.go_over_to(reader)?;
+            }
+            let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
+            if !has_ordinals {
+                done?;
                 continue;
             }
-            self.go_over_to(reader)?;
-            let done = self.look_at_segment(segment, ranks, matches);
             // What was found is shown, where there was no time for the rest.
             let read = self.read_terms(reader, done.is_err());
             done.and(read)?;
@@ -254,43 +260,51 @@ impl<'o> First<'o> {
         })
     }
 
+    /// The rank that all must have at the least by the first key.
+    #[inline]
+    fn least(&self) -> u128 {
+        self.after.as_ref().map_or(0, |after| after.first)
+    }
+
     /// Whether none can be with a rank between these.
     fn is_passed_over(&self, best: u128, worst: u128, doc: DocId) -> bool {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
     }
 
-    fn look_at_segment<'s>(
-        &mut self,
-        segment: &SegmentPlan<'s>,
-        mut ranks: SegmentRanks<'s>,
-        matches: &MatchSet,
-    ) -> Result<()> {
-        let n_in_order = self.order.n_in_index_order(segment.segment.schema());
+    /// The first documents, in order.
+    pub(crate) fn into_sorted(self) -> Vec<Place> {
+        self.kept.into_sorted_vec()
+    }
+}
+
+impl<'s> InSegment<'_, '_, 's> {
+    fn look_at(&mut self, matches: &MatchSet) -> Result<()> {
+        let n_in_order = self.first.order.n_in_index_order(self.segment.segment.schema());
         if n_in_order > 0 {
-            return self.look_at_in_order(segment, n_in_order, &mut ranks, matches);
+            return self.look_at_in_order(n_in_order, matches);
         }
-        if let Some(OrderKey::Field(field)) = self.order.keys().first()
-            && let Some(column) = segment.segment.field(field.field).column()?
+        if let Some(OrderKey::Field(field)) = self.first.order.keys().first()
+            && let Some(column) = self.segment.segment.field(field.field).column()?
         {
-            let (n, by_number) = (self.n, self.is_told_by_first);
-            let (after, within) = (self.after.as_ref(), &self.within[..]);
+            let First { n, is_told_by_first: by_number, reads_lists, .. } = *self.first;
+            let (after, within) = (self.first.after.as_ref(), &self.first.within[..]);
             let wanted = Wanted { field: *field, matches, n, after, within, by_number };
             let left = budget::left();
-            let streamed = match self.reads_lists {
-                true => wanted.candidates(segment, &mut self.profile.streamed)?,
+            let streamed = match reads_lists {
+                true => wanted.candidates(self.segment, &mut self.first.profile.streamed)?,
                 false => None,
             };
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
-                None => self.look_at_blocks(*field, column, &mut ranks, matches),
+                None => self.look_at_blocks(*field, column, matches),
                 Some(Streamed { documents, first, stopped }) => {
                     let done = match stopped {
                         Some(error) => Err(error),
-                        None => self.look_at_blocks(*field, column, &mut ranks, &documents),
+                        None => self.look_at_blocks(*field, column, &documents),
                     };
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
-                        self.take_after_stop(&mut ranks, &first)?;
+                        self.take_after_stop(&first)?;
                     }
                     done
                 }
@@ -298,13 +312,13 @@ impl<'o> First<'o> {
             budget::release(held);
             return done;
         }
-        for_each_block_of(matches, segment.n_docs, |nth, places| {
-            self.profile.column.blocks += 1;
-            self.profile.column.documents += u64::from(places.len());
+        for_each_block_of(matches, self.segment.n_docs, |nth, places| {
+            self.first.profile.column.blocks += 1;
+            self.first.profile.column.documents += u64::from(places.len());
             let mut done = Ok(());
             places.for_each(|place| {
                 if done.is_ok() {
-                    done = self.look_at_document(&mut ranks, nth * BLOCK_DOCS + place);
+                    done = self.look_at_document(nth * BLOCK_DOCS + place);
                 }
             });
             done
@@ -312,13 +326,12 @@ impl<'o> First<'o> {
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
-    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_>, docs: &[u32]) -> Result<()> {
-        let before = self.after.as_ref().map_or(0, |after| after.first);
-        let taken: HashSet<DocId> = self.kept.iter().map(|place| place.doc).collect();
+    fn take_after_stop(&mut self, docs: &[u32]) -> Result<()> {
+        let taken: HashSet<DocId> = self.first.kept.iter().map(|place| place.doc).collect();
         let mut take = |doc: u32| {
-            let (first, id) = (ranks.first(doc)?, ranks.id(doc));
-            match first >= before && !taken.contains(&id) && self.admits(first, id) {
-                true => self.put(ranks, doc, first),
+            let (rank, id) = (self.ranks.first(doc)?, self.ranks.id(doc));
+            match self.is_wanted(rank, doc) && !taken.contains(&id) {
+                true => self.put(doc, rank),
                 false => Ok(()),
             }
         };
@@ -329,21 +342,22 @@ impl<'o> First<'o> {
     }
 
     /// Looks at a document, where the first key has no bounds.
-    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32) -> Result<()> {
+    fn look_at_document(&mut self, doc: u32) -> Result<()> {
         budget::work(KEY_NS)?;
-        let first = ranks.first(doc)?;
-        let before = self.after.as_ref().map_or(0, |after| after.first);
-        match first >= before && self.admits(first, ranks.id(doc)) {
-            true => self.take(ranks, doc, first),
-            false => Ok(()),
-        }
+        let rank = self.ranks.first(doc)?;
+        if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
     }
 
-    fn look_at_blocks<'s>(
+    /// Whether a document with this rank by the first key may be one of the first.
+    #[inline]
+    fn is_wanted(&self, rank: u128, doc: u32) -> bool {
+        rank >= self.first.least() && self.first.admits(rank, self.ranks.id(doc))
+    }
+
+    fn look_at_blocks(
         &mut self,
         field: SortField,
         column: Column<Section<'s>>,
-        ranks: &mut SegmentRanks<'s>,
         matches: &MatchSet,
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
@@ -352,16 +366,16 @@ impl<'o> First<'o> {
             for_each_few_or_block(
                 matches,
                 &mut heads,
-                &mut (&mut *self, &mut *ranks, &mut parts),
-                |(first, ranks, _), few| first.look_at_few(ranks, field, few),
-                |(first, ranks, parts), heads, nth, places| {
-                    parts.extend(first.part(ranks, field, heads, nth, places)?);
+                &mut (&mut *self, &mut parts),
+                |(look, _), few| look.look_at_few(field, few),
+                |(look, parts), heads, nth, places| {
+                    parts.extend(look.part(field, heads, nth, places)?);
                     Ok(())
                 },
             )?;
         } else {
             for_each_block(matches, &mut heads, |heads, nth, places| {
-                parts.extend(self.part(ranks, field, heads, nth, places)?);
+                parts.extend(self.part(field, heads, nth, places)?);
                 Ok(())
             })?;
         }
@@ -369,11 +383,11 @@ impl<'o> First<'o> {
         parts.sort_unstable_by_key(|part| (part.best, part.nth));
         let n_parts = parts.len() as u64;
         for part in parts {
-            if self.admits(part.best, ranks.id(part.nth * BLOCK_DOCS)) {
+            if self.first.admits(part.best, self.ranks.id(part.nth * BLOCK_DOCS)) {
                 let block = column.block(part.nth, part.head)?;
-                self.look_at_block(ranks, field, &block, part)?;
+                self.look_at_block(field, &block, part)?;
             } else {
-                self.profile.column.blocks_skipped += 1;
+                self.first.profile.column.blocks_skipped += 1;
             }
         }
         budget::release(n_parts * size_of::<Part<'_>>() as u64);
@@ -381,22 +395,21 @@ impl<'o> First<'o> {
     }
 
     /// What matches of a block, where any of it may be among the first.
-    fn part<'m, 's>(
+    fn part<'m>(
         &mut self,
-        ranks: &SegmentRanks<'s>,
         field: SortField,
         heads: &mut Heads<'s, Section<'s>>,
         nth: u32,
         places: Places<'m>,
     ) -> Result<Option<Part<'m>>> {
         budget::work(HEAD_NS)?;
-        self.profile.column.blocks += 1;
+        self.first.profile.column.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = heads.column().docs_of(nth);
         let range = (head.n_values > 0).then_some((head.least, head.greatest));
         let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
-        if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
-            self.profile.column.blocks_skipped += 1;
+        if self.first.is_passed_over(best, worst, self.ranks.id(nth * BLOCK_DOCS)) {
+            self.first.profile.column.blocks_skipped += 1;
             return Ok(None);
         }
         budget::hold(size_of::<Part<'_>>() as u64)?;
@@ -404,46 +417,32 @@ impl<'o> First<'o> {
     }
 
     /// Looks at documents here and there, each of which has one value.
-    fn look_at_few(
-        &mut self,
-        ranks: &mut SegmentRanks<'_>,
-        field: SortField,
-        few: &Few,
-    ) -> Result<()> {
-        self.profile.column.blocks += few.n_blocks;
-        self.profile.column.documents += few.n_docs;
-        let before = self.after.as_ref().map_or(0, |after| after.first);
+    fn look_at_few(&mut self, field: SortField, few: &Few) -> Result<()> {
+        self.first.profile.column.blocks += few.n_blocks;
+        self.first.profile.column.documents += few.n_docs;
         for (doc, code) in few.docs_and_codes() {
-            let first = field.rank(Some(code));
-            if first >= before && self.admits(first, ranks.id(doc)) {
-                self.take(ranks, doc, first)?;
+            let rank = field.rank(Some(code));
+            if self.is_wanted(rank, doc) {
+                self.take(doc, rank)?;
             }
         }
         budget::work(FEW_NS * few.n_docs)
     }
 
-    fn look_at_block(
-        &mut self,
-        ranks: &mut SegmentRanks<'_>,
-        field: SortField,
-        block: &Block<'_>,
-        part: Part<'_>,
-    ) -> Result<()> {
+    fn look_at_block(&mut self, field: SortField, block: &Block<'_>, part: Part<'_>) -> Result<()> {
         if let Some(numbers) = block.one_each().filter(OneEach::are_plain) {
-            return self.look_at_numbers(ranks, field, &numbers, part);
+            return self.look_at_numbers(field, &numbers, part);
         }
-        let base = ranks.id(part.nth * BLOCK_DOCS).0;
-        let before = self.after.as_ref().map_or(0, |after| after.first);
         let (mut n_read, mut done) = (0, Ok(()));
         part.places.for_each(|place| {
             n_read += 1;
-            let first = field.rank(field.code_of(block, place));
-            let doc = DocId(base + u64::from(place));
-            if first >= before && self.admits(first, doc) && done.is_ok() {
-                done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
+            let (rank, doc) =
+                (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
+            if self.is_wanted(rank, doc) && done.is_ok() {
+                done = self.take(doc, rank);
             }
         });
-        self.profile.column.documents += n_read;
+        self.first.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }
@@ -451,20 +450,13 @@ impl<'o> First<'o> {
     /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
     fn look_at_numbers(
         &mut self,
-        ranks: &mut SegmentRanks<'_>,
         field: SortField,
         of_block: &OneEach<'_>,
         part: Part<'_>,
     ) -> Result<()> {
-        let base = ranks.id(part.nth * BLOCK_DOCS).0;
-        let before = self.after.as_ref().map_or(0, |after| after.first);
-        let (mut places, mut numbers) =
-            (std::mem::take(&mut self.places), std::mem::take(&mut self.numbers));
-        part.places.write_to(&mut places);
-        numbers.resize(places.len(), 0);
-        of_block.prefetch();
-        of_block.numbers(&places, &mut numbers);
-        let admitted = |first: &Self| {
+        let mut room = std::mem::take(&mut self.first.numbers);
+        let (places, numbers) = room.read(of_block, part.places);
+        let admitted = |first: &First<'_>| {
             let code = |place: Option<&Place>| field.direction.code(place?.first);
             let codes = match (field.direction.descending, code(first.last())) {
                 (false, Some(last)) => 0..=last,
@@ -473,65 +465,57 @@ impl<'o> First<'o> {
             };
             of_block.numbers_of(&codes).unwrap_or(0..u32::MAX)
         };
-        let mut wanted = admitted(self);
+        let mut wanted = admitted(self.first);
         let mut done = Ok(());
-        for (place, number) in places.iter().zip(&numbers) {
+        for (place, number) in places.iter().zip(numbers) {
             if !wanted.contains(number) {
                 continue;
             }
-            let first = field.rank(Some(of_block.code_of(*number)));
-            if first >= before && self.admits(first, DocId(base + u64::from(*place))) {
-                done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
+            let rank = field.rank(Some(of_block.code_of(*number)));
+            let doc = part.nth * BLOCK_DOCS + place;
+            if self.is_wanted(rank, doc) {
+                done = self.take(doc, rank);
                 if done.is_err() {
                     break;
                 }
-                wanted = admitted(self);
+                wanted = admitted(self.first);
             }
         }
         let n_read = places.len() as u64;
-        (self.places, self.numbers) = (places, numbers);
-        self.profile.column.documents += n_read;
+        self.first.numbers = room;
+        self.first.profile.column.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done
     }
 
     /// Takes a document if it is one of the first so far.
     #[inline(never)]
-    pub(super) fn take(
-        &mut self,
-        ranks: &mut SegmentRanks<'_>,
-        doc: u32,
-        first: u128,
-    ) -> Result<()> {
-        budget::work(KEY_NS * self.order.keys().len() as u64)?;
-        self.put(ranks, doc, first)
+    pub(super) fn take(&mut self, doc: u32, rank: u128) -> Result<()> {
+        budget::work(KEY_NS * self.first.order.keys().len() as u64)?;
+        self.put(doc, rank)
     }
 
     /// The same without asking for time.
-    fn put(&mut self, ranks: &mut SegmentRanks<'_>, doc: u32, first: u128) -> Result<()> {
-        let candidate = &mut self.candidate;
-        (candidate.first, candidate.doc) = (first, ranks.id(doc));
+    fn put(&mut self, doc: u32, rank: u128) -> Result<()> {
+        let InSegment { first, ranks, .. } = self;
+        let candidate = &mut first.candidate;
+        (candidate.first, candidate.doc) = (rank, ranks.id(doc));
         ranks.rest(doc, candidate)?;
-        if self.after.as_ref().is_some_and(|after| *candidate <= *after) {
+        if first.after.as_ref().is_some_and(|after| *candidate <= *after) {
             return Ok(());
         }
-        let is_full = self.kept.len() == self.n;
-        match self.kept.peek().filter(|_| is_full) {
+        let is_full = first.kept.len() == first.n;
+        match first.kept.peek().filter(|_| is_full) {
             Some(last) if *last <= *candidate => return Ok(()),
             Some(_) => {
-                if let Some(place) = self.kept.pop() {
+                if let Some(place) = first.kept.pop() {
                     budget::release(place.term_bytes() + place.tie_bytes());
                 }
             }
             None => budget::hold(candidate.n_bytes())?,
         }
         budget::hold(candidate.tie_bytes())?;
-        self.kept.push(candidate.clone());
+        first.kept.push(candidate.clone());
         Ok(())
-    }
-
-    /// The first documents, in order.
-    pub(crate) fn into_sorted(self) -> Vec<Place> {
-        self.kept.into_sorted_vec()
     }
 }

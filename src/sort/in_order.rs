@@ -6,14 +6,13 @@
 //!
 //! Cost: some 20 to 40 ns for each document of the page, and for each that is the same as its last.
 
-use super::first::First;
+use super::first::{First, InSegment};
 use super::order::SortOrder;
 use super::place::Place;
-use super::ranks::{KEY_NS, SegmentRanks};
+use super::ranks::KEY_NS;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::plan::SegmentPlan;
 use crate::schema::Schema;
 use std::cmp::Ordering;
 
@@ -26,25 +25,20 @@ impl SortOrder {
     }
 }
 
-impl First<'_> {
+impl InSegment<'_, '_, '_> {
     /// Looks at what matches of a segment that has it in the order of the first `n_keys`.
-    pub(super) fn look_at_in_order(
-        &mut self,
-        segment: &SegmentPlan<'_>,
-        n_keys: usize,
-        ranks: &mut SegmentRanks<'_>,
-        matches: &MatchSet,
-    ) -> Result<()> {
-        let start = self.start(segment.n_docs, n_keys, ranks)?;
-        for doc in matches.documents_from(start, segment.n_docs)? {
-            self.profile.column.documents += 1;
+    pub(super) fn look_at_in_order(&mut self, n_keys: usize, matches: &MatchSet) -> Result<()> {
+        let start = self.start(n_keys)?;
+        for doc in matches.documents_from(start, self.segment.n_docs)? {
+            self.first.profile.column.documents += 1;
             budget::work(KEY_NS)?;
-            let first = ranks.first(doc)?;
-            if !self.admits(first, ranks.id(doc)) {
+            let rank = self.ranks.first(doc)?;
+            if !self.first.admits(rank, self.ranks.id(doc)) {
                 break;
             }
-            self.take(ranks, doc, first)?;
-            if self.last().is_some_and(|last| self.compare(&self.candidate, last, n_keys).is_gt()) {
+            self.take(doc, rank)?;
+            let First { candidate, .. } = &*self.first;
+            if self.first.last().is_some_and(|last| self.compare(candidate, last, n_keys).is_gt()) {
                 break;
             }
         }
@@ -52,15 +46,17 @@ impl First<'_> {
     }
 
     /// The first document of a segment that does not come before what all must come behind.
-    fn start(&mut self, n_docs: u32, n_keys: usize, ranks: &mut SegmentRanks<'_>) -> Result<u32> {
-        let mut docs = 0..n_docs;
-        while self.after.is_some() && !docs.is_empty() {
-            budget::work(KEY_NS * self.order.keys().len() as u64)?;
+    fn start(&mut self, n_keys: usize) -> Result<u32> {
+        let mut docs = 0..self.segment.n_docs;
+        while self.first.after.is_some() && !docs.is_empty() {
+            budget::work(KEY_NS * self.first.order.keys().len() as u64)?;
             let middle = docs.start + (docs.end - docs.start) / 2;
-            (self.candidate.first, self.candidate.doc) = (ranks.first(middle)?, ranks.id(middle));
-            ranks.rest(middle, &mut self.candidate)?;
-            let is_before = |after| self.compare(&self.candidate, after, n_keys).is_lt();
-            match self.after.as_ref().is_some_and(is_before) {
+            let candidate = &mut self.first.candidate;
+            (candidate.first, candidate.doc) = (self.ranks.first(middle)?, self.ranks.id(middle));
+            self.ranks.rest(middle, candidate)?;
+            let First { candidate, after, .. } = &*self.first;
+            let is_before = |after| self.compare(candidate, after, n_keys).is_lt();
+            match after.as_ref().is_some_and(is_before) {
                 true => docs.start = middle + 1,
                 false => docs.end = middle,
             }
@@ -70,7 +66,7 @@ impl First<'_> {
 
     /// How two documents stand to each other by the first `n_keys`; by their numbers, too, where there are no others.
     fn compare<'p>(&self, a: &'p Place, b: &'p Place, n_keys: usize) -> Ordering {
-        if n_keys == self.order.keys().len() {
+        if n_keys == self.first.order.keys().len() {
             return a.cmp(b);
         }
         let ranks = |place: &'p Place| place.ranks().map(|(rank, _)| rank).take(n_keys);

@@ -13,5 +13,4 @@ mod text;
 pub(crate) use first::{First, SortProfile};
 pub use key::SortKey;
 pub(crate) use order::SortOrder;
-pub(crate) use place::Place;
 pub use streaming::StreamCounts;

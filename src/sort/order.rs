@@ -6,7 +6,7 @@ use super::text::{TextKey, TextOrder, Tie};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Block;
 use crate::function::BoundFunction;
-use crate::ids::FieldId;
+use crate::ids::{DocId, FieldId};
 use crate::schema::{FieldKind, OrderField, Schema};
 use crate::value::{self, Value};
 use std::rc::Rc;
@@ -46,16 +46,6 @@ pub(crate) struct Shuffle {
     seed: u64,
     /// The key of the index, where it has numbers: what a document is known by.
     pub(crate) key: Option<FieldId>,
-}
-
-/// Where a document stands by each key of an order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ranks {
-    pub(crate) ranks: Vec<u128>,
-    /// By key the term that a rank stands for, where it is that of a keyword.
-    pub(crate) terms: Vec<Option<Box<[u8]>>>,
-    /// By key what leaves it open, where any is by texts.
-    pub(super) ties: Vec<Tie>,
 }
 
 /// The rank of a value; the term that it stands for, and what is compared beside it.
@@ -149,25 +139,28 @@ impl SortOrder {
     /// # Errors
     ///
     /// [`ErrorKind::Usage`] where they are not of these keys.
-    pub(crate) fn ranks_of(&self, values: &[Value]) -> Result<Ranks> {
+    pub(crate) fn place_of(&self, values: &[Value], doc: DocId) -> Result<Place> {
         if values.len() != self.0.len() {
             return Err(Error::new(ErrorKind::Usage, "going on after a hit")
                 .expected(format!("{} values, one a key", self.0.len()))
                 .found(values.len().to_string()));
         }
-        let mut of_values = Ranks::default();
+        let mut place = Place::new(doc);
         for (nth, (key, value)) in (1..).zip(self.0.iter().zip(values)) {
             let (rank, term, text) = key.rank_of(value).map_err(|refused| {
                 let doing = format!("going on after a hit, by its value of key {nth}");
                 Error::new(ErrorKind::Usage, doing).expected(refused.expected).found(refused.found)
             })?;
-            of_values.ranks.push(rank);
-            of_values.terms.push(term);
+            match nth {
+                1 => place.first = rank,
+                _ => place.rest.push(rank),
+            }
+            place.terms.push(term);
             if self.has_texts() {
-                of_values.ties.push(Tie::new(text, key.direction()));
+                place.ties.push(Tie::new(text, key.direction()));
             }
         }
-        Ok(of_values)
+        Ok(place)
     }
 
     /// The values that a document is where it is by; null where there was none.
@@ -401,7 +394,6 @@ impl SortField {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::DocId;
     use crate::schema::Field;
 
     #[test]
@@ -416,16 +408,16 @@ mod tests {
         let order = SortOrder::new(&keys, &schema).unwrap();
         let rows = [[Some(i64::MIN), None], [Some(-1), Some(i64::MAX)], [Some(-1), Some(3)]];
         let rows = [&rows[..], &[[Some(i64::MAX), Some(i64::MIN)], [None, None]]].concat();
-        let mut before: Option<Vec<u128>> = None;
+        let mut before: Option<Place> = None;
         for row in rows {
             let values = row.map(Value::from);
-            let ranks = order.ranks_of(&values).unwrap();
-            assert_eq!(order.values(&Place::new(ranks.clone(), DocId(0))), values);
-            assert!(before.is_none_or(|before| before < ranks.ranks), "{values:?}");
-            before = Some(ranks.ranks);
+            let place = order.place_of(&values, DocId(0)).unwrap();
+            assert_eq!(order.values(&place), values);
+            assert!(before.is_none_or(|before| before < place), "{values:?}");
+            before = Some(place);
         }
-        assert!(order.ranks_of(&[Value::Null]).is_err());
-        assert!(order.ranks_of(&["x".into(), Value::Null]).is_err());
+        assert!(order.place_of(&[Value::Null], DocId(0)).is_err());
+        assert!(order.place_of(&["x".into(), Value::Null], DocId(0)).is_err());
         let refused = |keys: &[SortKey]| SortOrder::new(keys, &schema).unwrap_err().to_string();
         assert!(refused(&[SortKey::ascending("x")]).contains("expected one of a, b, k, found 'x'"));
         assert!(refused(&[SortKey::ascending("t")]).contains("found the text field 't'"));
@@ -442,15 +434,16 @@ mod tests {
         let schema = Schema::builder().text("t").build().unwrap();
         let keys = [SortKey::score(), SortKey::random(3)];
         let order = SortOrder::new(&keys, &schema).unwrap();
-        let mut before: Option<Vec<u128>> = None;
+        let mut before: Option<Place> = None;
         for score in [f32::MAX, 1.5, 0.1, f32::MIN_POSITIVE, 0.0] {
             let values = [Value::from(score), Value::U64((1 << 53) - 1)];
-            let ranks = order.ranks_of(&values).unwrap();
-            assert_eq!(order.values(&Place::new(ranks.clone(), DocId(0))), values);
-            assert!(before.is_none_or(|before| before < ranks.ranks), "{values:?}");
-            before = Some(ranks.ranks);
+            let place = order.place_of(&values, DocId(0)).unwrap();
+            assert_eq!(order.values(&place), values);
+            assert!(before.is_none_or(|before| before < place), "{values:?}");
+            before = Some(place);
         }
-        let refused = |values: [Value; 2]| order.ranks_of(&values).unwrap_err().to_string();
+        let refused =
+            |values: [Value; 2]| order.place_of(&values, DocId(0)).unwrap_err().to_string();
         assert!(refused([Value::F64(-1.0), Value::U64(0)]).contains("a score"));
         assert!(refused([Value::Null, Value::U64(0)]).contains("value of key 1"));
         assert!(refused([Value::F64(1.0), Value::F64(0.5)]).contains("value of key 2"));

@@ -1,6 +1,5 @@
 //! Where a document stands in an order.
 
-use super::order::Ranks;
 use super::text::Tie;
 use crate::ids::DocId;
 use std::cmp::Ordering;
@@ -25,12 +24,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Of a document with these ranks.
-    pub(crate) fn new(ranks: Ranks, doc: DocId) -> Self {
-        let (first, rest) =
-            ranks.ranks.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
-        let (rest, terms, ties) = (rest.to_vec(), ranks.terms, ranks.ties);
-        Place { first, rest, doc, terms, ties, score_bits: None }
+    /// Of a document whose ranks are to come.
+    pub(super) fn new(doc: DocId) -> Self {
+        Place { first: 0, rest: vec![], doc, terms: vec![], ties: vec![], score_bits: None }
     }
 
     /// By key the rank, and the term that it stands for.

@@ -119,7 +119,7 @@ fn code_of(text: &str) -> String {
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
             match lines.next() {
-                Some(line) if line.starts_with("mod ") && line.ends_with('{') => break,
+                Some(line) if line.contains("mod ") && line.ends_with('{') => break,
                 _ => continue,
             }
         }

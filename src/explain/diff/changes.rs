@@ -198,16 +198,13 @@ pub(super) fn of_trees(
     if left.rewritten != right.rewritten {
         changes.text("rewritten", &left.rewritten, &right.rewritten);
     }
-    let of_index = |tree: &ExplainTree| {
-        let sum = |of: fn(&super::super::ExplainSegment) -> u64| {
-            tree.segments.iter().map(of).fold(0, u64::saturating_add)
-        };
-        (tree.segments.len() as u64, sum(|it| it.documents), sum(|it| it.bytes))
-    };
-    let (l, r) = (of_index(left), of_index(right));
-    changes.number("segments", l.0, r.0);
-    changes.number("documents_of_the_index", l.1, r.1);
-    changes.number("bytes_of_the_index", l.2, r.2);
+    type OfIndex = fn(&ExplainTree) -> u64;
+    let of_index: [(_, OfIndex); 3] = [
+        ("segments", |tree| tree.segments.len() as u64),
+        ("documents_of_the_index", |tree| tree.of_segments(|segment| segment.documents)),
+        ("bytes_of_the_index", |tree| tree.of_segments(|segment| segment.bytes)),
+    ];
+    of_index.into_iter().for_each(|(what, of)| changes.number(what, of(left), of(right)));
     facets(&mut changes, &left.facets, &right.facets);
     // A finding is about a node, which has another id on the other side, if it is there.
     let ids = left_nodes.list.iter().zip(&found.of_left).map(|(entry, other)| {

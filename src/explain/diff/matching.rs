@@ -6,6 +6,7 @@
 //! field. What is left may have moved to another place: it is matched with the same part of the query anywhere.
 
 use super::super::ExplainNode;
+use super::super::tree::with_parents;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -31,16 +32,14 @@ pub(super) struct Entry<'t> {
 impl<'t> Nodes<'t> {
     pub(super) fn of(root: &'t ExplainNode) -> Self {
         let mut list: Vec<Entry<'t>> = vec![];
-        let mut todo = vec![(root, None, 0)];
-        while let Some((node, parent, depth)) = todo.pop() {
-            let at = list.len();
-            if let Some(parent) = parent {
-                let parent: &mut Entry<'t> = &mut list[parent];
-                parent.children.push(at);
-            }
+        for (at, (node, parent)) in with_parents(root).enumerate() {
+            let above = parent.map(|parent| &mut list[parent]);
+            let depth = above.map_or(0, |above| {
+                above.children.push(at);
+                above.depth + 1
+            });
             let (children, leaves) = (vec![], vec![]);
             list.push(Entry { node, parent, depth, children, subtree: 0, leaves });
-            todo.extend(node.children.iter().rev().map(|child| (child, Some(at), depth + 1)));
         }
         // Children stand behind their parents, so they are done first.
         for at in (0..list.len()).rev() {

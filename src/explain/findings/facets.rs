@@ -3,7 +3,7 @@
 use super::look::{Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
-use crate::explain::caption::{Placed, by_level};
+use crate::explain::caption::by_level;
 use crate::explain::units::Count;
 
 /// Fewer lists are intersected within some hundred microseconds.
@@ -15,8 +15,8 @@ const LIMIT_LARGE: u64 = 100;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
     let tree = look.tree;
-    for Placed { node, .. } in by_level(&tree.facets) {
-        slow(look, node);
+    for (facet, _) in by_level(&tree.facets) {
+        slow(look, facet);
     }
 }
 

@@ -51,7 +51,7 @@ fn segments(look: &mut Look<'_>) {
 }
 
 fn deleted(look: &mut Look<'_>) {
-    let deleted = sum(look.tree.segments.iter().map(|segment| segment.deleted));
+    let deleted = look.tree.of_segments(|segment| segment.deleted);
     let percent = percent(deleted, look.documents);
     if deleted < DELETED_MANY || percent < DELETED_PERCENT {
         return;

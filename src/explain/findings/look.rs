@@ -1,7 +1,7 @@
 //! One tree that is looked at: what rules ask of it, and what they have found.
 
 use super::{Facts, Finding, Severity};
-use crate::explain::tree::Branch;
+use crate::explain::tree::{Branch, with_parents};
 use crate::explain::{ExplainNode, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
@@ -34,15 +34,8 @@ pub(super) struct Look<'t> {
 
 impl<'t> Look<'t> {
     pub(super) fn new(tree: &'t ExplainTree, facts: &'t dyn Facts) -> Self {
-        let (mut nodes, mut todo) = (Vec::with_capacity(8), Vec::with_capacity(8));
-        todo.push((&tree.plan, None));
-        while let Some((node, parent)) = todo.pop() {
-            let at = nodes.len();
-            nodes.push((node, parent));
-            todo.extend(node.children.iter().rev().map(|child| (child, Some(at))));
-        }
-        let time_ns = tree.all_ns();
-        let documents = sum(tree.segments.iter().map(|segment| segment.documents));
+        let nodes = with_parents(&tree.plan).collect();
+        let (time_ns, documents) = (tree.all_ns(), tree.of_segments(|segment| segment.documents));
         let (known_words, found) = (HashMap::new(), vec![]);
         Look { tree, facts, documents, nodes, time_ns, known_words, found }
     }

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::explain::{Actual, PlanDiff, arbitrary, sample};
+use crate::error::ErrorKind;
+use crate::explain::{Actual, ExplainNode, PlanDiff, arbitrary, sample};
 
 fn refused(text: &str) -> String {
     ExplainTree::from_json(text).unwrap_err().to_string()

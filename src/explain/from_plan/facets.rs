@@ -1,5 +1,6 @@
 //! Facets of a plan, and what happened to them in a run.
 
+use crate::explain::tree::nanoseconds;
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, InBuckets};
 use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
@@ -13,9 +14,7 @@ use std::time::Duration;
 /// Run of a facet: within another, in all buckets of that.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FacetRun {
-    /// Buckets that it was counted in, and the documents of all of these.
-    n_buckets: u64,
-    n_documents: u64,
+    buckets: InBuckets,
     pub(crate) profile: FacetProfile,
     /// Methods that counted values, and in how many buckets.
     methods: Vec<(FacetMethod, u64)>,
@@ -28,14 +27,15 @@ impl FacetRun {
         let within = node.within.iter().map(FacetRun::of).collect();
         // Only values may be counted without a column.
         let column = node.values().is_none().then(ColumnCounts::default);
-        let profile = FacetProfile { column, ..FacetProfile::default() };
+        let counts = FacetActual { column, ..FacetActual::default() };
+        let profile = FacetProfile { counts, ..FacetProfile::default() };
         FacetRun { profile, within, ..FacetRun::default() }
     }
 
     /// Adds the work in one bucket of so many documents.
     pub(crate) fn add(&mut self, of_bucket: &FacetProfile, n_documents: u64) {
-        self.n_buckets += 1;
-        self.n_documents += n_documents;
+        self.buckets.buckets += 1;
+        self.buckets.documents += n_documents;
         self.profile.add(of_bucket);
         let Some(method) = of_bucket.method else { return };
         match self.methods.iter_mut().find(|(other, _)| *other == method) {
@@ -55,17 +55,10 @@ impl FacetRun {
     }
 
     fn actual(&self, is_within: bool) -> FacetActual {
-        let within = InBuckets { buckets: self.n_buckets, documents: self.n_documents };
-        let profile = &self.profile;
         FacetActual {
-            terms_intersected: profile.terms_intersected,
-            terms_skipped: profile.terms_skipped,
-            terms_from_document_frequency: profile.terms_from_document_frequency,
-            deleted_taken_away: profile.deleted_taken_away,
-            time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
-            bytes_read: profile.bytes_read,
-            column: profile.column,
-            within: is_within.then_some(within),
+            time_ns: nanoseconds(self.profile.time),
+            within: is_within.then_some(self.buckets),
+            ..self.profile.counts
         }
     }
 }

@@ -50,8 +50,11 @@ fn facet_operators() -> BTreeSet<String> {
 }
 
 fn rules() -> BTreeSet<String> {
-    let mut names = texts_behind(&body("plan/decision.rs", "pub(crate) fn name(&self)"), "=>");
-    // Those of facets stand in pairs with their reasons.
+    // They stand before their reasons: of plans first in a line or behind an arrow, of facets in pairs.
+    let of_plans =
+        body("explain/from_plan.rs", "fn decision(&self, decision: &decision::Decision)");
+    let mut names = texts_behind(&of_plans, "=> (");
+    names.extend(texts_behind(&of_plans, "\n                ("));
     names.extend(texts_behind(
         &body("explain/from_plan/facets.rs", "fn decision_of_values("),
         "=> (",

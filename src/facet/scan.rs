@@ -1,0 +1,182 @@
+//! One walk over the column of a field for whatever is made of its values: it goes by the blocks in which something matches, reads
+//! nothing of those whose bounds say enough, and counts what was looked at.
+
+use super::of_field::OfSegment;
+use super::profile::ColumnCounts;
+use crate::budget;
+use crate::error::Result;
+use crate::execution::{MatchSet, Places, for_each_block, for_each_few_or_block, for_each_number};
+use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
+use crate::segment::file::Section;
+
+/// What a look at the directory takes about, in nanoseconds, and at a document whose number is only counted or added up.
+pub(crate) const HEAD_NS: u64 = 20;
+pub(super) const NUMBER_NS: u64 = 2;
+
+/// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
+pub(super) trait Sink {
+    /// What a look at the directory takes about, at a value, and at one of a few documents, in nanoseconds.
+    const HEAD_NS: u64 = HEAD_NS;
+    const VALUE_NS: u64;
+    const FEW_NS: u64 = 10;
+
+    /// What a code is counted by. Keys ascend with codes.
+    type Key: Copy + PartialEq;
+
+    fn key(&self, code: u64) -> Result<Self::Key>;
+
+    fn add(&mut self, key: Self::Key, n_docs: u32) -> Result<()>;
+
+    /// Takes the codes of documents here and there, of which each has one.
+    fn take_few(&mut self, codes: &[u64]) -> Result<()> {
+        codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1))
+    }
+
+    /// Takes the values of what matches in a block; how many documents have any.
+    fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        let (mut n_with, mut n_values, mut done) = (0, u64::from(of.n), Ok(()));
+        let mut take = |code, last: &mut Option<Self::Key>| {
+            let key = self.key(code)?;
+            match last.replace(key) == Some(key) {
+                true => Ok(()),
+                false => self.add(key, 1),
+            }
+        };
+        of.places.for_each(|place| {
+            let mut last = None;
+            for code in block.codes(place) {
+                n_values += 1;
+                if done.is_ok() {
+                    done = take(code, &mut last);
+                }
+            }
+            n_with += u64::from(last.is_some());
+        });
+        done.and_then(|()| budget::work(Self::VALUE_NS * n_values))?;
+        Ok(n_with)
+    }
+}
+
+/// Documents of a block that match.
+pub(super) struct InBlock<'m> {
+    pub(super) head: BlockHead,
+    pub(super) places: Places<'m>,
+    /// How many they are.
+    pub(super) n: u32,
+}
+
+/// What walks over columns have met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scan {
+    /// Matching documents that have a value.
+    pub(super) n_with: u64,
+    pub(super) profile: ColumnCounts,
+}
+
+impl Scan {
+    /// Walks over what matches by blocks.
+    pub(super) fn blocks(&mut self, part: &OfSegment<'_>, sink: &mut impl Sink) -> Result<()> {
+        for_each_block(part.matches, &mut Heads::of(part.column), |heads, nth, places| {
+            self.block(heads, nth, places, sink)
+        })
+    }
+
+    /// The same, but for documents that match here and there and have one value at the most: these are looked up one by one.
+    pub(super) fn few_or_blocks<S: Sink>(
+        &mut self,
+        part: &OfSegment<'_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        let few = |(scan, sink): &mut (&mut Self, &mut S), few: &Few| {
+            budget::work(S::FEW_NS * few.n_docs)?;
+            scan.profile.blocks += few.n_blocks;
+            scan.profile.documents += few.n_docs;
+            scan.n_with += few.codes().len() as u64;
+            sink.take_few(few.codes())
+        };
+        let (matches, mut heads, mut state) = (part.matches, Heads::of(part.column), (self, sink));
+        for_each_few_or_block(matches, &mut heads, &mut state, few, |state, heads, nth, places| {
+            state.0.block(heads, nth, places, state.1)
+        })
+    }
+
+    /// Walks over the numbers of a plain column, each of which takes so many nanoseconds; `take` says how many of some have a value.
+    pub(super) fn numbers(
+        &mut self,
+        plain: &Plain<Section<'_>>,
+        matches: &MatchSet,
+        each_ns: u64,
+        mut take: impl FnMut(&[u32]) -> Result<u64>,
+    ) -> Result<()> {
+        for_each_number(matches, plain, |numbers| {
+            budget::work(each_ns * numbers.len() as u64)?;
+            self.profile.documents += numbers.len() as u64;
+            self.n_with += take(numbers)?;
+            Ok(())
+        })
+    }
+
+    /// What was counted so, of so many documents that match.
+    pub(super) fn counts<T>(self, counts: Vec<T>, n_matches: u64) -> MetCounts<T> {
+        let missing = n_matches.saturating_sub(self.n_with);
+        MetCounts { counts, missing, profile: self.profile }
+    }
+
+    fn block<'s, S: Sink>(
+        &mut self,
+        heads: &mut Heads<'s, Section<'s>>,
+        nth: u32,
+        places: Places<'_>,
+        sink: &mut S,
+    ) -> Result<()> {
+        budget::work(S::HEAD_NS)?;
+        let (column, head, n) = (heads.column(), heads.get(nth)?, places.len());
+        self.profile.blocks += 1;
+        if head.n_values == 0 {
+            self.profile.blocks_skipped += 1;
+            return Ok(());
+        }
+        if u32::from(head.n_with) == column.docs_of(nth) {
+            // Of documents that do not match, too, whose keys may be further away than any that is added.
+            let key = sink.key(head.least)?;
+            if key == sink.key(head.greatest)? {
+                self.profile.blocks_skipped += 1;
+                self.n_with += u64::from(n);
+                return sink.add(key, n);
+            }
+        }
+        self.profile.documents += u64::from(n);
+        let of = InBlock { head, places, n };
+        self.n_with += sink.take_block(&column.block(nth, head)?, of)?;
+        Ok(())
+    }
+}
+
+/// Matching documents by what their values lie in.
+#[derive(Clone, Debug)]
+pub(crate) struct MetCounts<T> {
+    /// Of each that has any, in its order.
+    pub(crate) counts: Vec<T>,
+    /// Matching documents that have no value.
+    pub(crate) missing: u64,
+    pub(crate) profile: ColumnCounts,
+}
+
+/// Room for places in a block, and for the numbers that stand there.
+#[derive(Debug, Default)]
+pub(crate) struct NumbersAt {
+    places: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl NumbersAt {
+    /// Reads the numbers at some places, which come with them.
+    pub(crate) fn read(&mut self, block: &OneEach<'_>, places: Places<'_>) -> (&[u32], &[u32]) {
+        // Fetching from places waits for each, and by then most are here.
+        block.prefetch();
+        places.write_to(&mut self.places);
+        self.numbers.resize(self.places.len(), 0);
+        block.numbers(&self.places, &mut self.numbers);
+        (&self.places, &self.numbers)
+    }
+}
