@@ -13,7 +13,6 @@ use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::plan::Shape;
 use crate::recycle::{FreeLists, recycled};
-use crate::segment::reader::SegmentReader;
 
 /// Documents that are scored before the clock may be asked, and what each takes about, in nanoseconds.
 const SCORED_AT_ONCE: u32 = 128;
@@ -65,27 +64,20 @@ pub(crate) fn score_all(
     Ok(n_matching)
 }
 
-/// Offers to `top` all documents that can be among its best. `count` says that their number is wanted, which
-/// is then found on the way where that costs little.
+/// Offers to `top` all documents that can be among its best, by the lists of the query where these are open already. A query may be
+/// taken for one of another shape. `count` says that their number is wanted, which is then found on the way where that costs little.
 pub(crate) fn find_best(
     ranked: &Ranked<'_>,
-    shape: Shape,
+    shape: Option<Shape>,
+    mut open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    verified(count, top, |count, top| find_all(ranked, shape, count, top, scratch))
-}
-
-/// Searches, and once more where thresholds that deleted documents had a part in turned out to be too high.
-fn verified(
-    count: bool,
-    top: &mut Top,
-    mut find: impl FnMut(bool, &mut Top) -> Result<Pruning>,
-) -> Result<Pruning> {
-    let mut pruning = find(count, top)?;
+    let mut pruning = find_all(ranked, shape, open.as_deref_mut(), count, top, scratch)?;
+    // Once more where thresholds that deleted documents had a part in turned out to be too high.
     if top.begins_again() {
-        pruning += find(false, top)?;
+        pruning += find_all(ranked, shape, open, false, top, scratch)?;
         pruning = Pruning { matching: None, searched_twice: true, ..pruning };
     }
     Ok(pruning)
@@ -93,7 +85,8 @@ fn verified(
 
 fn find_all(
     ranked: &Ranked<'_>,
-    shape: Shape,
+    shape: Option<Shape>,
+    mut open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
@@ -102,45 +95,56 @@ fn find_all(
     let mut base = 0;
     for (nth, segment) in ranked.segments().iter().enumerate() {
         let (own, at) = ranked.of_segment(nth);
-        let shape = if std::ptr::eq(own, ranked) { shape } else { own.shape() };
         top.enter(*segment, base);
-        let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
-        let of_segment = query.offer((own, at), base, count, top, scratch)?;
-        query.recycle(scratch);
-        pruning += without_deleted(of_segment, top);
+        let of_segment = match &mut open {
+            Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
+            None => {
+                let shape = shape.unwrap_or_else(|| own.shape());
+                let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
+                let found = query.offer((own, at), base, count, top, scratch)?;
+                query.recycle(scratch);
+                found
+            }
+        };
+        // How many match came to light only where none is deleted.
+        let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
+        pruning += Pruning { matching, ..of_segment };
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)
 }
 
-/// What was done in a segment: how many match came to light only where none is deleted.
-fn without_deleted(pruning: Pruning, top: &Top) -> Pruning {
-    let matching = pruning.matching.filter(|n| *n == 0 || !top.leaves_out());
-    Pruning { matching, ..pruning }
-}
-
-/// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds
-/// every document that has it. Here every threshold is one of documents that were kept, so none is too high.
+/// Offers to `top` all documents that can be among its best, for a query that is a phrase, whose words may be open already; with
+/// `count` finds every document that has it. Here every threshold is one of documents that were kept, so none is too high.
 pub(crate) fn find_best_of_phrase(
     ranked: &Ranked<'_>,
+    mut open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<PhrasePruning> {
     let mut pruning = PhrasePruning::default();
     let mut base = 0;
-    for (at, segment) in ranked.segments().iter().enumerate() {
-        let (ranked, at) = ranked.of_segment(at);
-        let scratch = &mut scratch.phrase;
+    let scratch = &mut scratch.phrase;
+    for (nth, segment) in ranked.segments().iter().enumerate() {
+        let (own, at) = ranked.of_segment(nth);
         top.enter(*segment, base);
-        pruning += match ranked.phrase_clause(at, &mut scratch.rare, &mut scratch.words)? {
-            None => PhrasePruning::default(),
-            Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
-            Some((clause, Some(mut words))) => {
-                let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
-                words.recycle(&mut scratch.words);
-                found
-            }
+        pruning += match &mut open {
+            Some(lists) => match &mut lists.0[nth] {
+                OpenQuery::Phrase(clause, words) => {
+                    pruned::phrase(clause, words, base, count, top, scratch)?
+                }
+                _ => PhrasePruning::default(),
+            },
+            None => match own.phrase_clause(at, &mut scratch.rare, &mut scratch.words)? {
+                None => PhrasePruning::default(),
+                Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
+                Some((clause, Some(mut words))) => {
+                    let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
+                    words.recycle(&mut scratch.words);
+                    found
+                }
+            },
         };
         base += u64::from(segment.n_docs());
     }
@@ -149,16 +153,7 @@ pub(crate) fn find_best_of_phrase(
 
 /// The lists of a query, open in every segment, to be searched any number of times.
 #[derive(Debug)]
-pub(crate) struct OpenLists<'s>(Vec<OpenSegment<'s>>);
-
-/// The same in one segment.
-#[derive(Debug)]
-struct OpenSegment<'s> {
-    segment: SegmentReader<'s>,
-    /// The number of its first document.
-    base: u64,
-    query: OpenQuery<'s>,
-}
+pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
@@ -267,54 +262,10 @@ impl<'s> OpenLists<'s> {
                 // Nothing is used again of what stays open.
                 shape => OpenQuery::of(own, shape, at, base, &mut pruned::Scratch::default())?,
             };
-            lists.push(OpenSegment { segment: *segment, base, query });
+            lists.push(query);
             base += u64::from(segment.n_docs());
         }
         Ok(OpenLists(lists))
-    }
-
-    /// As [`find_best`], for the query whose lists these are.
-    pub(crate) fn find_best(
-        &mut self,
-        ranked: &Ranked<'_>,
-        count: bool,
-        top: &mut Top,
-        scratch: &mut pruned::Scratch,
-    ) -> Result<Pruning> {
-        verified(count, top, |count, top| self.find_all(ranked, count, top, scratch))
-    }
-
-    fn find_all(
-        &mut self,
-        ranked: &Ranked<'_>,
-        count: bool,
-        top: &mut Top,
-        scratch: &mut pruned::Scratch,
-    ) -> Result<Pruning> {
-        let mut pruning = Pruning::NOTHING;
-        for (nth, OpenSegment { segment, base, query }) in self.0.iter_mut().enumerate() {
-            top.enter(*segment, *base);
-            let of_segment = query.offer(ranked.of_segment(nth), *base, count, top, scratch)?;
-            pruning += without_deleted(of_segment, top);
-        }
-        Ok(pruning)
-    }
-
-    /// As [`find_best_of_phrase`].
-    pub(crate) fn find_best_of_phrase(
-        &mut self,
-        count: bool,
-        top: &mut Top,
-        scratch: &mut pruned::Scratch,
-    ) -> Result<PhrasePruning> {
-        let mut pruning = PhrasePruning::default();
-        for OpenSegment { segment, base, query } in &mut self.0 {
-            top.enter(*segment, *base);
-            if let OpenQuery::Phrase(clause, words) = query {
-                pruning += pruned::phrase(clause, words, *base, count, top, &mut scratch.phrase)?;
-            }
-        }
-        Ok(pruning)
     }
 }
 

@@ -189,10 +189,7 @@ impl<'a> Search<'a> {
         match strategy {
             TopKStrategy::BlockMax => {
                 let count = counted == CountStrategy::AfterPage;
-                let done = match lists {
-                    Some(lists) => lists.find_best(ranked, count, top, scratch),
-                    None => find_best(ranked, ranked.shape(), count, top, scratch),
-                };
+                let done = find_best(ranked, None, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = LookedAt::Blocks(pruning);
@@ -224,10 +221,7 @@ impl<'a> Search<'a> {
             }
             TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
                 let count = counted != CountStrategy::Unasked;
-                let done = match lists {
-                    Some(lists) => lists.find_best_of_phrase(count, top, scratch),
-                    None => find_best_of_phrase(ranked, count, top, scratch),
-                };
+                let done = find_best_of_phrase(ranked, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = LookedAt::Phrase(pruning);

@@ -154,7 +154,7 @@ impl<'c> Naive<'c> {
         let mut all = Pruning::default();
         for k in [1, 10, 100, 1000] {
             let mut top = Top::new(k, vec![]);
-            all += find_best(&ranked, Shape::Tree, false, &mut top, scratch).unwrap();
+            all += find_best(&ranked, Some(Shape::Tree), None, false, &mut top, scratch).unwrap();
             let found = top.into_sorted().unwrap();
             let best = &expected[..k.min(expected.len())];
             assert!(found == best, "the {k} best of {scored:?}: {found:?}, not {best:?}");
