@@ -160,10 +160,9 @@ pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
 enum OpenQuery<'s> {
     /// No document matches.
     Nothing,
-    AnyOf(Vec<Clause<'s>>),
-    AllOf(Vec<Clause<'s>>),
     /// Terms of which one must match, and from this one on terms that only filter.
-    Filtered(Vec<Clause<'s>>, usize),
+    AnyOf(Vec<Clause<'s>>, usize),
+    AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
     Phrase(PhraseClause<'s>, Box<PhraseReader<'s>>),
 }
@@ -178,26 +177,19 @@ impl<'s> OpenQuery<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<Self> {
         let memory = recycled(std::mem::take(&mut scratch.clauses));
-        let clauses = match shape {
-            Shape::AnyOf | Shape::AllOf => ranked.clauses(at, memory, &mut scratch.numbers)?,
-            Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let (clauses, first_filter) =
-                    ranked.filtered_clauses(at, memory, &mut scratch.numbers)?;
-                match first_filter {
-                    Some(first_filter) => return Ok(OpenQuery::Filtered(clauses, first_filter)),
-                    None => clauses,
-                }
-            }
-        };
+        let numbers = &mut scratch.numbers;
         Ok(match shape {
-            Shape::AnyOf => OpenQuery::AnyOf(clauses),
-            // A term that the segment does not have is in no document with all of them.
-            Shape::AllOf if clauses.len() < ranked.n_terms() => {
-                scratch.keep_clauses(clauses);
-                OpenQuery::Nothing
+            Shape::AnyOf => {
+                let clauses = ranked.clauses(at, memory, numbers)?;
+                let n_clauses = clauses.len();
+                OpenQuery::AnyOf(clauses, n_clauses)
             }
-            Shape::AllOf => OpenQuery::AllOf(clauses),
+            Shape::AllOf => OpenQuery::AllOf(ranked.clauses(at, memory, numbers)?),
             Shape::Constant | Shape::Phrase | Shape::Tree => {
+                let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
+                if let Some(first_filter) = first_filter {
+                    return Ok(OpenQuery::AnyOf(clauses, first_filter));
+                }
                 scratch.keep_clauses(clauses);
                 let memory = recycled(std::mem::take(&mut scratch.clauses));
                 let numbers = std::mem::take(&mut scratch.numbers);
@@ -216,12 +208,13 @@ impl<'s> OpenQuery<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
         match self {
-            OpenQuery::AnyOf(clauses) => pruned::any_of(clauses, base, top, scratch),
+            // A term that the segment does not have is in no document with all of them.
+            OpenQuery::AllOf(clauses) if clauses.len() < ranked.n_terms() => Ok(Pruning::NOTHING),
             OpenQuery::AllOf(clauses) => {
                 pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
             }
-            OpenQuery::Filtered(clauses, first_filter) => {
-                match pruned::any_of_filtered(clauses, *first_filter, base, top, scratch)? {
+            OpenQuery::AnyOf(clauses, first_filter) => {
+                match pruned::any_of(clauses, *first_filter, base, top, scratch)? {
                     Some(pruning) => Ok(pruning),
                     None => {
                         let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
@@ -238,9 +231,9 @@ impl<'s> OpenQuery<'s> {
     /// Keeps the memory for the next query.
     fn recycle(self, scratch: &mut pruned::Scratch) {
         match self {
-            OpenQuery::AnyOf(clauses)
-            | OpenQuery::AllOf(clauses)
-            | OpenQuery::Filtered(clauses, _) => scratch.keep_clauses(clauses),
+            OpenQuery::AnyOf(clauses, _) | OpenQuery::AllOf(clauses) => {
+                scratch.keep_clauses(clauses);
+            }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
             OpenQuery::Nothing | OpenQuery::Phrase(..) => {}
         }

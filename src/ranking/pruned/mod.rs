@@ -55,23 +55,11 @@ use window::{WINDOW, WINDOW_NS};
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
 
-/// Offers to `top` every document that matches a clause and can be among its best. `base` is the number of
-/// the segment's first document. Counts on `top` taking whatever is good enough: a document that is not
-/// offered may be left out because of others that are.
+/// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
+/// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
+/// whatever is good enough: a document that is not offered may be left out because of others that are. `None`, and nothing
+/// is offered, where there are filters and no bounds.
 pub(crate) fn any_of(
-    clauses: &[Clause<'_>],
-    base: u64,
-    top: &mut Top,
-    scratch: &mut Scratch,
-) -> Result<Pruning> {
-    let mut readers = Readers::new(&mut scratch.readers);
-    let found = find::<false>(clauses, clauses.len(), &mut readers, false, base, top, scratch);
-    with_postings(found.map(Option::unwrap_or_default), readers, scratch)
-}
-
-/// Offers, as [`any_of`], documents that all clauses from `first_filter` on have, too; these are long and add nothing to a score.
-/// `None`, and nothing is offered, where there are no bounds.
-pub(crate) fn any_of_filtered(
     clauses: &[Clause<'_>],
     first_filter: usize,
     base: u64,
@@ -79,10 +67,10 @@ pub(crate) fn any_of_filtered(
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let mut readers = Readers::new(&mut scratch.readers);
-    match find::<false>(clauses, first_filter, &mut readers, false, base, top, scratch) {
-        Ok(None) => with_postings(Ok(Pruning::default()), readers, scratch).map(|_| None),
-        found => with_postings(found.map(Option::unwrap_or_default), readers, scratch).map(Some),
-    }
+    let found = find::<false>(clauses, first_filter, &mut readers, false, base, top, scratch);
+    let has_bounds = !matches!(found, Ok(None));
+    let pruning = with_postings(found.map(Option::unwrap_or_default), readers, scratch)?;
+    Ok(has_bounds.then_some(pruning))
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
@@ -95,7 +83,7 @@ pub(crate) fn all_of(
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
     if clauses.len() < 2 {
-        return any_of(clauses, base, top, scratch);
+        return Ok(any_of(clauses, clauses.len(), base, top, scratch)?.unwrap_or_default());
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match scratch.few.offer(clauses, &mut readers, base, top) {

@@ -154,7 +154,8 @@ impl Corpus {
                 let count = k % 3 == 1;
                 let found = match query.all {
                     true => all_of(&clauses, count, base, &mut top, scratch),
-                    false => any_of(&clauses, base, &mut top, scratch),
+                    false => any_of(&clauses, clauses.len(), base, &mut top, scratch)
+                        .map(Option::unwrap_or_default),
                 };
                 prunings.push(found.unwrap());
             } else {
