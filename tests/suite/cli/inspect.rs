@@ -220,6 +220,7 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(ran.stdout.contains(&name), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("treepie verify"), "that is what ran: {}", ran.stdout);
     fs::remove_file(&segment).unwrap();
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2);
@@ -285,6 +286,22 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     assert!(ran.status == 2 && ran.stdout.contains("nothing could be saved"), "{}", ran.stdout);
     let rows = dir.run(&["salvage", "saved.tp", "none3.tp", "--format", "csv"]).stdout;
     assert!(rows.contains("\nsalvaged,1,damaged,0,"), "{rows}");
+}
+
+#[test]
+fn segments_that_are_lost_are_not_told_of_as_saved() {
+    let dir = Dir::with_titles();
+    let first = segment_of(&dir.0.join("t.tp"));
+    dir.write("more.txt", "page_title\nLondon\nRome\n");
+    dir.ok(&["index", "t.tp", "more.txt", "--append", "--quiet"]);
+    assert_eq!(dir.ok(&["inspect", "t.tp", "--format", "jsonl"]).lines().count(), 2);
+    let saved = dir.ok(&["salvage", "t.tp", "whole.tp"]);
+    assert!(saved.contains("saved 9 documents of commit 2 in 2 segments; lost 0"), "{saved}");
+    let mut bytes = fs::read(&first).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&first, bytes).unwrap();
+    let saved = dir.ok(&["salvage", "t.tp", "saved.tp"]);
+    assert!(saved.contains("saved 2 documents of commit 2 in 1 of 2 segments; lost 7"), "{saved}");
 }
 
 fn segment_of(index: &Path) -> PathBuf {

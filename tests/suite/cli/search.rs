@@ -368,7 +368,8 @@ fn small_and_large_decimals_are_printed_as_they_are_read() {
         after = format!("{}:{}", hit["sort"], hit["doc"]);
         found.push(hit["fields"]["p"].to_string());
     }
-    let expected = ["-0.5", "0.00000001", "0.00000123", "12345678.0", "90071992547.4099"];
+    let expected =
+        ["-0.50000000", "0.00000001", "0.00000123", "12345678.00000000", "90071992547.40990000"];
     assert_eq!(found, expected);
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true, required_unless_present = "list")]
     pub(crate) text: Option<String>,
     /// The text where an index stands before it.
-    #[arg(requires = "field", hide = true, value_name = "TEXT")]
+    #[arg(hide = true, value_name = "TEXT")]
     pub(crate) text_of_field: Option<String>,
     /// Which analyzer: a name, or a tokenizer and filters with | between.
     #[arg(long, default_value = DEFAULT_ANALYZER, value_name = "SPEC", conflicts_with = "field")]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD", requires = "text_of_field")]
     field: Option<String>,
     /// As the words of a query are analyzed, where that differs from documents.
-    #[arg(long, requires = "field")]
+    #[arg(long)]
     query: bool,
     /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
     /// `tv => television` replaces; one a line.
@@ -62,6 +62,22 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    if args.field.is_none() {
+        if args.query {
+            return Err(usage("--query shows how the words of a query are analyzed")
+                .expected("an index and one of its fields")
+                .found("no --field")
+                .hint("treepie analyze INDEX --field FIELD --query TEXT")
+                .into());
+        }
+        if args.text_of_field.is_some() {
+            return Err(usage("analyzing a text")
+                .expected("one, or an index with one of its fields before it")
+                .found("two, and no --field")
+                .hint("treepie analyze INDEX --field FIELD TEXT")
+                .into());
+        }
+    }
     let mut out = Output::new(global.color);
     let format = if args.json { Format::Json } else { args.format };
     let (Analysis { mut analyzer, synonyms }, typed) =

@@ -8,7 +8,7 @@ use std::{
 use serde_json::json;
 use treepie::{Error, ErrorKind};
 
-use super::{DatesArgs, in_query, open_to_write, parse_query};
+use super::{DatesArgs, WaitArg, in_query, open_to_write, parse_query};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -41,6 +41,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     dates: DatesArgs,
     #[command(flatten)]
+    wait: WaitArg,
+    #[command(flatten)]
     events: EventsArg,
 }
 
@@ -61,7 +63,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // Nothing to commit.
         return print(&mut out, args.format, 0);
     }
-    let mut writer = index.writer()?;
+    let mut writer = index.writer_with(args.wait.options())?;
     // Counted anew: while there is no other writer this is what will be deleted.
     let (n_matching, n_docs) = count()?;
     if n_matching == 0 || is_asked && !is_confirmed(n_matching, n_docs)? {

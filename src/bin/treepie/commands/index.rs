@@ -20,6 +20,7 @@ use treepie::{
     Schema, Value, WriterOptions,
 };
 
+use super::WaitArg;
 use crate::{
     args::{Global, byte_size},
     events::EventsArg,
@@ -111,6 +112,8 @@ pub(crate) struct Args {
     #[arg(long)]
     lossy: bool,
     #[command(flatten)]
+    wait: WaitArg,
+    #[command(flatten)]
     events: EventsArg,
 }
 
@@ -133,6 +136,7 @@ struct Job {
     remarks: Remarks,
     skip_bad_lines: bool,
     lossy: bool,
+    wait: WaitArg,
     quiet: bool,
     color: Color,
 }
@@ -192,6 +196,7 @@ impl Job {
             threads: args.threads.map(usize::from),
             skip_bad_lines: args.skip_bad_lines,
             lossy: args.lossy,
+            wait: args.wait,
             quiet: global.quiet,
             color: global.color,
         })
@@ -199,11 +204,16 @@ impl Job {
 }
 
 /// An index is not replaced by nothing: whoever makes the input has failed, mostly.
-fn without_documents() -> Error {
-    Error::new(ErrorKind::Usage, "overwriting an index")
-        .expected("documents")
-        .found("nothing")
-        .hint("`treepie delete INDEX '*'` empties an index")
+fn without_documents(index: &Path) -> Error {
+    let replaces = matches!(Index::check_vacant(index), Err(error) if error.kind() == ErrorKind::AlreadyExists);
+    let (what, hint) = match replaces {
+        true => ("overwriting an index", "`treepie delete INDEX '*'` empties an index"),
+        false => (
+            "building an index",
+            "without --overwrite, --schema or --preset makes an index without documents",
+        ),
+    };
+    Error::new(ErrorKind::Usage, what).expected("documents").found("nothing").hint(hint)
 }
 
 /// An error whose offset counts the bytes that were passed over before the first line, too.
@@ -268,7 +278,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     if n_added == 0 && job.mode == Mode::Overwrite {
         bad.print();
-        return Err(without_documents().into());
+        return Err(without_documents(&job.path).into());
     }
     let commit = writer.commit()?;
     // So that whoever appends often has few segments all the same. The documents are there already.
@@ -378,7 +388,7 @@ impl Job {
             self.schema.is_some() || self.reading.input_format == Some(InputFormat::Lines);
         match last {
             Some(empty) if self.mode == Mode::Overwrite => {
-                Err(without_documents().in_file(&empty.name))
+                Err(without_documents(&self.path).in_file(&empty.name))
             }
             Some(empty) if !has_schema => Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document")
@@ -440,7 +450,9 @@ impl Job {
 
     fn writer_options(&self, counters: &Counters) -> WriterOptions {
         let counters = counters.clone();
-        let options = WriterOptions::new()
+        let options = self
+            .wait
+            .options()
             .memory_bytes(self.memory_bytes)
             .on_progress(move |progress| counters.set_stage(progress));
         match self.threads {

@@ -2,9 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use treepie::WriterOptions;
-
-use super::open_to_write;
+use super::{WaitArg, open_to_write};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -30,6 +28,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
     #[command(flatten)]
+    wait: WaitArg,
+    #[command(flatten)]
     events: EventsArg,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let counters = Counters::default();
     let progress = ProgressLine::start(global.quiet, None, &counters);
     let stage = counters.clone();
-    let options = WriterOptions::new().on_progress(move |progress| stage.set_stage(progress));
+    let options = args.wait.options().on_progress(move |progress| stage.set_stage(progress));
     let mut writer = index.writer_with(options)?;
     let here = args.index.canonicalize().ok();
     for other in &args.others {

@@ -40,20 +40,20 @@ use std::{
     io::{self, Read},
     path::Path,
     sync::OnceLock,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::{Map, Value};
 use treepie::{
     Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, IndexOptions, Schema,
-    Timestamp, Zone,
+    Timestamp, WriterOptions, Zone,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse},
     schema::{EMPTY_FIELD, NULL_FIELD},
 };
 
 use crate::{
-    args::{Cli, Command},
+    args::{Cli, Command, duration},
     events::EventLog,
     failure::{Failure, Outcome, usage, warn},
     terminal,
@@ -133,6 +133,20 @@ fn analyzers_with_synonyms(
         analyzers = analyzers.synonyms(name, rules);
     }
     Ok(analyzers)
+}
+
+/// How long a command that writes waits for another one.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct WaitArg {
+    /// Wait so long for another writer of the index to finish, as 5s or 500ms [default: do not wait].
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    wait: Option<Duration>,
+}
+
+impl WaitArg {
+    fn options(self) -> WriterOptions {
+        WriterOptions::new().wait(self.wait.unwrap_or_default())
+    }
 }
 
 /// How the dates of a query, and of what is counted and scored by, are read.
@@ -318,16 +332,8 @@ fn decimal_to_json(decimal: Decimal) -> Value {
         digits /= 10;
     }
     match digits < 10u64.pow(DIGITS_OF_F64) {
-        // Never with an exponent, so that it looks like what was given.
-        true => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-            let fraction = match fraction.trim_end_matches('0') {
-                "" => "0",
-                fraction => fraction,
-            };
-            let number = serde_json::from_str(&format!("{whole}.{fraction}"));
-            number.map_or(Value::Null, Value::Number)
-        }
+        // Never with an exponent, and with the digits of its field.
+        true => serde_json::from_str(&text).map_or(Value::Null, Value::Number),
         false => text.into(),
     }
 }

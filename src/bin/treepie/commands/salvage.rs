@@ -84,12 +84,17 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     if salvage.nothing_saved() {
         writeln!(out, "nothing could be saved")?;
     }
+    let is_saved = |segment: &&SalvagedSegment| !matches!(segment.outcome, SegmentOutcome::Lost);
+    let (n, n_saved) = (salvage.segments.len(), salvage.segments.iter().filter(is_saved).count());
+    let segments = match n - n_saved {
+        0 => plural(n, "segment"),
+        _ => format!("{n_saved} of {}", plural(n, "segment")),
+    };
     writeln!(
         out,
-        "saved {} of commit {} in {}; lost {}",
+        "saved {} of commit {} in {segments}; lost {}",
         plural(salvage.documents, "document"),
         salvage.generation,
-        plural(salvage.segments.len(), "segment"),
         grouped(salvage.lost)
     )?;
     Ok(())

@@ -9,7 +9,7 @@ use std::{
 use clap::Subcommand;
 use treepie::{Error, ErrorKind};
 
-use super::open_to_write;
+use super::{WaitArg, open_to_write};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -55,6 +55,8 @@ enum What {
         /// A schema file that has the new fields and nothing else.
         file: PathBuf,
         #[command(flatten)]
+        wait: WaitArg,
+        #[command(flatten)]
         events: EventsArg,
     },
 }
@@ -62,21 +64,22 @@ enum What {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     match args.what {
         What::Infer { input, reading } => print_inferred(input, &reading, global),
-        What::Add { index, file, events } => add(&index, &file, &events, global),
+        What::Add { index, file, wait, events } => add(&index, &file, wait, &events, global),
     }
 }
 
-fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome {
+fn add(path: &Path, file: &Path, wait: WaitArg, events: &EventsArg, global: Global) -> Outcome {
     let fields = schema_file::read_fields(file)?;
     let names = fields.iter().map(|field| &*field.name).collect::<Vec<_>>().join(", ");
     let events = events.begin("schema add", path)?;
     let mut index = open_to_write(path, &events)?;
-    let added = index.add_fields(fields).map_err(|error| match error.file() {
-        Some(_) => error,
-        // What is wrong with the fields, and not with the index.
-        None if error.kind() == ErrorKind::Schema => error.in_file(file),
-        None => error.in_file(path),
-    })?;
+    let added =
+        index.add_fields_with(fields, wait.options()).map_err(|error| match error.file() {
+            Some(_) => error,
+            // What is wrong with the fields, and not with the index.
+            None if error.kind() == ErrorKind::Schema => error.in_file(file),
+            None => error.in_file(path),
+        })?;
     if !global.quiet {
         note(format!(
             "added {names} in commit {}, which makes {}",
