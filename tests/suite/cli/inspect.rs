@@ -188,6 +188,18 @@ fn the_small_commands_print_something_sound() {
     assert!(dir.ok(&["completions", "zsh"]).contains("#compdef treepie"));
     let page = dir.ok(&["man"]);
     assert!(page.contains(".SH NAME") && page.contains("skip\\-bad\\-lines"), "{page}");
+    assert!(!page.contains("(1)\n") && page.contains(".SH \"TREEPIE PLAN VIEW\""), "{page}");
+    dir.ok(&["man", "--to", "pages"]);
+    let pages = dir.0.join("pages");
+    let first = fs::read_to_string(pages.join("treepie.1")).unwrap();
+    let mut n_pages = 0;
+    for line in first.lines().filter(|line| line.ends_with("(1)")) {
+        // What is referred to is there.
+        let name = line.trim_end_matches("(1)").replace('\\', "");
+        assert!(pages.join(format!("{name}.1")).exists(), "{name} in {first}");
+        n_pages += 1;
+    }
+    assert!(n_pages > 20 && pages.join("treepie-plan-view.1").exists(), "{first}");
     let tour = dir.ok(&["demo", "--index", "demo.tp"]);
     for words in ["4,138 titles", "demo.tp", "qualifier", "TermScan", "What next"] {
         assert!(tour.contains(words), "no {words:?} in {tour}");
@@ -195,6 +207,24 @@ fn the_small_commands_print_something_sound() {
     for command in ["index", "search", "explain", "inspect"] {
         assert!(dir.ok(&[command, "--help"]).contains("Examples:"), "{command}");
     }
+}
+
+#[test]
+fn help_has_pages_on_what_is_read() {
+    let dir = Dir::new();
+    for (topic, words) in [
+        ("query", "  -war "),
+        ("schema", "    [fields.name]"),
+        ("facets", "  --facet price:step=10 "),
+        ("analyzers", "ngram:MIN,MAX"),
+    ] {
+        let page = dir.ok(&["help", topic]);
+        assert!(page.contains(words) && !page.contains("crate::"), "{topic}: {page}");
+    }
+    assert_eq!(dir.ok(&["help", "search"]), dir.ok(&["search", "--help"]));
+    assert_eq!(dir.ok(&["help", "plan", "view"]), dir.ok(&["plan", "view", "--help"]));
+    assert_eq!(dir.ok(&["help"]), dir.ok(&["--help"]));
+    dir.run(&["help", "quary"]).fails_with(&["'quary'", "query", "search"]);
 }
 
 #[test]

@@ -18,24 +18,30 @@ use crate::{
 
 /// Delete the documents that match a query.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "More: `treepie delete --help`, `treepie help query`.",
+    after_long_help = "Examples:
   treepie delete shop.tp 'sku:\"A-100\"'
   treepie delete shop.tp 'discontinued -in_stock' --and --yes
 
-Prints how many were deleted. It asks before; without a terminal to ask on, as in scripts, --yes is needed. Whoever has the index open keeps seeing
-them until it reloads. Their room comes back as segments are merged; `treepie merge` gives all of it back.")]
+Prints how many were deleted. It asks before; without a terminal to ask on, as in scripts, --yes is
+needed. Whoever has the index open keeps seeing them until it reloads. Their room comes back as
+segments are merged; `treepie merge` gives all of it back."
+)]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// What to delete, in the query language.
     query: String,
-    /// All words must match, not any of them.
+    /// Require all words, not any of them.
+    #[arg(help_heading = "Find")]
     #[arg(long)]
     and: bool,
     /// Do not ask; needed where there is no terminal.
     #[arg(long, short)]
     yes: bool,
-    /// How to print how many.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]

@@ -45,7 +45,9 @@ use crate::{
 
 /// Build an index, or add to one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "More: `treepie index --help`, `treepie help schema`.",
+    after_long_help = "Examples:
   treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
   treepie index shop.tp products.jsonl --schema schema.toml
   treepie index shop.tp products.jsonl --order-by price,-since
@@ -55,30 +57,39 @@ use crate::{
 
 gzip, zstd, bzip2 and LZ4 are seen by content, and UTF-16 by its byte order mark. What else an input
 is, its name says (.csv, .tsv, .json, .jsonl; .txt and .md have lines of text), or the fields of the
-schema or index in its first line, or its content; where that leaves a doubt, --input-format is needed.
-Without --preset and --schema plain text becomes the field `text`, and the schema of JSON, CSV and TSV is inferred from the
-first documents and printed. JSON is objects: one a line, over several lines, or in a list. CSV and TSV
-need a header; several columns of one name are several values of that field. A schema file also says
-how inputs are read: `from`, `date_format` and `decimal_comma` of fields, `delimiter`, `encoding` and
-`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and
---null-words: what --append adds is read in the same way. Such an option beside --append, or a schema file in place of all, says
-otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
-Nothing is visible before everything is durable: a build that is interrupted leaves what was there.")]
+schema or index in its first line, or its content; where that leaves a doubt, --input-format is
+needed. Without --preset and --schema plain text becomes the field `text`, and the schema of JSON,
+CSV and TSV is inferred from the first documents and printed. JSON is objects: one a line, over
+several lines, or in a list. CSV and TSV need a header; several columns of one name are several
+values of that field. A schema file also says how inputs are read: `from`, `date_format` and
+`decimal_comma` of fields, `delimiter`, `encoding` and `ignore_unknown` under [input]. The index
+remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and --null-words:
+what --append adds is read in the same way. Such an option beside --append, or a schema file in
+place of all, says otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
+Nothing is visible before everything is durable: a build that is interrupted leaves what was there."
+)]
 pub(crate) struct Args {
     /// The index, a directory.
     index: PathBuf,
     /// Files, or - for standard input, which is also read where no file is named.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// What the input is, where that is well known.
+    /// Read an input that is well known.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format", "delimiter"])]
     preset: Option<Preset>,
-    /// Fields, and how inputs are read: a TOML file. With --append, the fields must be those of the index, and inputs
-    /// are read as the file says and not as the index remembers.
+    /// Read the schema from FILE (TOML).
+    ///
+    /// It has fields, and how inputs are read. With --append, the fields must be those of the index, and inputs are
+    /// read as the file says and not as the index remembers.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// The order that documents of each segment lie in, whatever the schema says: fields of one value with a column, and - before
-    /// those whose greatest value comes first. Smaller and faster where most is asked about the first of them.
+    /// Order documents within segments by fields.
+    ///
+    /// Whatever the schema says. By fields of one value with a column, and - before those whose greatest value comes
+    /// first. Smaller and faster where most is asked about the first of them.
+    #[arg(help_heading = "Index")]
     #[arg(
         long,
         value_name = "FIELD,...",
@@ -90,25 +101,38 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: ReadingArgs,
     /// Add to an index that exists.
+    #[arg(help_heading = "Index")]
     #[arg(long, conflicts_with = "overwrite")]
     append: bool,
-    /// Replace an index that exists; readers see the old one until the new one is whole.
+    /// Replace an index that exists.
+    ///
+    /// Readers see the old one until the new one is whole.
+    #[arg(help_heading = "Index")]
     #[arg(long)]
     overwrite: bool,
-    /// How much memory the build may take.
+    /// Use at most about so much memory.
+    #[arg(help_heading = "Limits")]
     #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
     memory: u64,
-    /// How many threads do the work [default: one a core].
+    /// Use so many threads [default: one a core].
+    #[arg(help_heading = "Limits")]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Words that mean no value in fields of numbers, dates, booleans and addresses, for those of the schema or index or the
-    /// usual ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
+    /// Words that mean no value, instead of NA, NULL and the like.
+    ///
+    /// That is in fields of numbers, dates, booleans and addresses, for those of the schema or index or the usual
+    /// ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,...")]
     null_words: Option<Vec<String>>,
-    /// Leave out lines and documents that are not what they should be; count them, show the first ten.
+    /// Leave out bad lines and documents, and count them.
+    ///
+    /// Those are what their fields cannot have; the first ten are shown.
+    #[arg(help_heading = "Input")]
     #[arg(long)]
     skip_bad_lines: bool,
     /// Replace bytes that are not UTF-8 by U+FFFD.
+    #[arg(help_heading = "Input", hide_short_help = true)]
     #[arg(long)]
     lossy: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use crate::{
 
 /// Make one segment of all, and of other indexes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie merge titles.tp
   treepie merge titles.tp --segments 4
   treepie merge titles.tp more.tp others.tp    adds all of theirs, which must have the same schema
@@ -24,7 +24,9 @@ pub(crate) struct Args {
     index: PathBuf,
     /// Indexes of the same schema whose documents are added first; they stay as they are.
     others: Vec<PathBuf>,
-    /// At most so many segments are left; those with the fewest documents become one.
+    /// Leave at most so many segments.
+    ///
+    /// Those with the fewest documents become one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
     #[command(flatten)]

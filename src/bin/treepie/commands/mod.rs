@@ -17,6 +17,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 mod facet;
 mod facet_tree;
+pub(crate) mod help;
 pub(crate) mod index;
 pub(crate) mod inspect;
 mod inspect_io;
@@ -82,6 +83,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::BenchDisk(args) => bench_disk::run(args, global),
         Command::Calibrate(args) => calibrate::run(args, global),
         Command::Demo(args) => demo::run(args, global),
+        Command::Help(args) => help::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }
@@ -138,7 +140,8 @@ fn analyzers_with_synonyms(
 /// How long a command that writes waits for another one.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct WaitArg {
-    /// Wait so long for another writer of the index to finish, as 5s or 500ms [default: do not wait].
+    /// Wait so long for another writer to finish, as 5s [default: not].
+    #[arg(help_heading = "Limits")]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     wait: Option<Duration>,
 }
@@ -152,12 +155,18 @@ impl WaitArg {
 /// How the dates of a query, and of what is counted and scored by, are read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DatesArgs {
-    /// When now is, for dates as now-7d and now/M, also in ranges of --facet, and in --score, --sort and --decay of a search, which
-    /// a walk over pages should fix [default: when the command runs].
+    /// Take this as now in dates as now-7d [default: when it runs].
+    ///
+    /// That is also in ranges of --facet, and in --score, --sort and --decay of a search. A walk over pages should
+    /// fix it.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "DATE")]
     now: Option<Timestamp>,
-    /// The time zone of dates without an offset, also in ranges of --facet and the origin of --decay, and of the days and other
-    /// intervals that --facet counts by: +02:00, Europe/Berlin [default: that of each field].
+    /// Time zone of dates without an offset [default: of each field].
+    ///
+    /// As +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
+    /// that --facet counts by.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<Zone>,
     /// When it was first asked for, so that all dates of a command have the same now.

@@ -15,17 +15,19 @@ use crate::{
 
 /// Rebuild what can be read of a damaged index as a new one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie salvage titles.tp saved.tp
 
 The damaged index is only read. Lists on standard output what is lost and ends with 0, also where
-documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could be saved.")]
+documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could
+be saved.")]
 pub(crate) struct Args {
     /// The damaged index.
     index: PathBuf,
     /// The new one, which must not exist.
     out: PathBuf,
-    /// How to print what is lost.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

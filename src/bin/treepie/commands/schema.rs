@@ -27,7 +27,7 @@ use crate::{
 #[command(
     subcommand_value_name = "WHAT",
     subcommand_help_heading = "What",
-    after_help = "Examples:
+    after_long_help = "Examples:
   treepie schema infer products.jsonl > schema.toml
   treepie index shop.tp products.jsonl --schema schema.toml
   treepie schema add shop.tp more-fields.toml"
@@ -39,16 +39,18 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print what the fields may be, judged by the first documents: to look at, and to change.
+    /// Print what the fields may be, judged by the first documents.
+    ///
+    /// To look at, and to change.
     Infer {
         /// A file, or - for standard input, which is also read where no file is named.
         input: Option<PathBuf>,
         #[command(flatten)]
         reading: ReadingArgs,
     },
-    /// Add fields to an index, by one commit: documents that are there have none of them, those that are added may.
+    /// Add fields to an index, by one commit.
     ///
-    /// No document is read or written. A field stays as it was made: none is changed and none removed.
+    /// Documents that are there have none of them, those that are added may. No document is read or written. A field stays as it was made: none is changed and none removed.
     Add {
         /// The index.
         index: PathBuf,
