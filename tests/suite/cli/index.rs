@@ -464,7 +464,7 @@ fn commands_that_write_wait_for_another_writer() {
     ];
     for command in commands {
         let held = treepie::Index::open(&path).unwrap().writer().unwrap();
-        dir.run(&[command, &["--quiet"]].concat()).fails_with(&["another writer", "wait until"]);
+        dir.run(&[command, &["--quiet"]].concat()).fails_with(&["another writer", "--wait 5s"]);
         let waited = dir.run(&[command, &["--quiet", "--wait", "60ms"]].concat());
         waited.fails_with(&["another writer", "within 60.0ms", "of waiting"]);
         let waiting = dir.command(&[command, &["--quiet", "--wait", "1min"]].concat());

@@ -69,7 +69,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // Nothing to commit.
         return print(&mut out, args.format, 0);
     }
-    let mut writer = index.writer_with(args.wait.options())?;
+    let mut writer =
+        index.writer_with(args.wait.options()).map_err(|error| args.wait.hint(error))?;
     // Counted anew: while there is no other writer this is what will be deleted.
     let (n_matching, n_docs) = count()?;
     if n_matching == 0 || is_asked && !is_confirmed(n_matching, n_docs)? {

@@ -282,7 +282,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // `Source::find_all` gives one at least.
         (_, None) => return Ok(Exit::Done),
     };
-    let mut writer = index.writer_with(job.writer_options(&counters))?;
+    let writer = index.writer_with(job.writer_options(&counters));
+    let mut writer = writer.map_err(|error| job.wait.hint(error))?;
     if job.mode == Mode::Create {
         // Nobody else makes an index there any more.
         job.check_place()?;

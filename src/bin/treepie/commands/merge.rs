@@ -44,7 +44,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let progress = ProgressLine::start(global.quiet, None, &counters);
     let stage = counters.clone();
     let options = args.wait.options().on_progress(move |progress| stage.set_stage(progress));
-    let mut writer = index.writer_with(options)?;
+    let mut writer = index.writer_with(options).map_err(|error| args.wait.hint(error))?;
     let here = args.index.canonicalize().ok();
     for other in &args.others {
         // By whatever name.

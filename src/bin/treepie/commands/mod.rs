@@ -150,6 +150,16 @@ impl WaitArg {
     fn options(self) -> WriterOptions {
         WriterOptions::new().wait(self.wait.unwrap_or_default())
     }
+
+    /// Gives the error of a writer that is locked out the option as a hint, where it was not typed.
+    fn hint(self, error: Error) -> Error {
+        match (error.kind(), self.wait) {
+            (ErrorKind::Locked, None) => {
+                error.hint("--wait 5s waits for it; readers are never locked out")
+            }
+            _ => error,
+        }
+    }
 }
 
 /// How the dates of a query, and of what is counted and scored by, are read.

@@ -75,8 +75,10 @@ fn add(path: &Path, file: &Path, wait: WaitArg, events: &EventsArg, global: Glob
     let names = fields.iter().map(|field| &*field.name).collect::<Vec<_>>().join(", ");
     let events = events.begin("schema add", path)?;
     let mut index = open_to_write(path, &events)?;
-    let added =
-        index.add_fields_with(fields, wait.options()).map_err(|error| match error.file() {
+    let added = index
+        .add_fields_with(fields, wait.options())
+        .map_err(|error| wait.hint(error))
+        .map_err(|error| match error.file() {
             Some(_) => error,
             // What is wrong with the fields, and not with the index.
             None if error.kind() == ErrorKind::Schema => error.in_file(file),
