@@ -22,6 +22,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of memory that a query may take unless its budget says otherwise.
@@ -29,6 +30,8 @@ pub const QUERY_MEMORY_BYTES: u64 = Limits::DEFAULT.query_memory_bytes;
 
 /// Nanoseconds of work, as it is told, after which the clock is asked.
 const GRAIN: i64 = 500_000;
+/// Longest sleep of a thread that a budget may stop.
+const NAP: Duration = Duration::from_millis(5);
 /// Name of the limit of memory in errors.
 const MEMORY_LIMIT: &str = "QUERY_MEMORY_BYTES";
 /// More work than any thread will do.
@@ -345,6 +348,24 @@ pub(crate) fn work(ns: u64) -> Result<()> {
     let left = LEFT.get() - ns as i64;
     LEFT.set(left);
     if left < 0 { ask() } else { Ok(()) }
+}
+
+/// Sleeps for so long, or until the thread is to stop.
+///
+/// # Errors
+///
+/// As [`work`].
+pub(crate) fn sleep(time: Duration) -> Result<()> {
+    let began = Instant::now();
+    loop {
+        ask()?;
+        let left = time.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Ok(());
+        }
+        let can_stop = HELD.with_borrow(|held| !held.is_empty());
+        thread::sleep(if can_stop { left.min(NAP) } else { left });
+    }
 }
 
 /// Does a little more for a search that is stopped, so that what it found can be shown: nothing asks for time before about so

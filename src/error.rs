@@ -256,6 +256,12 @@ impl Error {
         self
     }
 
+    /// Leaves out what to do about it, for those who do that already.
+    pub(crate) fn without_hint(mut self) -> Self {
+        self.0.hint = None;
+        self
+    }
+
     /// What the reader of the message can do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -277,8 +277,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Locked`] while there is another one, in this process or any other; [`ErrorKind::Schema`] if the index has
-    /// another schema by now.
+    /// [`ErrorKind::Locked`] while there is another one, in this process or any other, which
+    /// [`WriterOptions::wait`] waits for; [`ErrorKind::Schema`] if the index has another schema by now.
     pub fn writer(&self) -> Result<IndexWriter> {
         self.writer_with(WriterOptions::new())
     }
@@ -290,16 +290,11 @@ impl Index {
     /// As [`writer`](Self::writer).
     pub fn writer_with(&self, options: WriterOptions) -> Result<IndexWriter> {
         let storage = self.storage_to_write()?;
-        let existing = if self.published.established.load(Ordering::Relaxed) {
-            Existing::Keep
-        } else {
-            self.existing
-        };
         IndexWriter::open(
             storage,
             self.schema.clone(),
             Arc::clone(&self.analyzers),
-            existing,
+            self.existing,
             Arc::clone(&self.published),
             options
                 .with_limits(self.limits.unwrap_or_default())
@@ -386,7 +381,21 @@ impl Index {
     /// [`ErrorKind::Schema`] as [`Schema::with_fields`]: for a name that there is, among others. As [`writer`](Self::writer) and
     /// [`IndexWriter::commit`].
     pub fn add_fields(&mut self, fields: impl IntoIterator<Item = Field>) -> Result<CommitInfo> {
-        let mut writer = self.writer()?;
+        self.add_fields_with(fields, WriterOptions::new())
+    }
+
+    /// As [`add_fields`](Self::add_fields), by a writer with these options, such as [how long to wait](WriterOptions::wait)
+    /// for another one.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_fields`](Self::add_fields).
+    pub fn add_fields_with(
+        &mut self,
+        fields: impl IntoIterator<Item = Field>,
+        options: WriterOptions,
+    ) -> Result<CommitInfo> {
+        let mut writer = self.writer_with(options)?;
         let info = writer.add_fields(fields.into_iter().collect())?;
         self.schema = writer.schema().clone();
         Ok(info)

@@ -279,5 +279,8 @@ fn of_intervals(of: FieldMatches<'_>, of_schema: &Field, calendar: &Calendar) ->
     };
     let (ranges, codes) = counts.counts.into_iter().map(range).unzip();
     let outside = (0, counts.missing);
-    Ok(Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
+    let mut counted =
+        Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile);
+    counted.counts.zone = Some(calendar.zone().clone());
+    Ok(counted)
 }

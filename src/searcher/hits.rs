@@ -4,7 +4,7 @@ use super::statistics::FieldStatistics;
 use crate::ids::DocId;
 use crate::named::named;
 use crate::request::{Facet, FacetWhat};
-use crate::value::Value;
+use crate::value::{Value, Zone};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -251,6 +251,8 @@ pub struct FacetCounts {
     /// The documents without a value, with what was asked for [of each bucket](crate::Facet::with_facet); `None` where that was
     /// nothing, or there are no such documents.
     pub missing_bucket: Option<Box<Bucket>>,
+    /// Time zone of intervals of the calendar, whose clocks show where they begin; `None` of all else.
+    pub zone: Option<Zone>,
 }
 
 impl FacetCounts {
@@ -274,7 +276,8 @@ impl FacetCounts {
         let percentiles = percentiles * size_of::<(f64, Value)>();
         let buckets = self.buckets.iter().chain(self.missing_bucket.as_deref());
         let buckets = buckets.map(Bucket::n_bytes).sum::<usize>();
-        size_of::<Self>() + VALUE_BYTES + self.field.len() + percentiles + buckets
+        let zone = self.zone.as_ref().map_or(0, |zone| zone.name().len());
+        size_of::<Self>() + VALUE_BYTES + self.field.len() + percentiles + buckets + zone
     }
 }
 

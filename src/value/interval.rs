@@ -119,6 +119,11 @@ impl Calendar {
         Calendar { n_years: n.max(1), ..Calendar::new(Interval::Year, zone) }
     }
 
+    /// Zone whose clocks show the intervals.
+    pub(crate) fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
     /// The first of the years at once that a date is in, which may be before all that there are.
     fn first_year(&self, micros: i64) -> Option<i16> {
         let year = self.zone.day(micros).year();

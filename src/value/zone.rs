@@ -1,6 +1,6 @@
 //! Time zones: which moment a date on a wall calendar is.
 
-use super::date;
+use super::date::{self, Timestamp};
 use super::typed::NotTaken;
 use crate::error::{Error, ErrorKind, Result};
 use jiff::Timestamp as Moment;
@@ -45,6 +45,33 @@ impl Zone {
     /// The name that it was given by.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Writes a moment as clocks of the zone show it, with how far they are from UTC. Reading it gives the same moment.
+    ///
+    /// ```
+    /// use treepie::{Timestamp, Zone};
+    ///
+    /// let zone: Zone = "+05:30".parse()?;
+    /// let moment: Timestamp = "2024-02-29T18:30:00Z".parse()?;
+    /// assert_eq!(zone.format(moment), "2024-03-01T00:00:00+05:30");
+    /// assert_eq!(zone.format(moment).parse::<Timestamp>()?, moment);
+    /// assert_eq!(Zone::utc().format(moment), "2024-02-29T18:30:00Z");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn format(&self, moment: Timestamp) -> String {
+        let ahead = self.ahead(moment.as_micros());
+        let shown = moment.as_micros().checked_add(ahead).and_then(date::civil);
+        // Clocks show nothing beyond the years that there are.
+        let Some(shown) = shown.filter(|_| !self.is_utc()) else { return moment.to_string() };
+        let sign = if ahead < 0 { '-' } else { '+' };
+        let seconds = (ahead / date::MICROS_PER_SECOND).unsigned_abs();
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        match seconds {
+            0 => format!("{shown}{sign}{hours:02}:{minutes:02}"),
+            // Of the time of the sun, before there were zones.
+            _ => format!("{shown}{sign}{hours:02}:{minutes:02}:{seconds:02}"),
+        }
     }
 
     pub(super) fn is_utc(&self) -> bool {

@@ -10,6 +10,7 @@ mod deletions;
 mod field_buffer;
 mod flushing;
 mod lines;
+mod lock;
 mod merge_policy;
 mod merge_runs;
 mod merge_segments;
@@ -187,7 +188,12 @@ impl IndexWriter {
             Existing::Replace => OlderFormat::Supersede,
             Existing::Refuse | Existing::Keep => OlderFormat::Refuse,
         };
-        let committer = Committer::open(storage, older)?;
+        let committer = Committer::open_within(storage, older, options.wait)?;
+        // Another writer of this value may have made the first commit while this one waited.
+        let existing = match published.established.load(Ordering::Relaxed) {
+            true => Existing::Keep,
+            false => existing,
+        };
         let (schema, kept) = start(&committer, schema, existing)?;
         let limits = options.limits();
         let merge_policy = options.merge_policy;

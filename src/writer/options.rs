@@ -10,6 +10,7 @@ use crate::writer::pipeline::{OnProgress, Progress, Resources};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Memory of a build unless said otherwise.
 const MEMORY_BYTES: usize = 256 << 20;
@@ -26,6 +27,7 @@ pub struct WriterOptions {
     id_seed: Option<[u8; 16]>,
     limits: Limits,
     observer: Arc<Observer>,
+    pub(super) wait: Duration,
     pub(super) merge_policy: MergePolicy,
     pub(super) merge_bytes_per_second: Option<u64>,
     pub(super) merge_io_priority: IoPriority,
@@ -63,6 +65,30 @@ impl WriterOptions {
     #[must_use]
     pub fn pool(mut self, pool: Arc<ThreadPool>) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Sets how long to wait for another writer of the index, in this process or any other, to finish (default: not at all).
+    ///
+    /// The lock is asked for again after 1 ms, then after longer and longer, up to 100 ms; a
+    /// [budget](crate::Budget) that holds for the thread ends the wait, too. Writers do not queue: whoever asks first
+    /// after the lock is free has it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use treepie::{ErrorKind, Index, Schema, WriterOptions};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let first = index.writer()?;
+    /// let wait = || WriterOptions::new().wait(Duration::from_millis(20));
+    /// assert_eq!(index.writer_with(wait()).unwrap_err().kind(), ErrorKind::Locked);
+    /// drop(first);
+    /// index.writer_with(wait())?;
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
         self
     }
 
@@ -168,6 +194,7 @@ impl fmt::Debug for WriterOptions {
         f.debug_struct("WriterOptions")
             .field("memory_bytes", &self.memory_bytes)
             .field("threads", &self.threads)
+            .field("wait", &self.wait)
             .finish_non_exhaustive()
     }
 }

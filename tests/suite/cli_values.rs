@@ -272,7 +272,7 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     assert_eq!(by_day("since:day"), "2024-03-30T00:00:00Z 2, 2024-03-31T00:00:00Z 2");
     assert_eq!(
         by_day("since:day,zone=Europe/Berlin"),
-        "2024-03-29T23:00:00Z 1, 2024-03-30T23:00:00Z 2, 2024-03-31T22:00:00Z 1"
+        "2024-03-30T00:00:00+01:00 1, 2024-03-31T00:00:00+01:00 2, 2024-04-01T00:00:00+02:00 1"
     );
     // The zone of the command is that of days and of the ends of ranges, and now is now in all of it.
     let of_berlin = |option: &str, more: &[&str]| {
@@ -284,7 +284,11 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     let days = of_berlin("since:day", &berlin);
     assert_eq!(days, of_berlin("since:day,zone=Europe/Berlin", &[]));
     assert_eq!(days, of_berlin("since:day,zone=Europe/Berlin", &["--zone", "Asia/Tokyo"]));
-    assert!(of_berlin("since:auto=3", &berlin).contains("2024-03-30T23:00:00Z"));
+    assert!(of_berlin("since:auto=3", &berlin).contains("2024-03-31T00:00:00+01:00"));
+    let rows = ["search", "t.tp", "*", "--facet", "since:day,zone=+05:30", "--limit", "0"];
+    let rows = dir.ok(&[&rows[..], &["--format", "csv"]].concat());
+    let first = "since,2024-03-31T00:00:00+05:30..2024-04-01T00:00:00+05:30,2\n";
+    assert!(rows.contains(first), "{rows}");
     assert_eq!(
         of_berlin("since:2024-03-31..2024-04", &berlin),
         r#"[{"from":"2024-03-30T23:00:00Z","to":"2024-03-31T22:00:00Z","count":2}]"#
@@ -324,7 +328,7 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     assert_eq!(dir.ok(&["export", "csv.tp"]), "{\"since\":\"2024-03-31T00:30:00Z\"}\n");
     // Without --zone the field's own is that of its days.
     let found = dir.ok(&["search", "csv.tp", "*", "--facet", "since:day", "--limit", "0"]);
-    assert!(found.contains("2024-03-30T23:00:00Z..2024-03-31T22:00:00Z"), "{found}");
+    assert!(found.contains("2024-03-31T00:00:00+01:00..2024-04-01T00:00:00+02:00"), "{found}");
     let best =
         ["search", "csv.tp", "*", "--decay", "since:2024-03-31T01:30,1s", "--format", "json"];
     let found: serde_json::Value = serde_json::from_str(&dir.ok(&best)).unwrap();

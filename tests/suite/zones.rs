@@ -217,3 +217,27 @@ fn dates_of_a_field_are_read_in_its_zone_unless_they_say_another() {
     let error = index.writer().unwrap().add(Document::new().with("d", "2024")).unwrap_err();
     assert!(error.to_string().contains("'Mars/Olympus'"), "{error}");
 }
+
+#[test]
+fn what_a_clock_shows_is_read_as_the_same_moment() {
+    let moments = [
+        "1850-06-01T00:00:00Z", // the time of the sun
+        "1995-03-26T00:59:59.000001Z",
+        "2024-10-27T00:30:00Z", // the hour that comes twice
+        "2024-10-27T01:30:00Z",
+        "-009999-01-01T00:00:00Z",
+        "9999-12-31T23:59:59.999999Z",
+    ];
+    for zone in ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns", "-12:00", "+14:00"] {
+        let zone: Zone = zone.parse().unwrap();
+        for moment in moments {
+            let moment: Timestamp = moment.parse().unwrap();
+            let shown = zone.format(moment);
+            assert_eq!(shown.parse::<Timestamp>().unwrap(), moment, "{shown} of {zone}");
+        }
+    }
+    let berlin: Zone = "Europe/Berlin".parse().unwrap();
+    let shown = moments.map(|moment| berlin.format(moment.parse().unwrap()));
+    assert_eq!(shown[1], "1995-03-26T01:59:59.000001+01:00");
+    assert_eq!(shown[2..4], ["2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"]);
+}

@@ -6,7 +6,9 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use clap::{Args, FromArgMatches, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind};
+use clap::{
+    Arg, ArgAction, Args, FromArgMatches, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind,
+};
 use treepie::{Error, EstimateFrom};
 
 use crate::{
@@ -28,12 +30,14 @@ pub(crate) struct Global {
     /// No progress and no remarks on standard error, errors only.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) quiet: bool,
-    /// Colour on standard output.
+    /// Colour: auto (on a terminal), always or never.
     #[arg(
         long,
         global = true,
         value_enum,
         default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true,
         value_name = "WHEN",
         help_heading = "Everywhere"
     )]
@@ -79,6 +83,7 @@ commands! {
     "calibrate": Calibrate(calibrate),
     "schema": Schema(schema),
     "demo": Demo(demo),
+    "help": Help(help),
     "completions": Completions(completions),
     "man": Man(man),
 }
@@ -177,9 +182,24 @@ fn program() -> clap::Command {
         .about("An embeddable full-text index: titles in, explained answers out")
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(100)
+        .disable_help_flag(true)
+        .disable_help_subcommand(true)
+        .arg(
+            Arg::new("help")
+                .short('h')
+                .long("help")
+                .action(ArgAction::Help)
+                .global(true)
+                .help("Print help; --help has all of it, with examples")
+                .help_heading("Everywhere"),
+        )
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(
+            "`treepie help COMMAND` has all options and examples; `treepie help query`,
+`help schema`, `help facets` and `help analyzers` are pages on what is read.",
+        )
+        .after_long_help(
             "Examples:
   treepie demo
   treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
@@ -195,11 +215,18 @@ Exit status: 0 done (search: found), 1 searched and found nothing, 2 error.",
 /// are half of what a search of a small index executes, and a third of the memory that it touches.
 fn definition_for(typed: &[OsString]) -> clap::Command {
     let words: Vec<&str> = typed.iter().skip(1).map_while(|word| word.to_str()).collect();
-    match command_at(&words).and_then(|at| command_alone(words[at])) {
+    let definition = match command_at(&words).and_then(|at| command_alone(words[at])) {
         Some(command) => program().subcommand(command),
         None => definition(),
+    };
+    match words.contains(&"-h") {
+        true => definition.max_term_width(SHORT_HELP_COLUMNS),
+        false => definition,
     }
 }
+
+/// Columns of what `-h` prints, which is for a screen of any size.
+const SHORT_HELP_COLUMNS: usize = 80;
 
 /// Index of the word that names the command; `--color WHEN` is the one global option with a value of
 /// its own.
@@ -363,6 +390,81 @@ mod tests {
         assert!(definition().render_long_help().to_string().starts_with("An embeddable"));
     }
 
+    /// Lines of `-h` at the most.
+    const SHORT_HELP_LINES: usize = 40;
+
+    /// Calls a function with each command and each command of one, and with the words that lead to it.
+    fn for_each_command(
+        of: &clap::Command,
+        words: &mut Vec<String>,
+        f: &mut impl FnMut(&clap::Command, &[String]),
+    ) {
+        f(of, words);
+        for command in of.get_subcommands() {
+            words.push(command.get_name().to_owned());
+            for_each_command(command, words, f);
+            words.pop();
+        }
+    }
+
+    #[test]
+    fn short_help_of_every_command_fits_a_screen() {
+        let mut n = 0;
+        for_each_command(&definition(), &mut vec![], &mut |command, words| {
+            // What is inspected stands before what of it.
+            let index = words.first().is_some_and(|word| word == "inspect") && words.len() > 1;
+            let mut typed: Vec<OsString> = vec!["treepie".into()];
+            for (nth, word) in words.iter().enumerate() {
+                typed.extend((index && nth == 1).then(|| OsString::from("INDEX")));
+                typed.push(word.into());
+            }
+            typed.push("-h".into());
+            let Ok(Parsed::Help(text)) = parse(&typed) else { panic!("{typed:?}") };
+            let lines = text.lines().count();
+            assert!(lines <= SHORT_HELP_LINES, "{lines} lines of {words:?}:\n{text}");
+            let widest = text.lines().map(crate::terminal::width).max().unwrap_or(0);
+            assert!(widest <= SHORT_HELP_COLUMNS, "{widest} columns of {words:?}:\n{text}");
+            assert!(text.contains("\nEverywhere:\n"), "{words:?}:\n{text}");
+            let is_group = command.get_subcommands().next().is_some();
+            assert!(is_group || text.starts_with(&command.get_about().unwrap().to_string()));
+            n += 1;
+        });
+        assert!(n > 30, "{n} commands");
+    }
+
+    #[test]
+    fn search_has_its_options_under_headings() {
+        let typed = ["treepie", "search", "-h"].map(OsString::from);
+        let Ok(Parsed::Help(text)) = parse(&typed) else { panic!("no help") };
+        let heads = ["\nFind:", "\nOrder:", "\nCount:", "\nShow:", "\nLimits:", "\nEverywhere:"];
+        let at = heads.map(|head| text.find(head).unwrap_or_else(|| panic!("{head} in {text}")));
+        assert!(at.is_sorted(), "{text}");
+        assert!(text.contains("treepie help query"), "{text}");
+    }
+
+    /// Options that mean another thing in another command.
+    const HOMONYMS: [&str; 5] = ["index", "query", "request", "schema", "terms"];
+
+    #[test]
+    fn an_option_has_one_wording_in_all_commands() {
+        let mut known: std::collections::BTreeMap<String, (String, String)> = Default::default();
+        for_each_command(&definition(), &mut vec![], &mut |command, words| {
+            for arg in command.get_arguments() {
+                let Some(name) = arg.get_long().filter(|name| !HOMONYMS.contains(name)) else {
+                    continue;
+                };
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                // Defaults differ.
+                let help = help.split(" [default").next().unwrap_or_default().to_owned();
+                assert!(!help.is_empty(), "--{name} of {words:?} has no help");
+                let here = words.join(" ");
+                let (other, there) = known.entry(name.to_owned()).or_insert((help.clone(), here));
+                assert_eq!(*other, help, "--{name} of {words:?} and of {there}");
+            }
+        });
+        assert!(known.len() > 60, "{} options", known.len());
+    }
+
     #[test]
     fn a_command_alone_is_the_command_among_all() {
         let mut all = definition();
@@ -383,7 +485,7 @@ mod tests {
         }
         let typed = ["treepie", "--color", "never", "search", "i", "q"].map(OsString::from);
         assert_eq!(definition_for(&typed).get_subcommands().count(), 1);
-        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 21);
+        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 22);
     }
 
     #[test]

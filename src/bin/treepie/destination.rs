@@ -21,10 +21,14 @@ use crate::{
 /// The options of every command that writes a file where one is named.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FileArgs {
-    /// Write to FILE, which must not exist, and not to standard output (-).
+    /// Write to FILE, which must not exist.
+    ///
+    /// Otherwise, and for -, to standard output.
+    #[arg(help_heading = "Show")]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists.
+    #[arg(help_heading = "Show")]
     #[arg(long, requires = "output")]
     force: bool,
 }
@@ -34,7 +38,10 @@ pub(crate) struct FileArgs {
 pub(crate) struct DestinationArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Show it in $BROWSER, or in what the system opens such files with; without -o from a temporary file.
+    /// Show it in a browser.
+    ///
+    /// That is $BROWSER, or what the system opens such files with; without -o from a temporary file.
+    #[arg(help_heading = "Show")]
     #[arg(long)]
     pub(crate) open: bool,
 }

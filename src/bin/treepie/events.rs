@@ -20,7 +20,10 @@ use crate::failure::warn;
 /// The option of every command that writes to an index.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EventsArg {
-    /// Add what is done to the files of the index to FILE, as JSON Lines; `inspect INDEX io FILE` shows it.
+    /// Add what is done to the files to FILE, as JSON Lines.
+    ///
+    /// `inspect INDEX io FILE` shows it.
+    #[arg(help_heading = "Record", hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
 }

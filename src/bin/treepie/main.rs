@@ -9,6 +9,7 @@ mod destination;
 mod events;
 mod failure;
 mod input;
+mod markdown;
 mod output;
 mod progress;
 mod relevance;

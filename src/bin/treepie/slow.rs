@@ -9,10 +9,14 @@ use crate::failure::warn;
 /// The options of every command that searches.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SlowArgs {
-    /// Add searches that take so many milliseconds, or longer, to --log.
+    /// Add searches of so many milliseconds and more to --log.
+    #[arg(help_heading = "Record", hide_short_help = true)]
     #[arg(long, value_name = "N", requires = "log", value_parser = milliseconds)]
     slow_ms: Option<Duration>,
-    /// Add slow searches and how they were answered to FILE, as JSON Lines; `plan view FILE` shows them.
+    /// Add slow searches to FILE, as JSON Lines.
+    ///
+    /// Each is there with how it was answered; `plan view FILE` shows them.
+    #[arg(help_heading = "Record", hide_short_help = true)]
     #[arg(long, value_name = "FILE", requires = "slow_ms")]
     log: Option<PathBuf>,
 }

@@ -32,7 +32,8 @@ use crate::schema::Schema;
 use crate::segment::snapshot::{Contents, contents, is_of_older_format, read_manifest};
 use crate::storage::{Storage, WriterLock};
 use crate::writer::clear_away;
-use std::{collections::HashSet, sync::Arc};
+use crate::writer::lock::lock_within;
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 /// Commits that stay: the newest, and one to go back to.
 const COMMITS_KEPT: usize = 2;
@@ -109,9 +110,22 @@ impl Committer {
     /// commit is damaged, `UnsupportedVersion` if a newer version may have to write it, or if an older one did
     /// and its commits are not to be superseded.
     pub(crate) fn open(storage: Arc<dyn Storage>, older: OlderFormat) -> Result<Committer> {
+        Self::open_within(storage, older, Duration::ZERO)
+    }
+
+    /// As [`open`](Self::open), and waits for another writer for up to the time `wait`.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); `Timeout` and `Cancelled` where a budget ends the wait.
+    pub(crate) fn open_within(
+        storage: Arc<dyn Storage>,
+        older: OlderFormat,
+        wait: Duration,
+    ) -> Result<Committer> {
         // Before the lock, which would leave a file in a directory that is not ours.
         refuse_foreign(&*storage)?;
-        let lock = storage.lock_writer()?;
+        let lock = lock_within(&*storage, wait)?;
         let (current, generation) = newest_commit(&*storage, older)?;
         let index_id = current.as_ref().map_or_else(SegmentId::random, |current| current.index_id);
         let (commits, doomed, broken) = (None, vec![], None);

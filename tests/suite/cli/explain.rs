@@ -210,6 +210,8 @@ fn analyze_shows_the_tokens_of_a_spec_or_of_a_field() {
         (&["analyze", "--analyzer", "words|stem:xx", "x"], "one of ar, ca, "),
         (&["analyze", "--analyzer", "englsh", "x"], "default, catalan, cjk, "),
         (&["analyze", "a", "b"], "--field"),
+        (&["analyze", "--query", "x"], "--query shows how the words of a query are analyzed"),
+        (&["analyze", "--query", "i.tp", "x"], "treepie analyze INDEX --field FIELD --query TEXT"),
     ] {
         let ran = dir.run(arguments);
         assert_eq!(ran.status, 2, "{arguments:?}");

@@ -209,3 +209,28 @@ fn values_are_selected() {
     ]);
     dir.run(&["search", "t.tp", "lamp", "--select", "size=3"]).fails_with(&["size"]);
 }
+
+#[test]
+fn a_field_may_have_several_facets() {
+    let dir = Dir::new();
+    let lines = (0..10).map(|n| format!("{{\"price\":{n}}}\n"));
+    dir.write("a.jsonl", lines.collect::<String>());
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
+    let mut typed = vec!["search", "t.tp", "*", "--limit", "0", "--facet", "price:..5,5.."];
+    typed.extend(["--facet", "price:step=2", "--facet", "price:3", "--facet", "price:..5"]);
+    let page = dir.run(&[&typed[..], &["--format", "json"]].concat()).json();
+    let counts = |name: &str| -> Vec<u64> {
+        let buckets = page["facets"][name]["buckets"].as_array().unwrap().iter();
+        buckets.map(|bucket| bucket["count"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(counts("price"), [5, 5]);
+    assert_eq!(counts("price#2"), [2; 5]);
+    assert_eq!(counts("price#3"), [1; 3]);
+    assert_eq!(counts("price#4"), [5]);
+    assert_eq!(page["facets"].as_object().unwrap().len(), 4);
+    let rows = dir.ok(&[&typed[..], &["--format", "csv"]].concat());
+    assert!(rows.contains("\nprice,5..,5\nprice#2,0..2,2\n"), "{rows}");
+    assert_eq!(dir.ok(&typed).matches("\nprice\n").count(), 4);
+    let again = dir.run(&[&typed[..], &["--facet", "price:3"]].concat());
+    again.fails_with(&["the facet 'price' is asked for twice in the same way"]);
+}

@@ -1,6 +1,6 @@
 //! `index`, `delete`, `copy` and `merge`: what becomes of an index that is written.
 
-use super::{Dir, TITLES};
+use super::{Dir, Ran, TITLES};
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
@@ -448,4 +448,42 @@ fn every_option_that_a_message_names_is_one_of_its_command() {
         }
     }
     assert!(n_checked > 15, "{n_checked} options");
+}
+
+#[test]
+fn commands_that_write_wait_for_another_writer() {
+    let dir = Dir::with_titles();
+    dir.write("more.txt", "page_title\nLondon\n");
+    dir.write("fields.toml", "[fields.year]\ntype = \"i64\"\n");
+    let path = dir.0.join("t.tp");
+    let commands: [&[&str]; 4] = [
+        &["index", "t.tp", "more.txt", "--append"],
+        &["delete", "t.tp", "london", "--yes"],
+        &["merge", "t.tp"],
+        &["schema", "add", "t.tp", "fields.toml"],
+    ];
+    for command in commands {
+        let held = treepie::Index::open(&path).unwrap().writer().unwrap();
+        dir.run(&[command, &["--quiet"]].concat()).fails_with(&["another writer", "--wait 5s"]);
+        let waited = dir.run(&[command, &["--quiet", "--wait", "60ms"]].concat());
+        waited.fails_with(&["another writer", "within 60.0ms", "of waiting"]);
+        let waiting = dir.command(&[command, &["--quiet", "--wait", "1min"]].concat());
+        let waiting = { waiting }.spawn().unwrap();
+        thread::sleep(Duration::from_millis(100));
+        drop(held);
+        let ran = Ran::of(waiting, vec![]);
+        assert_eq!(ran.status, 0, "{command:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_empty_input_overwrites_nothing_and_says_what_it_did_not_do() {
+    let dir = Dir::with_titles();
+    dir.write("empty.csv", "");
+    let nothing = dir.run(&["index", "new.tp", "empty.csv", "--overwrite"]);
+    nothing.fails_with(&["building an index", "found nothing", "empty.csv"]);
+    assert!(!nothing.stderr.contains("overwriting") && !nothing.stderr.contains("delete"));
+    let index = dir.run(&["index", "t.tp", "empty.csv", "--overwrite"]);
+    index.fails_with(&["overwriting an index", "treepie delete"]);
+    assert_eq!(dir.count("paris"), 2);
 }

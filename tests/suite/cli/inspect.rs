@@ -188,6 +188,18 @@ fn the_small_commands_print_something_sound() {
     assert!(dir.ok(&["completions", "zsh"]).contains("#compdef treepie"));
     let page = dir.ok(&["man"]);
     assert!(page.contains(".SH NAME") && page.contains("skip\\-bad\\-lines"), "{page}");
+    assert!(!page.contains("(1)\n") && page.contains(".SH \"TREEPIE PLAN VIEW\""), "{page}");
+    dir.ok(&["man", "--to", "pages"]);
+    let pages = dir.0.join("pages");
+    let first = fs::read_to_string(pages.join("treepie.1")).unwrap();
+    let mut n_pages = 0;
+    for line in first.lines().filter(|line| line.ends_with("(1)")) {
+        // What is referred to is there.
+        let name = line.trim_end_matches("(1)").replace('\\', "");
+        assert!(pages.join(format!("{name}.1")).exists(), "{name} in {first}");
+        n_pages += 1;
+    }
+    assert!(n_pages > 20 && pages.join("treepie-plan-view.1").exists(), "{first}");
     let tour = dir.ok(&["demo", "--index", "demo.tp"]);
     for words in ["4,138 titles", "demo.tp", "qualifier", "TermScan", "What next"] {
         assert!(tour.contains(words), "no {words:?} in {tour}");
@@ -195,6 +207,24 @@ fn the_small_commands_print_something_sound() {
     for command in ["index", "search", "explain", "inspect"] {
         assert!(dir.ok(&[command, "--help"]).contains("Examples:"), "{command}");
     }
+}
+
+#[test]
+fn help_has_pages_on_what_is_read() {
+    let dir = Dir::new();
+    for (topic, words) in [
+        ("query", "  -war "),
+        ("schema", "    [fields.name]"),
+        ("facets", "  --facet price:step=10 "),
+        ("analyzers", "ngram:MIN,MAX"),
+    ] {
+        let page = dir.ok(&["help", topic]);
+        assert!(page.contains(words) && !page.contains("crate::"), "{topic}: {page}");
+    }
+    assert_eq!(dir.ok(&["help", "search"]), dir.ok(&["search", "--help"]));
+    assert_eq!(dir.ok(&["help", "plan", "view"]), dir.ok(&["plan", "view", "--help"]));
+    assert_eq!(dir.ok(&["help"]), dir.ok(&["--help"]));
+    dir.run(&["help", "quary"]).fails_with(&["'quary'", "query", "search"]);
 }
 
 #[test]
@@ -220,6 +250,7 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(ran.stdout.contains(&name), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("treepie verify"), "that is what ran: {}", ran.stdout);
     fs::remove_file(&segment).unwrap();
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2);
@@ -285,6 +316,22 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     assert!(ran.status == 2 && ran.stdout.contains("nothing could be saved"), "{}", ran.stdout);
     let rows = dir.run(&["salvage", "saved.tp", "none3.tp", "--format", "csv"]).stdout;
     assert!(rows.contains("\nsalvaged,1,damaged,0,"), "{rows}");
+}
+
+#[test]
+fn segments_that_are_lost_are_not_told_of_as_saved() {
+    let dir = Dir::with_titles();
+    let first = segment_of(&dir.0.join("t.tp"));
+    dir.write("more.txt", "page_title\nLondon\nRome\n");
+    dir.ok(&["index", "t.tp", "more.txt", "--append", "--quiet"]);
+    assert_eq!(dir.ok(&["inspect", "t.tp", "--format", "jsonl"]).lines().count(), 2);
+    let saved = dir.ok(&["salvage", "t.tp", "whole.tp"]);
+    assert!(saved.contains("saved 9 documents of commit 2 in 2 segments; lost 0"), "{saved}");
+    let mut bytes = fs::read(&first).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&first, bytes).unwrap();
+    let saved = dir.ok(&["salvage", "t.tp", "saved.tp"]);
+    assert!(saved.contains("saved 2 documents of commit 2 in 1 of 2 segments; lost 7"), "{saved}");
 }
 
 fn segment_of(index: &Path) -> PathBuf {

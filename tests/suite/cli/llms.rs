@@ -13,8 +13,10 @@ use serde_json::Value;
 use super::Dir;
 
 const GUIDE: &str = include_str!("../../../src/docs/guide/query-language.md");
+const FACETS: &str = include_str!("../../../src/docs/guide/facets.md");
 const COMMANDS: &str = "# Commands\n";
 const LANGUAGE: &str = "# Query language\n";
+const COUNTS: &str = "# Facets and orders\n";
 const SHAPES: &str = "# JSON\n";
 /// Options that every command has.
 const EVERYWHERE: [&str; 3] = ["--help", "--quiet", "--color"];
@@ -42,7 +44,11 @@ fn commands(dir: &Dir) -> String {
 }
 
 fn command(dir: &Dir, names: &[&str], out: &mut String) {
-    let help = dir.ok(&[&["help"], names].concat());
+    let help = match names {
+        // Of `help` it is a page on schema files.
+        ["schema"] => dir.ok(&["schema", "--help"]),
+        names => dir.ok(&[&["help"], names].concat()),
+    };
     let about = help.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ")).expect("a usage");
     let _ = writeln!(out, "\n{usage}\n  {about}");
@@ -64,9 +70,18 @@ fn command(dir: &Dir, names: &[&str], out: &mut String) {
 
 /// Rows of the guide's tables, a line each.
 fn language() -> String {
-    let mut out = String::from("\n");
     let (tables, _) =
         GUIDE.split_once("\n# Text that a person typed").expect("the guide has tables");
+    rows(tables)
+}
+
+/// Rows of the guide's tables on facets and orders.
+fn facets() -> String {
+    rows(FACETS)
+}
+
+fn rows(tables: &str) -> String {
+    let mut out = String::from("\n");
     for row in tables.lines().filter(|line| line.starts_with("| `")) {
         let row = row.replace("\\|", "\u{0}");
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -96,9 +111,12 @@ fn commands_and_language_are_those_of_the_tool() {
     let text = fs::read_to_string(path()).expect("src/docs/llms.txt is there");
     let (head, rest) = text.split_once(COMMANDS).expect("the file has commands");
     let (_, rest) = rest.split_once(LANGUAGE).expect("the file has the language");
+    let (_, rest) = rest.split_once(COUNTS).expect("the file has facets");
     let (_, shapes) = rest.split_once(SHAPES).expect("the file has JSON");
-    let (commands, language) = (commands(&dir), language());
-    let made = format!("{head}{COMMANDS}{commands}\n{LANGUAGE}{language}\n{SHAPES}{shapes}");
+    let (commands, language, facets) = (commands(&dir), language(), facets());
+    let made = format!(
+        "{head}{COMMANDS}{commands}\n{LANGUAGE}{language}\n{COUNTS}{facets}\n{SHAPES}{shapes}"
+    );
     if env::var("TREEPIE_LLMS").is_ok_and(|what| what == "write") {
         return fs::write(path(), &made).unwrap();
     }

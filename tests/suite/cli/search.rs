@@ -183,13 +183,15 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
         ["search", "t.tp", "*", "--facet", "price:..10,10..12.25,10..", "--facet", "since:month"];
     let page = dir.ok(&[&facets[..], &["--format", "json"]].concat());
     let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    // With the digits of the field.
+    let ten: serde_json::Value = serde_json::from_str("10.00").unwrap();
     assert_eq!(
         page["facets"]["price"],
         serde_json::json!({
             "kind": "range", "other": 0, "missing": 1, "exact": true, "buckets": [
-                {"from": null, "to": 10.0, "count": 1},
-                {"from": 10.0, "to": 12.25, "count": 0},
-                {"from": 10.0, "to": null, "count": 1},
+                {"from": null, "to": ten, "count": 1},
+                {"from": ten, "to": 12.25, "count": 0},
+                {"from": ten, "to": null, "count": 1},
             ],
         })
     );
@@ -368,7 +370,8 @@ fn small_and_large_decimals_are_printed_as_they_are_read() {
         after = format!("{}:{}", hit["sort"], hit["doc"]);
         found.push(hit["fields"]["p"].to_string());
     }
-    let expected = ["-0.5", "0.00000001", "0.00000123", "12345678.0", "90071992547.4099"];
+    let expected =
+        ["-0.50000000", "0.00000001", "0.00000123", "12345678.00000000", "90071992547.40990000"];
     assert_eq!(found, expected);
 }
 

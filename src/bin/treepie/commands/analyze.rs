@@ -15,11 +15,12 @@ use crate::{
     output::{Format, Output, Table, plural},
 };
 
-/// Show the tokens that an analyzer, or a field of an index, makes of a text.
+/// Show the tokens that an analyzer or a field makes of a text.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "treepie analyze [OPTIONS] TEXT\n       treepie analyze [OPTIONS] INDEX --field FIELD TEXT\n       treepie analyze --list",
-    after_help = "Examples:
+    after_help = "More: `treepie analyze --help`, `treepie help analyzers`.",
+    after_long_help = "Examples:
   treepie analyze \"Rock'n'Roll (1977)\"
   treepie analyze --analyzer english \"The queen's gambits\"
   treepie analyze --analyzer 'words|lower|fold|stop:fr' \"Les élèves\"
@@ -27,41 +28,66 @@ use crate::{
   treepie analyze titles.tp --field title --query --synonyms title:synonyms.txt 'usa today'
   treepie analyze --list
 
-With --synonyms the words come slot by slot, as any of several sequences may stand in one: each
-row has the slot, the positions left empty before it, which of its alternatives the term belongs to,
-and the position of the term in that."
+With --synonyms the words come slot by slot, as any of several sequences may stand in one: each row
+has the slot, the positions left empty before it, which of its alternatives the term belongs to, and
+the position of the term in that."
 )]
 pub(crate) struct Args {
     /// The text, or - for standard input; with --field the index.
     #[arg(allow_hyphen_values = true, required_unless_present = "list")]
     pub(crate) text: Option<String>,
     /// The text where an index stands before it.
-    #[arg(requires = "field", hide = true, value_name = "TEXT")]
+    #[arg(hide = true, value_name = "TEXT")]
     pub(crate) text_of_field: Option<String>,
-    /// Which analyzer: a name, or a tokenizer and filters with | between.
+    /// Use this analyzer: a name, or tokenizer|filter|….
+    ///
+    /// Parts with | between: a tokenizer and filters.
     #[arg(long, default_value = DEFAULT_ANALYZER, value_name = "SPEC", conflicts_with = "field")]
     analyzer: String,
-    /// The analyzer of this field of the index.
+    /// Field of the index.
+    ///
+    /// Its analyzer is the one that is used.
     #[arg(long, value_name = "FIELD", requires = "text_of_field")]
     field: Option<String>,
-    /// As the words of a query are analyzed, where that differs from documents.
-    #[arg(long, requires = "field")]
+    /// Analyze as the words of a query, where that differs.
+    #[arg(long)]
     query: bool,
-    /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
-    /// `tv => television` replaces; one a line.
+    /// Read rules of synonyms for the words of a field from FILE.
+    ///
+    /// They are for the words of queries: `usa, united states` makes both stand for both, `tv => television`
+    /// replaces; one a line.
     #[arg(long, value_name = "FIELD:FILE", requires = "query")]
     synonyms: Vec<String>,
     /// List the analyzers, tokenizers and filters there are.
     #[arg(long, conflicts_with_all = ["text", "field"])]
     list: bool,
-    /// The same as --format json.
+    /// Print as --format json does.
+    #[arg(help_heading = "Show")]
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    if args.field.is_none() {
+        if args.query {
+            return Err(usage("--query shows how the words of a query are analyzed")
+                .expected("an index and one of its fields")
+                .found("no --field")
+                .hint("treepie analyze INDEX --field FIELD --query TEXT")
+                .into());
+        }
+        if args.text_of_field.is_some() {
+            return Err(usage("analyzing a text")
+                .expected("one, or an index with one of its fields before it")
+                .found("two, and no --field")
+                .hint("treepie analyze INDEX --field FIELD TEXT")
+                .into());
+        }
+    }
     let mut out = Output::new(global.color);
     let format = if args.json { Format::Json } else { args.format };
     let (Analysis { mut analyzer, synonyms }, typed) =

@@ -22,7 +22,7 @@ use crate::{
 
 /// Time a file of queries, one JSON line per command and query.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie bench titles.tp --queries queries.txt --passes 7
   treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
   treepie bench titles.tp --queries queries.txt --what-if --format text
@@ -33,18 +33,23 @@ through all queries, so that no query is timed right after itself. The time is t
 the query to its answer, on one thread. A query that this version cannot answer gets a line with
 \"error\". Slow queries are written to --log in one more pass, which is not timed.
 
-With --what-if each query runs as it is planned and, in turn, with each decision taken the other way, as treepie explain
---what-if does. With --format json a line tells what it took as planned, what the best way took and which that is; a query that
-can be answered in one way only has no \"ways\". A line for each command sums up, and one for all of several: the time of all
-queries over that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten that lost most.
+With --what-if each query runs as it is planned and, in turn, with each decision taken the other
+way, as treepie explain --what-if does. With --format json a line tells what it took as planned,
+what the best way took and which that is; a query that can be answered in one way only has no
+\"ways\". A line for each command sums up, and one for all of several: the time of all queries over
+that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten
+that lost most.
 
-With --estimates queries are not timed but analyzed, with every match counted, once for each of three kinds
-of estimates: from the dictionary alone, also from headers, also from samples. The q-error of an operator is the greater of
-estimated and found documents by the smaller, each 1 at least; one outside of its bounds is a fault.")]
+With --estimates queries are not timed but analyzed, with every match counted, once for each of
+three kinds of estimates: from the dictionary alone, also from headers, also from samples. The
+q-error of an operator is the greater of estimated and found documents by the smaller, each 1 at
+least; one outside of its bounds is a fault.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// The queries.
+    /// File of queries.
+    ///
+    /// A query a line, or JSON Lines.
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
     /// What to ask of each query, separated by commas.
@@ -53,13 +58,20 @@ pub(crate) struct Args {
     /// How often to go through the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
-    /// Also take each decision of each plan the other way: how far the ways that were chosen are from the best.
+    /// Also take each decision the other way, and compare.
+    ///
+    /// Of each plan: how far the ways that were chosen are from the best.
     #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
     what_if: bool,
-    /// Print how far the estimates of plans are off, by operator, instead of times.
+    /// Print how far estimates of plans are off, instead of times.
+    ///
+    /// By operator.
     #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
     estimates: bool,
-    /// How --what-if and --estimates are printed [default: text].
+    /// How to print.
+    ///
+    /// That is for --what-if and --estimates; the default is text.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, requires = "report")]
     format: Option<ReportFormat>,
     #[command(flatten)]

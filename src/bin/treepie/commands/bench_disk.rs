@@ -18,13 +18,16 @@ use crate::{
     output::{Format, Output, Table, plural},
 };
 
-/// Measure what a disk does with durable writes, and how many commits a second to expect.
+/// Measure what a disk does with durable writes.
+///
+/// That says how many commits a second to expect.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   treepie bench-disk .
   treepie bench-disk /var/lib/app --seconds 60 --format json
 
-Writes into a directory of its own under DIR, at most some 100 MiB at a time, and removes it. What is measured:
+Writes into a directory of its own under DIR, at most some 100 MiB at a time, and removes it. What
+is measured:
 
   cached     overwrites blocks of a file; the system writes them when it likes, nothing is durable
   overwrite  overwrites blocks of a file and makes them durable, each by itself (fdatasync)
@@ -32,14 +35,16 @@ Writes into a directory of its own under DIR, at most some 100 MiB at a time, an
   new file   makes a file, writes it, makes it and its name durable: half of what a commit is
   commit     adds documents to an index and commits, which survives a power failure; one writer at a time
 
-A disk with a volatile cache that says too early that it is done looks fast here. Numbers of a busy machine
-are those of a busy machine.")]
+A disk with a volatile cache that says too early that it is done looks fast here. Numbers of a busy
+machine are those of a busy machine.")]
 pub(crate) struct Args {
     /// A directory on the disk.
     directory: PathBuf,
     /// About how long to measure.
     #[arg(long, default_value_t = 20.0, value_name = "SECONDS")]
     seconds: f64,
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -25,25 +25,30 @@ const MEASURING: &str = "measuring, a second or two …";
 /// No calibration is as long.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// Measure what this machine takes for what planning reckons with, and keep it.
+/// Measure what planning reckons with on this machine, and keep it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   treepie calibrate
   treepie calibrate titles.tp
   treepie calibrate -o this-machine.toml
   treepie search titles.tp 'history france' --costs this-machine.toml
 
-Takes a second or two on one core; on a busy machine the figures are those of a busy machine. No answer depends on them: they choose
-between ways that find the same, and stand in plans. With an index the figures are written to the file `calibration` in its
-directory, and search, explain and bench of this tool reckon with them from then on; plans say so. The file is none of the
-index: copy leaves it where it is, as another machine takes another time, and whoever deletes it has the built-in figures again.")]
+Takes a second or two on one core; on a busy machine the figures are those of a busy machine. No
+answer depends on them: they choose between ways that find the same, and stand in plans. With an
+index the figures are written to the file `calibration` in its directory, and search, explain and
+bench of this tool reckon with them from then on; plans say so. The file is none of the index: copy
+leaves it where it is, as another machine takes another time, and whoever deletes it has the
+built-in figures again.")]
 pub(crate) struct Args {
     /// The index to keep them beside.
     #[arg(conflicts_with = "output")]
     index: Option<PathBuf>,
     #[command(flatten)]
     file: FileArgs,
-    /// How to print them; -o - prints what FILE would have instead.
+    /// How to print.
+    ///
+    /// With -o - what FILE would have is printed instead.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -134,8 +139,10 @@ fn print(out: &mut Output, costs: &Costs) -> Outcome<()> {
 /// Where the figures come from that a command plans by.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CostsArgs {
-    /// Plan by the figures in FILE, as `treepie calibrate -o FILE` writes them [default: those in INDEX/calibration, if
-    /// there is one, or the built-in ones].
+    /// Plan by figures of FILE [default: INDEX/calibration, if any].
+    ///
+    /// As `treepie calibrate -o FILE` writes them. Without such a file the built-in ones count.
+    #[arg(help_heading = "Plan", hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use crate::{
 
 /// Print a completion script for a shell.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie completions bash > ~/.local/share/bash-completion/completions/treepie")]
 pub(crate) struct Args {
     #[arg(value_enum)]

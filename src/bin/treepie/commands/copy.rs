@@ -8,12 +8,15 @@ use crate::{
     failure::{Exit, Outcome, note},
 };
 
-/// Copy an index as it is now, while others write to it and search it.
+/// Copy an index as it is now, while others use it.
+///
+/// They may write to it and search it meanwhile.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie copy titles.tp backup.tp
 
-On the same file system the files are linked, which takes no time and no room; elsewhere they are copied.")]
+On the same file system the files are linked, which takes no time and no room; elsewhere they are
+copied.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,

@@ -8,7 +8,7 @@ use std::{
 use serde_json::json;
 use treepie::{Error, ErrorKind};
 
-use super::{DatesArgs, in_query, open_to_write, parse_query};
+use super::{DatesArgs, WaitArg, in_query, open_to_write, parse_query};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -18,28 +18,36 @@ use crate::{
 
 /// Delete the documents that match a query.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "More: `treepie delete --help`, `treepie help query`.",
+    after_long_help = "Examples:
   treepie delete shop.tp 'sku:\"A-100\"'
   treepie delete shop.tp 'discontinued -in_stock' --and --yes
 
-Prints how many were deleted. It asks before; without a terminal to ask on, as in scripts, --yes is needed. Whoever has the index open keeps seeing
-them until it reloads. Their room comes back as segments are merged; `treepie merge` gives all of it back.")]
+Prints how many were deleted. It asks before; without a terminal to ask on, as in scripts, --yes is
+needed. Whoever has the index open keeps seeing them until it reloads. Their room comes back as
+segments are merged; `treepie merge` gives all of it back."
+)]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// What to delete, in the query language.
     query: String,
-    /// All words must match, not any of them.
+    /// Require all words, not any of them.
+    #[arg(help_heading = "Find")]
     #[arg(long)]
     and: bool,
     /// Do not ask; needed where there is no terminal.
     #[arg(long, short)]
     yes: bool,
-    /// How to print how many.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
     dates: DatesArgs,
+    #[command(flatten)]
+    wait: WaitArg,
     #[command(flatten)]
     events: EventsArg,
 }
@@ -61,7 +69,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // Nothing to commit.
         return print(&mut out, args.format, 0);
     }
-    let mut writer = index.writer()?;
+    let mut writer =
+        index.writer_with(args.wait.options()).map_err(|error| args.wait.hint(error))?;
     // Counted anew: while there is no other writer this is what will be deleted.
     let (n_matching, n_docs) = count()?;
     if n_matching == 0 || is_asked && !is_confirmed(n_matching, n_docs)? {

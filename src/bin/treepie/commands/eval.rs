@@ -19,7 +19,7 @@ use crate::{
 
 /// Measure the ranking by judgements of relevance.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --per-query --format tsv
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --bm25 title:0.9,0.4
@@ -34,30 +34,47 @@ of each query; their means are those of the judged queries with at least one rel
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// The queries, an id and a text a line.
+    /// File of queries.
+    ///
+    /// An id and a text a line.
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
     /// The judgements.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
-    /// Write what was found for every query, judged or not, as a TREC run.
+    /// Write what was found to FILE, as a TREC run.
+    ///
+    /// For every query, judged or not.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_name = "FILE")]
     run_out: Option<PathBuf>,
-    /// The stored field with the names that the judgements use.
+    /// Stored field with the names of documents that judgements use.
     #[arg(long, default_value = "id", value_name = "FIELD")]
     id_field: String,
-    /// Look for the words in these fields as if they were one (BM25F), not in each default field.
+    /// Score fields as if they were one (BM25F).
+    ///
+    /// The words are looked for in these, and not in each default field; each field has its weight.
+    #[arg(help_heading = "Order")]
     #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
     combined: Vec<String>,
-    /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
+    /// Parameters of the ranking by a field [default: 1.2,0.75].
+    ///
+    /// May be given several times.
+    #[arg(help_heading = "Order")]
     #[arg(long, value_name = "FIELD:K1,B")]
     bm25: Vec<String>,
-    /// Rules of synonyms for the words of the queries in one field; may be given several times.
+    /// Read rules of synonyms for the words of a field from FILE.
+    ///
+    /// They are for the words of queries; may be given several times.
+    #[arg(help_heading = "Find")]
     #[arg(long, value_name = "FIELD:FILE")]
     synonyms: Vec<String>,
     /// Also print the figures of each query.
+    #[arg(help_heading = "Show")]
     #[arg(long)]
     per_query: bool,
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -2,7 +2,7 @@
 
 use std::{io, io::Write, path::PathBuf, time::Instant};
 
-use clap::ValueEnum;
+use clap::{Arg, ValueEnum};
 use serde_json::Value;
 use treepie::{
     DocId, Error, ErrorKind, Index,
@@ -19,7 +19,10 @@ use crate::{
 
 /// Show how a query would be answered, or was.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    mut_args(beside_plans),
+    after_help = "More: `treepie explain --help`, `treepie help query`, `treepie help facets`.",
+    after_long_help = "Examples:
   treepie explain titles.tp 'history AND (france OR spain) -war'
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
@@ -30,45 +33,71 @@ use crate::{
   treepie explain titles.tp 'history france' --analyze --format html -o plan.html
   treepie explain titles.tp 'history france' --analyze --open
 
-Without --analyze the dictionary and the headers of posting lists are read, and no postings but those of the
-document of --doc. With it estimates come from a sample of postings, for some 20 µs, as without it where
---estimate-from says samples. Each estimate says what it comes from. With --doc the exit status is 1 where the
-document does not match.")]
+Without --analyze the dictionary and the headers of posting lists are read, and no postings but
+those of the document of --doc. With it estimates come from a sample of postings, for some 20 µs, as
+without it where --estimate-from says samples. Each estimate says what it comes from. With --doc the
+exit status is 1 where the document does not match."
+)]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// The query, or - for standard input.
     #[arg(allow_hyphen_values = true, required_unless_present = "request")]
     pub(crate) query: Option<String>,
-    /// Answer the query and show what happened beside what was expected.
+    /// Answer the query, and show what happened.
+    #[arg(help_heading = "Plan")]
     #[arg(long)]
     analyze: bool,
-    /// Take each decision the other way as well, and show what the search took so (includes --analyze; a second, or
-    /// half of --timeout).
+    /// Also take each decision the other way, and compare.
+    ///
+    /// The plan shows what the search took so; includes --analyze, and takes a second, or half of --timeout.
+    #[arg(help_heading = "Plan")]
     #[arg(long)]
     what_if: bool,
-    /// The plan of a count instead of one of a page of hits.
+    /// Only count the documents that match.
+    ///
+    /// The plan is that of a count, instead of one of a page of hits.
+    #[arg(help_heading = "Plan")]
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
-    /// What becomes of a document, by its number: which nodes it matches, where it fails, and its score.
+    /// Show what becomes of a document, by its number.
+    ///
+    /// Which nodes it matches, where it fails, and its score.
+    #[arg(help_heading = "Plan")]
     #[arg(long, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     doc: Option<u64>,
-    /// What the estimates of documents may read [default: headers, with --analyze samples].
-    #[arg(long, value_enum)]
+    /// What estimates may read [default: headers; samples if analyzed].
+    #[arg(help_heading = "Plan", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "SOURCE")]
     estimate_from: Option<EstimatesFrom>,
-    /// Why nothing matches: the fewest conditions that no document meets together, and what each of them does.
+    /// Show why nothing matches.
+    ///
+    /// The fewest conditions that no document meets together, and what each of them does.
+    #[arg(help_heading = "Plan")]
     #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii"])]
     why_empty: bool,
     #[command(flatten)]
     shape: Shape,
     /// Draw with ASCII characters only.
+    #[arg(help_heading = "Show")]
     #[arg(long)]
     ascii: bool,
-    /// What to make of the plan [default: text, with --open html].
+    /// How to print.
+    ///
+    /// The default is text, with --open html.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ExplainFormat>,
     #[command(flatten)]
     destination: DestinationArgs,
+}
+
+/// Options of a search that its plan is rarely looked at for; only the long help has them.
+fn beside_plans(arg: Arg) -> Arg {
+    let rare = ["and", "lenient", "select", "score", "stats", "total", "limit", "offset", "ascii"];
+    let is_rare = |name| rare.contains(&name) || matches!(name, "timeout" | "max-memory");
+    let hides = arg.get_long().is_some_and(is_rare);
+    if hides { arg.hide_short_help(true) } else { arg }
 }
 
 /// How a plan is printed.

@@ -13,15 +13,18 @@ use crate::{
     output::{Format, Output, Table},
 };
 
-/// Print the stored documents as JSON Lines, CSV or TSV, which `index` reads.
+/// Print the stored documents, in formats that `index` reads.
+///
+/// Those are JSON Lines, CSV and TSV.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie export shop.tp > products.jsonl
   treepie inspect shop.tp schema > schema.toml
   treepie index new.tp products.jsonl --schema schema.toml
 
-A schema so printed has in comments how inputs of the index are read, for an export is not written in their way; the new
-index remembers nothing of it. To have it remembered, make an index of no documents first:
+A schema so printed has in comments how inputs of the index are read, for an export is not written
+in their way; the new index remembers nothing of it. To have it remembered, make an index of no
+documents first:
   treepie inspect shop.tp schema --inputs > inputs.toml
   treepie index new.tp /dev/null --schema inputs.toml
   treepie index new.tp products.jsonl --schema schema.toml --append
@@ -30,7 +33,8 @@ Fields that are not stored cannot be printed; a remark on standard error names t
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// How documents are printed.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
 }

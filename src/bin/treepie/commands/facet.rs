@@ -130,16 +130,38 @@ fn split_at_commas(text: &str) -> Vec<String> {
     parts
 }
 
+/// Names of facets that are printed side by side: each its field, and of several of one field those after the first with
+/// a number: `price`, `price#2`. Statistics have names of their own.
+fn names(facets: &[FacetCounts]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for (nth, facet) in facets.iter().enumerate() {
+        let is_statistics = |facet: &FacetCounts| facet.kind == FacetKind::Statistics;
+        let is_alike = |other: &&FacetCounts| is_statistics(other) == is_statistics(facet);
+        let is_of_field = |other: &&FacetCounts| other.field == facet.field;
+        let n = 1 + facets[..nth].iter().filter(is_alike).filter(is_of_field).count();
+        let mut name = match n {
+            1 => facet.field.clone(),
+            n => format!("{}#{n}", facet.field),
+        };
+        // A field may be called so.
+        while n > 1 && facets.iter().any(|other| other.field == name) {
+            name.push('#');
+        }
+        names.push(name);
+    }
+    names
+}
+
 /// Facets by their names, and statistics by theirs.
 pub(crate) fn all_to_json(
     facets: &[FacetCounts],
     hit: &impl Fn(&Hit) -> Value,
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (mut statistics, mut of_facets) = (Map::new(), Map::new());
-    for facet in facets {
+    for (facet, name) in facets.iter().zip(names(facets)) {
         match facet.kind {
-            FacetKind::Statistics => statistics.insert(facet.field.clone(), stats::to_json(facet)),
-            _ => of_facets.insert(facet.field.clone(), to_json(facet, hit)),
+            FacetKind::Statistics => statistics.insert(name, stats::to_json(facet)),
+            _ => of_facets.insert(name, to_json(facet, hit)),
         };
     }
     (of_facets, statistics)
@@ -152,8 +174,8 @@ fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
                 json!({ "value": value_to_json(&bucket.value), "count": bucket.count })
             }
             _ => json!({
-                "from": bucket.from.as_ref().map(value_to_json),
-                "to": bucket.to.as_ref().map(value_to_json),
+                "from": bucket.from.as_ref().map(|end| end_to_json(facet, end)),
+                "to": bucket.to.as_ref().map(|end| end_to_json(facet, end)),
                 "count": bucket.count,
             }),
         };
@@ -189,10 +211,25 @@ fn add_within(object: &mut Value, bucket: &Bucket, hit: &impl Fn(&Hit) -> Value)
     }
 }
 
+/// End of a range as a text: of intervals of a zone as its clocks show it.
+fn end_to_text(facet: &FacetCounts, end: &treepie::Value) -> String {
+    match (&facet.zone, end) {
+        (Some(zone), treepie::Value::Date(moment)) => zone.format(*moment),
+        _ => end.to_text().into_owned(),
+    }
+}
+
+fn end_to_json(facet: &FacetCounts, end: &treepie::Value) -> Value {
+    match end {
+        treepie::Value::Date(_) => end_to_text(facet, end).into(),
+        _ => value_to_json(end),
+    }
+}
+
 /// `10..50`, as it is asked for.
-pub(crate) fn range_label(bucket: &Bucket) -> String {
+fn range_label(facet: &FacetCounts, bucket: &Bucket) -> String {
     let end = |end: &Option<treepie::Value>| {
-        end.as_ref().map_or_else(String::new, |value| value.to_text().into_owned())
+        end.as_ref().map_or_else(String::new, |end| end_to_text(facet, end))
     };
     format!("{}..{}", end(&bucket.from), end(&bucket.to))
 }
@@ -225,8 +262,8 @@ fn add_rows(
     within: Option<&str>,
     path: &str,
 ) -> io::Result<()> {
-    for facet in facets {
-        let path = format!("{path}{}", facet.field);
+    for (facet, name) in facets.iter().zip(names(facets)) {
+        let path = format!("{path}{name}");
         let of_missing = facet.missing_bucket.as_deref().map(|bucket| (bucket, true));
         for (bucket, is_missing) in
             facet.buckets.iter().map(|bucket| (bucket, false)).chain(of_missing)
@@ -234,7 +271,7 @@ fn add_rows(
             let value = match facet.kind {
                 _ if is_missing => Value::Null,
                 FacetKind::Terms => value_to_json(&bucket.value),
-                _ => range_label(bucket).into(),
+                _ => range_label(facet, bucket).into(),
             };
             let mut row = vec![json!(path)];
             row.extend(within.map(Value::from));
@@ -243,7 +280,7 @@ fn add_rows(
             if let Some(within) = within {
                 let shown = match facet.kind {
                     FacetKind::Terms => bucket.value.to_text(),
-                    _ => range_label(bucket).into(),
+                    _ => range_label(facet, bucket).into(),
                 };
                 // As paths are written, with a backslash before what else would end a part.
                 let own = shown.replace('\\', "\\\\").replace('/', "\\/");
@@ -325,7 +362,7 @@ fn print_at(
 fn shown(facet: &FacetCounts, bucket: &Bucket) -> String {
     let value = match facet.kind {
         FacetKind::Terms => bucket.value.to_text(),
-        _ => range_label(bucket).into(),
+        _ => range_label(facet, bucket).into(),
     };
     terminal::printable(&value).into_owned()
 }
@@ -355,6 +392,21 @@ fn print_within(
 mod tests {
     use super::*;
     use crate::failure::Failure;
+
+    #[test]
+    fn facets_of_one_field_have_names_of_their_own() {
+        let of = |(field, kind): &(&str, FacetKind)| {
+            let mut counts = FacetCounts::default();
+            (counts.field, counts.kind) = ((*field).to_owned(), *kind);
+            counts
+        };
+        use FacetKind::{Ranges, Statistics, Terms};
+        let asked = [("a", Terms), ("a", Ranges), ("b", Terms), ("a", Statistics), ("a", Ranges)];
+        let facets: Vec<_> = asked.iter().map(of).collect();
+        assert_eq!(names(&facets), ["a", "a#2", "b", "a", "a#3"]);
+        let facets: Vec<_> = [("a", Terms), ("a", Ranges), ("a#2", Terms)].iter().map(of).collect();
+        assert_eq!(names(&facets), ["a", "a#2#", "a#2"]);
+    }
 
     #[test]
     fn facets_are_read() {

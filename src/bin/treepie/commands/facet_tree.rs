@@ -53,13 +53,18 @@ pub(crate) fn read(
                 None => return Err(nothing_there(option, typed, outer).into()),
             },
         };
-        if among.iter().any(|other| other.path == path && other.is_statistics == is_statistics) {
+        let of_field = || {
+            among.iter().filter(|other| other.path == path && other.is_statistics == is_statistics)
+        };
+        if is_statistics && of_field().next().is_some() {
+            let error = usage(format!("statistics of '{}' are asked for twice", path.join("/")));
+            return Err(error.hint("one --stats has all of a field, as price:distinct,p50").into());
+        }
+        if of_field().any(|other| other.facet == facet) {
             let what = path.join("/");
-            return Err(usage(match is_statistics {
-                true => format!("statistics of '{what}' are asked for twice"),
-                false => format!("the facet '{what}' is asked for twice"),
-            })
-            .into());
+            return Err(
+                usage(format!("the facet '{what}' is asked for twice in the same way")).into()
+            );
         }
         among.push(Node { path, facet, hits: None, is_statistics, within: vec![] });
     }
@@ -82,7 +87,7 @@ pub(crate) fn read(
     Ok(tree.into_iter().map(Node::finish).collect())
 }
 
-/// The facet of this path.
+/// The facet of this path: of several of one field the first.
 fn find<'n, 't>(among: &'n mut [Node<'t>], path: &[&str]) -> Option<&'n mut Node<'t>> {
     let (first, rest) = path.split_first()?;
     let is_first = |node: &&mut Node<'_>| !node.is_statistics && node.path.last() == Some(first);
@@ -133,10 +138,24 @@ mod tests {
     }
 
     #[test]
+    fn several_facets_of_one_field_are_read_and_the_first_has_what_lies_within() {
+        let read =
+            read_all(&["price:step=10", "price:step=20", "price", "price/brand"], &[], &["price"]);
+        let first = Facet::steps("price", "10").with_facet(Facet::values("brand")).with_hits(1);
+        let all: [Facet; 3] = [first, Facet::steps("price", "20"), Facet::values("price").into()];
+        assert_eq!(read.unwrap(), all);
+    }
+
+    #[test]
     fn what_lies_nowhere_is_refused() {
         for (facets, statistics, hits, words) in [
             (&["brand/color"][..], &[][..], &[][..], "a facet to look into, as --facet brand"),
-            (&["a", "a/b", "a/b:3"], &[], &[], "the facet 'a/b' is asked for twice"),
+            (
+                &["a", "a/b", "a/b:10"],
+                &[],
+                &[],
+                "the facet 'a/b' is asked for twice in the same way",
+            ),
             (&["a"], &["a/b", "a/b"], &[], "statistics of 'a/b' are asked for twice"),
             (&[], &["a", "a/b"], &[], "reading --stats a/b"),
             (&["a"], &[], &["a:0"], "N from 1 on, found 'a:0'"),

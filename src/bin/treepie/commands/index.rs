@@ -20,6 +20,7 @@ use treepie::{
     Schema, Value, WriterOptions,
 };
 
+use super::WaitArg;
 use crate::{
     args::{Global, byte_size},
     events::EventsArg,
@@ -44,7 +45,9 @@ use crate::{
 
 /// Build an index, or add to one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "More: `treepie index --help`, `treepie help schema`.",
+    after_long_help = "Examples:
   treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
   treepie index shop.tp products.jsonl --schema schema.toml
   treepie index shop.tp products.jsonl --order-by price,-since
@@ -54,30 +57,39 @@ use crate::{
 
 gzip, zstd, bzip2 and LZ4 are seen by content, and UTF-16 by its byte order mark. What else an input
 is, its name says (.csv, .tsv, .json, .jsonl; .txt and .md have lines of text), or the fields of the
-schema or index in its first line, or its content; where that leaves a doubt, --input-format is needed.
-Without --preset and --schema plain text becomes the field `text`, and the schema of JSON, CSV and TSV is inferred from the
-first documents and printed. JSON is objects: one a line, over several lines, or in a list. CSV and TSV
-need a header; several columns of one name are several values of that field. A schema file also says
-how inputs are read: `from`, `date_format` and `decimal_comma` of fields, `delimiter`, `encoding` and
-`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and
---null-words: what --append adds is read in the same way. Such an option beside --append, or a schema file in place of all, says
-otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
-Nothing is visible before everything is durable: a build that is interrupted leaves what was there.")]
+schema or index in its first line, or its content; where that leaves a doubt, --input-format is
+needed. Without --preset and --schema plain text becomes the field `text`, and the schema of JSON,
+CSV and TSV is inferred from the first documents and printed. JSON is objects: one a line, over
+several lines, or in a list. CSV and TSV need a header; several columns of one name are several
+values of that field. A schema file also says how inputs are read: `from`, `date_format` and
+`decimal_comma` of fields, `delimiter`, `encoding` and `ignore_unknown` under [input]. The index
+remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and --null-words:
+what --append adds is read in the same way. Such an option beside --append, or a schema file in
+place of all, says otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
+Nothing is visible before everything is durable: a build that is interrupted leaves what was there."
+)]
 pub(crate) struct Args {
     /// The index, a directory.
     index: PathBuf,
     /// Files, or - for standard input, which is also read where no file is named.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// What the input is, where that is well known.
+    /// Read an input that is well known.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format", "delimiter"])]
     preset: Option<Preset>,
-    /// Fields, and how inputs are read: a TOML file. With --append, the fields must be those of the index, and inputs
-    /// are read as the file says and not as the index remembers.
+    /// Read the schema from FILE (TOML).
+    ///
+    /// It has fields, and how inputs are read. With --append, the fields must be those of the index, and inputs are
+    /// read as the file says and not as the index remembers.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// The order that documents of each segment lie in, whatever the schema says: fields of one value with a column, and - before
-    /// those whose greatest value comes first. Smaller and faster where most is asked about the first of them.
+    /// Order documents within segments by fields.
+    ///
+    /// Whatever the schema says. By fields of one value with a column, and - before those whose greatest value comes
+    /// first. Smaller and faster where most is asked about the first of them.
+    #[arg(help_heading = "Index")]
     #[arg(
         long,
         value_name = "FIELD,...",
@@ -89,27 +101,42 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: ReadingArgs,
     /// Add to an index that exists.
+    #[arg(help_heading = "Index")]
     #[arg(long, conflicts_with = "overwrite")]
     append: bool,
-    /// Replace an index that exists; readers see the old one until the new one is whole.
+    /// Replace an index that exists.
+    ///
+    /// Readers see the old one until the new one is whole.
+    #[arg(help_heading = "Index")]
     #[arg(long)]
     overwrite: bool,
-    /// How much memory the build may take.
+    /// Use at most about so much memory.
+    #[arg(help_heading = "Limits")]
     #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
     memory: u64,
-    /// How many threads do the work [default: one a core].
+    /// Use so many threads [default: one a core].
+    #[arg(help_heading = "Limits")]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Words that mean no value in fields of numbers, dates, booleans and addresses, for those of the schema or index or the
-    /// usual ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
+    /// Words that mean no value, instead of NA, NULL and the like.
+    ///
+    /// That is in fields of numbers, dates, booleans and addresses, for those of the schema or index or the usual
+    /// ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,...")]
     null_words: Option<Vec<String>>,
-    /// Leave out lines and documents that are not what they should be; count them, show the first ten.
+    /// Leave out bad lines and documents, and count them.
+    ///
+    /// Those are what their fields cannot have; the first ten are shown.
+    #[arg(help_heading = "Input")]
     #[arg(long)]
     skip_bad_lines: bool,
     /// Replace bytes that are not UTF-8 by U+FFFD.
+    #[arg(help_heading = "Input", hide_short_help = true)]
     #[arg(long)]
     lossy: bool,
+    #[command(flatten)]
+    wait: WaitArg,
     #[command(flatten)]
     events: EventsArg,
 }
@@ -133,6 +160,7 @@ struct Job {
     remarks: Remarks,
     skip_bad_lines: bool,
     lossy: bool,
+    wait: WaitArg,
     quiet: bool,
     color: Color,
 }
@@ -192,6 +220,7 @@ impl Job {
             threads: args.threads.map(usize::from),
             skip_bad_lines: args.skip_bad_lines,
             lossy: args.lossy,
+            wait: args.wait,
             quiet: global.quiet,
             color: global.color,
         })
@@ -199,11 +228,16 @@ impl Job {
 }
 
 /// An index is not replaced by nothing: whoever makes the input has failed, mostly.
-fn without_documents() -> Error {
-    Error::new(ErrorKind::Usage, "overwriting an index")
-        .expected("documents")
-        .found("nothing")
-        .hint("`treepie delete INDEX '*'` empties an index")
+fn without_documents(index: &Path) -> Error {
+    let replaces = matches!(Index::check_vacant(index), Err(error) if error.kind() == ErrorKind::AlreadyExists);
+    let (what, hint) = match replaces {
+        true => ("overwriting an index", "`treepie delete INDEX '*'` empties an index"),
+        false => (
+            "building an index",
+            "without --overwrite, --schema or --preset makes an index without documents",
+        ),
+    };
+    Error::new(ErrorKind::Usage, what).expected("documents").found("nothing").hint(hint)
 }
 
 /// An error whose offset counts the bytes that were passed over before the first line, too.
@@ -248,7 +282,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // `Source::find_all` gives one at least.
         (_, None) => return Ok(Exit::Done),
     };
-    let mut writer = index.writer_with(job.writer_options(&counters))?;
+    let writer = index.writer_with(job.writer_options(&counters));
+    let mut writer = writer.map_err(|error| job.wait.hint(error))?;
     if job.mode == Mode::Create {
         // Nobody else makes an index there any more.
         job.check_place()?;
@@ -268,7 +303,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     if n_added == 0 && job.mode == Mode::Overwrite {
         bad.print();
-        return Err(without_documents().into());
+        return Err(without_documents(&job.path).into());
     }
     let commit = writer.commit()?;
     // So that whoever appends often has few segments all the same. The documents are there already.
@@ -378,7 +413,7 @@ impl Job {
             self.schema.is_some() || self.reading.input_format == Some(InputFormat::Lines);
         match last {
             Some(empty) if self.mode == Mode::Overwrite => {
-                Err(without_documents().in_file(&empty.name))
+                Err(without_documents(&self.path).in_file(&empty.name))
             }
             Some(empty) if !has_schema => Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document")
@@ -440,7 +475,9 @@ impl Job {
 
     fn writer_options(&self, counters: &Counters) -> WriterOptions {
         let counters = counters.clone();
-        let options = WriterOptions::new()
+        let options = self
+            .wait
+            .options()
             .memory_bytes(self.memory_bytes)
             .on_progress(move |progress| counters.set_stage(progress));
         match self.threads {

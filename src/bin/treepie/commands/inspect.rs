@@ -25,12 +25,14 @@ use crate::{
     terminal,
 };
 
-/// Look inside: segments, schema, terms, posting lists, documents, bytes, and what was done to the files.
+/// Look inside: segments, schema, terms, lists, documents, bytes.
+///
+/// Also what was done to the files.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_value_name = "WHAT",
     subcommand_help_heading = "What",
-    after_help = "Examples:
+    after_long_help = "Examples:
   treepie inspect titles.tp
   treepie inspect titles.tp terms --field qualifier --prefix fil
   treepie inspect titles.tp postings london
@@ -44,7 +46,10 @@ pub(crate) struct Args {
     index: PathBuf,
     #[command(subcommand)]
     what: Option<What>,
-    /// How to print [default: text, with --open html].
+    /// How to print.
+    ///
+    /// The default is text, with --open html.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, global = true)]
     format: Option<InspectFormat>,
 }
@@ -82,22 +87,26 @@ impl InspectFormat {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The segments, their documents and bytes; this is what `inspect` shows by itself.
+    /// Segments, their documents and bytes; shown where nothing is named.
     Segments,
-    /// The fields, as a schema file, with comments on how inputs of the index are read where it remembers that.
+    /// Fields, as a schema file.
+    ///
+    /// Comments say how inputs of the index are read where it remembers that.
     Schema {
-        /// Print how inputs are read as keys and not as comments: for inputs like those of the index. An export is read without.
+        /// Print how inputs are read as keys and not as comments.
+        ///
+        /// For inputs like those of the index. An export is read without.
         #[arg(long)]
         inputs: bool,
     },
-    /// The terms of a field in order, with the number of documents each.
+    /// Terms of a field in order, with the number of documents each.
     Terms {
         #[command(flatten)]
         field: FieldArg,
         /// Only those that begin so.
         #[arg(long, default_value = "", hide_default_value = true, value_name = "P")]
         prefix: String,
-        /// At most so many [default: all].
+        /// Print at most so many [default: all].
         #[arg(long, value_parser = args::whole_number::<u64>, value_name = "N")]
         limit: Option<u64>,
     },
@@ -107,7 +116,7 @@ enum What {
         term: String,
         #[command(flatten)]
         field: FieldArg,
-        /// At most so many documents.
+        /// Print at most so many.
         #[arg(long, default_value_t = 20, value_parser = args::whole_number::<usize>, value_name = "N")]
         limit: usize,
     },
@@ -117,23 +126,28 @@ enum What {
         #[arg(value_parser = args::whole_number::<u64>)]
         number: u64,
     },
-    /// Where the bytes go: sections, terms, lists by layout, containers by kind; as a page also what could be left out,
-    /// the largest lists, and what is in memory now.
+    /// Where the bytes go: sections, terms, lists, containers.
+    ///
+    /// As a page also what could be left out, the largest lists, and what is in memory now.
     Storage {
         #[command(flatten)]
         destination: DestinationArgs,
-        /// How many terms the page lists, those with the largest lists [default: 100].
+        /// List so many terms, those with the largest lists [default: 100].
         #[arg(long, value_parser = args::whole_number::<usize>, value_name = "N")]
         terms: Option<usize>,
     },
-    /// What was done to the files, when and for how long: what `--events FILE` of index, merge and delete wrote.
+    /// What was done to the files, when and for how long.
+    ///
+    /// That is what `--events FILE` of index, merge and delete wrote.
     Io(inspect_io::IoArgs),
 }
 
 /// Which field.
 #[derive(Debug, clap::Args)]
 struct FieldArg {
-    /// The field [default: the first that words without a field are looked up in].
+    /// Field of the index.
+    ///
+    /// The default is the first that words without a field are looked up in.
     #[arg(long, value_name = "F")]
     field: Option<String>,
 }

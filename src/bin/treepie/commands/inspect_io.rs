@@ -29,7 +29,9 @@ pub(crate) struct IoArgs {
     /// Everything in the file, not the last session alone.
     #[arg(long)]
     all: bool,
-    /// At most so many rows of the timeline, those that took longest; 0 for all.
+    /// Print at most so many.
+    ///
+    /// Those are rows of the timeline, the ones that took longest; 0 for all.
     #[arg(long, default_value_t = 40, value_parser = args::whole_number::<usize>, value_name = "N")]
     limit: usize,
 }

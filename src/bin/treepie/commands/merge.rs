@@ -2,9 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use treepie::WriterOptions;
-
-use super::open_to_write;
+use super::{WaitArg, open_to_write};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -15,7 +13,7 @@ use crate::{
 
 /// Make one segment of all, and of other indexes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie merge titles.tp
   treepie merge titles.tp --segments 4
   treepie merge titles.tp more.tp others.tp    adds all of theirs, which must have the same schema
@@ -26,9 +24,13 @@ pub(crate) struct Args {
     index: PathBuf,
     /// Indexes of the same schema whose documents are added first; they stay as they are.
     others: Vec<PathBuf>,
-    /// At most so many segments are left; those with the fewest documents become one.
+    /// Leave at most so many segments.
+    ///
+    /// Those with the fewest documents become one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
+    #[command(flatten)]
+    wait: WaitArg,
     #[command(flatten)]
     events: EventsArg,
 }
@@ -41,8 +43,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let counters = Counters::default();
     let progress = ProgressLine::start(global.quiet, None, &counters);
     let stage = counters.clone();
-    let options = WriterOptions::new().on_progress(move |progress| stage.set_stage(progress));
-    let mut writer = index.writer_with(options)?;
+    let options = args.wait.options().on_progress(move |progress| stage.set_stage(progress));
+    let mut writer = index.writer_with(options).map_err(|error| args.wait.hint(error))?;
     let here = args.index.canonicalize().ok();
     for other in &args.others {
         // By whatever name.

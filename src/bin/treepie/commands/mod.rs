@@ -17,6 +17,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 mod facet;
 mod facet_tree;
+pub(crate) mod help;
 pub(crate) mod index;
 pub(crate) mod inspect;
 mod inspect_io;
@@ -40,20 +41,20 @@ use std::{
     io::{self, Read},
     path::Path,
     sync::OnceLock,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::{Map, Value};
 use treepie::{
     Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, IndexOptions, Schema,
-    Timestamp, Zone,
+    Timestamp, WriterOptions, Zone,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse},
     schema::{EMPTY_FIELD, NULL_FIELD},
 };
 
 use crate::{
-    args::{Cli, Command},
+    args::{Cli, Command, duration},
     events::EventLog,
     failure::{Failure, Outcome, usage, warn},
     terminal,
@@ -82,6 +83,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::BenchDisk(args) => bench_disk::run(args, global),
         Command::Calibrate(args) => calibrate::run(args, global),
         Command::Demo(args) => demo::run(args, global),
+        Command::Help(args) => help::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }
@@ -135,15 +137,46 @@ fn analyzers_with_synonyms(
     Ok(analyzers)
 }
 
+/// How long a command that writes waits for another one.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct WaitArg {
+    /// Wait so long for another writer to finish, as 5s [default: not].
+    #[arg(help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    wait: Option<Duration>,
+}
+
+impl WaitArg {
+    fn options(self) -> WriterOptions {
+        WriterOptions::new().wait(self.wait.unwrap_or_default())
+    }
+
+    /// Gives the error of a writer that is locked out the option as a hint, where it was not typed.
+    fn hint(self, error: Error) -> Error {
+        match (error.kind(), self.wait) {
+            (ErrorKind::Locked, None) => {
+                error.hint("--wait 5s waits for it; readers are never locked out")
+            }
+            _ => error,
+        }
+    }
+}
+
 /// How the dates of a query, and of what is counted and scored by, are read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DatesArgs {
-    /// When now is, for dates as now-7d and now/M, also in ranges of --facet, and in --score, --sort and --decay of a search, which
-    /// a walk over pages should fix [default: when the command runs].
+    /// Take this as now in dates as now-7d [default: when it runs].
+    ///
+    /// That is also in ranges of --facet, and in --score, --sort and --decay of a search. A walk over pages should
+    /// fix it.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "DATE")]
     now: Option<Timestamp>,
-    /// The time zone of dates without an offset, also in ranges of --facet and the origin of --decay, and of the days and other
-    /// intervals that --facet counts by: +02:00, Europe/Berlin [default: that of each field].
+    /// Time zone of dates without an offset [default: of each field].
+    ///
+    /// As +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
+    /// that --facet counts by.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<Zone>,
     /// When it was first asked for, so that all dates of a command have the same now.
@@ -318,16 +351,8 @@ fn decimal_to_json(decimal: Decimal) -> Value {
         digits /= 10;
     }
     match digits < 10u64.pow(DIGITS_OF_F64) {
-        // Never with an exponent, so that it looks like what was given.
-        true => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-            let fraction = match fraction.trim_end_matches('0') {
-                "" => "0",
-                fraction => fraction,
-            };
-            let number = serde_json::from_str(&format!("{whole}.{fraction}"));
-            number.map_or(Value::Null, Value::Number)
-        }
+        // Never with an exponent, and with the digits of its field.
+        true => serde_json::from_str(&text).map_or(Value::Null, Value::Number),
         false => text.into(),
     }
 }

@@ -12,22 +12,23 @@ use crate::{
     terminal,
 };
 
-/// Go back to the last commit that is whole, where the newest is damaged.
+/// Go back to the last whole commit, if the newest is damaged.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   treepie recover titles.tp --dry-run
   treepie recover titles.tp
 
-What the damaged commits consisted of is set aside under names that begin with damaged-, not deleted.
-`treepie salvage` saves more, and is to be used before. Ends with 0 also where a commit is lost: --format json
-says \"nothing_lost\": false then.")]
+What the damaged commits consisted of is set aside under names that begin with damaged-, not
+deleted. `treepie salvage` saves more, and is to be used before. Ends with 0 also where a commit is
+lost: --format json says \"nothing_lost\": false then.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// Say what would be done, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// How to print the damaged commits.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -15,17 +15,19 @@ use crate::{
 
 /// Rebuild what can be read of a damaged index as a new one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie salvage titles.tp saved.tp
 
 The damaged index is only read. Lists on standard output what is lost and ends with 0, also where
-documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could be saved.")]
+documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could
+be saved.")]
 pub(crate) struct Args {
     /// The damaged index.
     index: PathBuf,
     /// The new one, which must not exist.
     out: PathBuf,
-    /// How to print what is lost.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -84,12 +86,17 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     if salvage.nothing_saved() {
         writeln!(out, "nothing could be saved")?;
     }
+    let is_saved = |segment: &&SalvagedSegment| !matches!(segment.outcome, SegmentOutcome::Lost);
+    let (n, n_saved) = (salvage.segments.len(), salvage.segments.iter().filter(is_saved).count());
+    let segments = match n - n_saved {
+        0 => plural(n, "segment"),
+        _ => format!("{n_saved} of {}", plural(n, "segment")),
+    };
     writeln!(
         out,
-        "saved {} of commit {} in {}; lost {}",
+        "saved {} of commit {} in {segments}; lost {}",
         plural(salvage.documents, "document"),
         salvage.generation,
-        plural(salvage.segments.len(), "segment"),
         grouped(salvage.lost)
     )?;
     Ok(())

@@ -9,7 +9,7 @@ use std::{
 use clap::Subcommand;
 use treepie::{Error, ErrorKind};
 
-use super::open_to_write;
+use super::{WaitArg, open_to_write};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -27,7 +27,7 @@ use crate::{
 #[command(
     subcommand_value_name = "WHAT",
     subcommand_help_heading = "What",
-    after_help = "Examples:
+    after_long_help = "Examples:
   treepie schema infer products.jsonl > schema.toml
   treepie index shop.tp products.jsonl --schema schema.toml
   treepie schema add shop.tp more-fields.toml"
@@ -39,21 +39,25 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print what the fields may be, judged by the first documents: to look at, and to change.
+    /// Print what the fields may be, judged by the first documents.
+    ///
+    /// To look at, and to change.
     Infer {
         /// A file, or - for standard input, which is also read where no file is named.
         input: Option<PathBuf>,
         #[command(flatten)]
         reading: ReadingArgs,
     },
-    /// Add fields to an index, by one commit: documents that are there have none of them, those that are added may.
+    /// Add fields to an index, by one commit.
     ///
-    /// No document is read or written. A field stays as it was made: none is changed and none removed.
+    /// Documents that are there have none of them, those that are added may. No document is read or written. A field stays as it was made: none is changed and none removed.
     Add {
         /// The index.
         index: PathBuf,
         /// A schema file that has the new fields and nothing else.
         file: PathBuf,
+        #[command(flatten)]
+        wait: WaitArg,
         #[command(flatten)]
         events: EventsArg,
     },
@@ -62,21 +66,24 @@ enum What {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     match args.what {
         What::Infer { input, reading } => print_inferred(input, &reading, global),
-        What::Add { index, file, events } => add(&index, &file, &events, global),
+        What::Add { index, file, wait, events } => add(&index, &file, wait, &events, global),
     }
 }
 
-fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome {
+fn add(path: &Path, file: &Path, wait: WaitArg, events: &EventsArg, global: Global) -> Outcome {
     let fields = schema_file::read_fields(file)?;
     let names = fields.iter().map(|field| &*field.name).collect::<Vec<_>>().join(", ");
     let events = events.begin("schema add", path)?;
     let mut index = open_to_write(path, &events)?;
-    let added = index.add_fields(fields).map_err(|error| match error.file() {
-        Some(_) => error,
-        // What is wrong with the fields, and not with the index.
-        None if error.kind() == ErrorKind::Schema => error.in_file(file),
-        None => error.in_file(path),
-    })?;
+    let added = index
+        .add_fields_with(fields, wait.options())
+        .map_err(|error| wait.hint(error))
+        .map_err(|error| match error.file() {
+            Some(_) => error,
+            // What is wrong with the fields, and not with the index.
+            None if error.kind() == ErrorKind::Schema => error.in_file(file),
+            None => error.in_file(path),
+        })?;
     if !global.quiet {
         note(format!(
             "added {names} in commit {}, which makes {}",

@@ -11,21 +11,30 @@ use crate::failure::{Outcome, usage};
 /// The options that change scores, of `search` and `explain` alike.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scoring {
+    /// Score by an expression of _score and fields.
+    ///
     /// Score by an expression of _score and fields of numbers, dates (seconds since 1970, as now is) and booleans:
-    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0. A field that is called now or _score stands
-    /// between backquotes. Scores keep seven digits: '1 / (1 + (now - since) / 86400)' tells dates apart that since does not.
+    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0. A field that is called now or _score
+    /// stands between backquotes. Scores keep seven digits: '1 / (1 + (now - since) / 86400)' tells dates apart that
+    /// since does not.
+    #[arg(help_heading = "Order")]
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     score: Option<String>,
-    /// Multiply the score by a field: sales:log1p,factor=0.1,missing=1; by ln, log1p, sqrt, square or reciprocal of it; with
-    /// sum it is added; may be given several times. Of dates, whose seconds are large, those within two minutes score the same.
-    #[arg(long = "boost", value_name = "FIELD[:MODIFIER][,factor=N][,missing=N][,sum]")]
+    /// Multiply the score by a field.
+    ///
+    /// By sales:log1p,factor=0.1,missing=1: FIELD[:MODIFIER][,factor=N][,missing=N][,sum]. Modifiers are ln, log1p,
+    /// sqrt, square and reciprocal; with sum it is added; may be given several times. Of dates, whose seconds are
+    /// large, those within two minutes score the same.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long = "boost", value_name = "FIELD[:OPTIONS]")]
     boosts: Vec<String>,
-    /// Multiply the score by how near a field is to a number, date or now: 1 there and up to offset, 0.5 (or decay) at SCALE beyond
-    /// it, which for dates may be 90s, 12h, 30d or 4w; gauss, exp or linear; with sum it is added; may be given several times.
-    #[arg(
-        long = "decay",
-        value_name = "FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]"
-    )]
+    /// Multiply the score by how near a field is to a value.
+    ///
+    /// FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]: the origin is a number, a date or now. The
+    /// factor is 1 there and up to offset, and 0.5 (or decay) at SCALE beyond it, which for dates may be 90s, 12h,
+    /// 30d or 4w. Shapes are gauss, exp and linear; with sum it is added; may be given several times.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long = "decay", value_name = "FIELD:ORIGIN,SCALE")]
     decays: Vec<String>,
 }
 

@@ -28,7 +28,9 @@ use crate::{
 
 /// Find documents: hits, counts, facets.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "More: `treepie search --help`, `treepie help query`, `treepie help facets`.",
+    after_long_help = "Examples:
   treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier --limit 10
   treepie search titles.tp london --count
   treepie search papers.tp 'boundary layer' --combined title^3,body
@@ -45,32 +47,45 @@ Words side by side are alternatives, + before one makes it a must, - excludes it
 parentheses combine; field:word looks in one field, field:\"the value\" for a whole keyword, field:*
 for documents that have the field, * for all.
 
-Exit status: 0 found, 1 nothing found, 2 error.")]
+Exit status: 0 found, 1 nothing found, 2 error."
+)]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// What to look for, or - for standard input.
+    /// The query, or - for standard input.
     #[arg(allow_hyphen_values = true, required_unless_present = "request")]
     pub(crate) query: Option<String>,
     #[command(flatten)]
     shape: Shape,
-    /// Print how many documents match and nothing else.
+    /// Only count the documents that match.
+    #[arg(help_heading = "Count")]
     #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "fields", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
     count: bool,
-    /// Which stored fields to print, separated by commas [default: all].
+    /// Stored fields to print [default: all].
+    #[arg(help_heading = "Show")]
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
     fields: Option<Vec<String>>,
-    /// Do not show where the hits match: words in colour and the best part of long texts, in json and jsonl
-    /// `highlights` with <em> around the words.
+    /// Do not show where hits match.
+    ///
+    /// Otherwise words are in colour and of long texts the best part is shown; json and jsonl have `highlights`, with
+    /// <em> around the words.
+    #[arg(help_heading = "Show", hide_short_help = true)]
     #[arg(long)]
     no_highlight: bool,
-    /// Where --timeout ends the search: print what was found until then, a total that is a lower bound, and say so.
+    /// Print what was found until --timeout ended the search.
+    ///
+    /// The total is a lower bound then, and the answer says so.
+    #[arg(help_heading = "Limits", hide_short_help = true)]
     #[arg(long, requires = "timeout")]
     partial: bool,
     /// Also print the plan with what happened.
+    #[arg(help_heading = "Show")]
     #[arg(long)]
     explain: bool,
-    /// How to print; facets come with text and json, or alone with --limit 0.
+    /// How to print.
+    ///
+    /// Facets come with text and json, or alone with --limit 0.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: PageFormat,
     #[command(flatten)]
@@ -128,101 +143,143 @@ impl PageFormat {
 /// The options that shape the plan, of `search` and `explain` alike.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shape {
-    /// Search what a file asks for, or - for standard input, in the place of a query and the options of a page: JSON, as the log
-    /// of --slow-ms has it, {"query": "lamp", "sort": ["price:desc"]}; its schema is that of `treepie plan schema --request`.
+    /// Search what a file of JSON asks for, or - for standard input.
+    ///
+    /// That is in the place of a query and the options of a page, as the log of --slow-ms has it: {"query": "lamp",
+    /// "sort": ["price:desc"]}. Its schema is that of `treepie plan schema --request`.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
     )]
     pub(crate) request: Option<PathBuf>,
-    /// How many hits to print.
-    #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
-    pub(crate) limit: u64,
-    /// How many hits to leave out first.
-    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
-    offset: u64,
-    /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
-    /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, N
-    /// ranges that as many are in, price:quantiles=N, or intervals of the calendar, since:month, of --zone or the zone of the
-    /// field, or another, since:day,zone=Europe/Berlin; may be given several times. Ends of ranges of dates are as in queries:
-    /// since:now-7d/d..now. Values also with by=value or by=value:desc for another order, min=N for those that many documents have (0: also
-    /// of none), from=VALUE and to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and
-    /// regex=PATTERN: brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the
-    /// uppermost: place:under=. A facet in each bucket of another names that before it: brand/color:3
-    #[arg(
-        long = "facet",
-        value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|auto=N|quantiles=N|INTERVAL]"
-    )]
-    facets: Vec<String>,
-    /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
-    /// different values there are, with :p50,p95 also percentiles; may be given several times. Of several values of a
-    /// document each different one counts once. A name with : or / in it stands between backquotes. In each bucket of a facet:
-    /// brand/price
-    #[arg(long = "stats", value_name = "FIELD[:distinct|pN,…]")]
-    statistics_of: Vec<String>,
-    /// The best documents of each bucket of a facet, one or so many, in the order of the search; may be given several times.
-    #[arg(long = "top-hits", value_name = "FIELD[:N]")]
-    top_hits: Vec<String>,
-    /// Only documents with this value, or one of several of the same field: brand=acme; may be given several times. The
-    /// facet of a field is counted without its own selection, to show what else there is.
-    #[arg(long = "select", value_name = "FIELD=VALUE")]
-    selections: Vec<String>,
-    /// Of the hits only the best of each value of a field, or the best N; with missing=each every document without a value is one
-    /// of its own, otherwise they are one together.
-    #[arg(long, value_name = "FIELD[:N][,missing=each]")]
-    collapse: Option<String>,
-    /// How far to count matches: exact, up to a number, or none.
-    #[arg(long, default_value = "exact", value_name = "exact|N|none")]
-    total: String,
-    /// Words side by side must all match.
+    /// Require all words, not any of them.
+    #[arg(help_heading = "Find")]
     #[arg(long)]
     pub(crate) and: bool,
-    /// Read the query as a search box does: what is no valid syntax is words, and a remark says so; nothing is refused.
+    /// Read the query as a search box does.
+    ///
+    /// Words are made of what is no valid syntax, and a remark says so; nothing is refused.
+    #[arg(help_heading = "Find")]
     #[arg(long)]
     lenient: bool,
-    /// Score words that name no field as if these fields were one (BM25F), each with its weight.
-    #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
-    combined: Vec<String>,
-    /// Score prefixes, wildcards, regular expressions and fuzzy words by their N best terms, not all documents of
-    /// one alike.
-    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u32>, allow_negative_numbers = true, value_name = "N")]
-    pattern_terms: u32,
-    /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
-    #[arg(long, value_enum, default_value_t)]
-    statistics: StatisticsOf,
-    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc or -price, or price:asc:missing_first;
-    /// keywords also with name:natural, numbers in them by value, or name:collate=de, by the rules of a language; by _score, the best first; names with signs in them between backquotes, '`price (EUR)`:desc'; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
-    /// same each time.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "FIELD[:desc][:natural|:collate=LOCALE]|_score|(EXPRESSION)[:desc]|random:SEED,…"
-    )]
-    sort: Vec<String>,
-    /// Only hits after this one, the last of an earlier page, by its score and number as json has them; with --sort by
-    /// the `sort` that json has, as [12.5,null]:17.
-    #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
-    after: Option<String>,
-    #[command(flatten)]
-    pub(crate) scoring: Scoring,
-    /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
-    #[arg(long, value_name = "FIELD:K1,B")]
-    bm25: Vec<String>,
-    /// The longest that answering may take, as 200ms or 2s; then it ends with an error.
-    #[arg(long, value_parser = args::duration, value_name = "TIME")]
-    timeout: Option<Duration>,
-    /// The most memory that answering may take, as 64MiB [default: 256MiB].
-    #[arg(long, value_parser = args::byte_size, value_name = "SIZE")]
-    max_memory: Option<u64>,
-    /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
-    /// `tv => television` replaces; one a line.
+    /// Find only documents with this value.
+    ///
+    /// Of several of one field any; may be given several times: brand=acme. The facet of a field is counted without
+    /// its own selection, to show what else there is.
+    #[arg(help_heading = "Find")]
+    #[arg(long = "select", value_name = "FIELD=VALUE")]
+    selections: Vec<String>,
+    /// Read rules of synonyms for the words of a field from FILE.
+    ///
+    /// They are for the words of queries: `usa, united states` makes both stand for both, `tv => television`
+    /// replaces; one a line. May be given several times.
+    #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "FIELD:FILE")]
     pub(crate) synonyms: Vec<String>,
     #[command(flatten)]
-    pub(super) costs: CostsArgs,
-    #[command(flatten)]
     dates: DatesArgs,
+    /// Sort by fields, _score or an expression.
+    ///
+    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc or -price, or
+    /// price:asc:missing_first; keywords also with name:natural, numbers in them by value, or name:collate=de, by the
+    /// rules of a language; by _score, the best first; names with signs in them between backquotes, '`price
+    /// (EUR)`:desc'; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
+    /// same each time.
+    #[arg(help_heading = "Order")]
+    #[arg(long, allow_hyphen_values = true, value_name = "KEY,…")]
+    sort: Vec<String>,
+    #[command(flatten)]
+    pub(crate) scoring: Scoring,
+    /// Show only the best hits of each value of a field.
+    ///
+    /// One of each value, or the best N. With missing=each every document without a value is one of its own,
+    /// otherwise they are one together.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, value_name = "FIELD[:N][,missing=each]")]
+    collapse: Option<String>,
+    /// Score fields as if they were one (BM25F).
+    ///
+    /// That is for words that name no field; each field has its weight.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
+    combined: Vec<String>,
+    /// Score patterns by their N best terms.
+    ///
+    /// Prefixes, wildcards, regular expressions and fuzzy words, whose documents otherwise all score alike.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u32>, allow_negative_numbers = true, value_name = "N")]
+    pattern_terms: u32,
+    /// Score by the statistics of the index or of segments.
+    ///
+    /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t)]
+    statistics: StatisticsOf,
+    /// Parameters of the ranking by a field [default: 1.2,0.75].
+    ///
+    /// May be given several times.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, value_name = "FIELD:K1,B")]
+    bm25: Vec<String>,
+    /// Count exactly, up to N, or not.
+    #[arg(help_heading = "Count")]
+    #[arg(long, default_value = "exact", value_name = "exact|N|none")]
+    total: String,
+    /// Count values, ranges or dates of a field.
+    ///
+    /// Count the most frequent values of a field among the matches, brand:10, ranges of values,
+    /// price:..10,10..50,50.. (from the first on, before the second), steps of one width, price:step=10, at most N
+    /// ranges that suit, price:auto=N, N ranges that as many are in, price:quantiles=N, or intervals of the calendar,
+    /// since:month, of --zone or the zone of the field, or another, since:day,zone=Europe/Berlin; may be given
+    /// several times. Ends of ranges of dates are as in queries: since:now-7d/d..now. Values also with by=value or
+    /// by=value:desc for another order, min=N for those that many documents have (0: also of none), from=VALUE and
+    /// to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN:
+    /// brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the uppermost:
+    /// place:under=. A facet in each bucket of another names that before it: brand/color:3
+    #[arg(help_heading = "Count")]
+    #[arg(long = "facet", value_name = "FIELD[:WHAT]")]
+    facets: Vec<String>,
+    /// Sum, extremes and mean of a field.
+    ///
+    /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how
+    /// many different values there are, with :p50,p95 also percentiles; may be given several times. Of several values
+    /// of a document each different one counts once. A name with : or / in it stands between backquotes. In each
+    /// bucket of a facet: brand/price
+    #[arg(help_heading = "Count")]
+    #[arg(long = "stats", value_name = "FIELD[:WHAT]")]
+    statistics_of: Vec<String>,
+    /// Show the best documents of each bucket of a facet.
+    ///
+    /// One of each, or N, in the order of the search; may be given several times.
+    #[arg(help_heading = "Count", hide_short_help = true)]
+    #[arg(long = "top-hits", value_name = "FIELD[:N]")]
+    top_hits: Vec<String>,
+    /// Print at most so many.
+    #[arg(help_heading = "Show")]
+    #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
+    pub(crate) limit: u64,
+    /// Leave out so many hits first.
+    #[arg(help_heading = "Show")]
+    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
+    offset: u64,
+    /// Print only hits after this one, the last of an earlier page.
+    ///
+    /// By its score and number as json has them; with --sort by the `sort` that json has, as [12.5,null]:17.
+    #[arg(help_heading = "Show", hide_short_help = true)]
+    #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
+    after: Option<String>,
+    /// End with an error after so long, as 2s or 200ms.
+    #[arg(help_heading = "Limits")]
+    #[arg(long, value_parser = args::duration, value_name = "TIME")]
+    timeout: Option<Duration>,
+    /// Use at most so much memory [default: 256MiB].
+    #[arg(help_heading = "Limits", hide_short_help = true)]
+    #[arg(long, value_parser = args::byte_size, value_name = "SIZE")]
+    max_memory: Option<u64>,
+    #[command(flatten)]
+    pub(super) costs: CostsArgs,
 }
 
 /// Whose statistics scores are computed of.

@@ -19,14 +19,15 @@ use crate::{
 
 /// Check every checksum and everything the bytes say.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie verify titles.tp
 
 Lists what is damaged on standard output and ends with 2; with 0 where all is well.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// How to print what is damaged.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

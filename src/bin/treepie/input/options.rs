@@ -14,17 +14,26 @@ use crate::failure::usage;
 /// How inputs are read.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadingArgs {
-    /// How records stand in the input [default: by its name, the fields that are known, and its content].
+    /// Format of the input [default: by its name and content].
+    ///
+    /// Fields that are known count, too.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
-    /// What separates the cells of CSV: one character, or tab [default: ,].
+    /// Character between cells of CSV, or tab [default: ,].
+    #[arg(help_heading = "Input")]
     #[arg(long, value_parser = settings::delimiter, value_name = "CHARACTER", allow_hyphen_values = true)]
     delimiter: Option<u8>,
-    /// What the input is encoded in, as utf-16le or windows-1252 [default: UTF-8; UTF-16 where a byte order mark says so].
+    /// Encoding, as windows-1252 [default: UTF-8].
+    ///
+    /// By default also UTF-16 where a byte order mark says so.
+    #[arg(help_heading = "Input")]
     #[arg(long, value_parser = settings::encoding, value_name = "NAME")]
     encoding: Option<&'static encoding_rs::Encoding>,
-    /// Leave out columns and keys that no field is of; their names are told. With =false they are refused, whatever the schema
-    /// file or the index says.
+    /// Leave out columns and keys that no field has.
+    ///
+    /// Their names are told. With =false they are refused, whatever the schema file or the index says.
+    #[arg(help_heading = "Input", hide_short_help = true)]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false", hide_possible_values = true)]
     ignore_unknown: Option<bool>,
 }

@@ -22,10 +22,14 @@ pub(super) struct Args {
     before: PathBuf,
     /// The plan after.
     after: PathBuf,
-    /// How to show what differs [default: text, with --open html].
+    /// How to print.
+    ///
+    /// The default is text, with --open html.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<DiffFormat>,
     /// Draw with ASCII characters only.
+    #[arg(help_heading = "Show")]
     #[arg(long)]
     ascii: bool,
     #[command(flatten)]

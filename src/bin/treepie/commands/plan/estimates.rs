@@ -16,15 +16,17 @@ use crate::{
 };
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   treepie plan estimates slow.jsonl
 
-The q-error of an operator is the greater of estimated and found documents by the smaller, each 1 at least. Only what ran
-to its end has one. A node that found more than its upper bound or less than its lower one counts as outside: that is a fault.")]
+The q-error of an operator is the greater of estimated and found documents by the smaller, each 1 at
+least. Only what ran to its end has one. A node that found more than its upper bound or less than
+its lower one counts as outside: that is a fault.")]
 pub(super) struct Args {
     /// A log of slow searches, or plans as explain --analyze --format json prints them; - for standard input.
     log: PathBuf,
-    /// How to show it.
+    /// How to print.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
     #[command(flatten)]

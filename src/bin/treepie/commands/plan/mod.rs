@@ -16,12 +16,14 @@ use crate::{
     output::Output,
 };
 
-/// Look at plans that were kept: the worst of a log, how far its estimates were off, or two plans compared.
+/// Look at plans that were kept: the worst of a log, or two compared.
+///
+/// Also how far the estimates of a log were off.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_value_name = "WHAT",
     subcommand_help_heading = "What",
-    after_help = "Examples:
+    after_long_help = "Examples:
   treepie search titles.tp 'a*' --slow-ms 50 --log slow.jsonl
   treepie plan view slow.jsonl
   treepie plan view slow.jsonl --limit 20 -o worst.html

@@ -20,10 +20,15 @@ use crate::{
 pub(super) struct Args {
     /// A log of slow searches, or plans as explain --format json prints them; - for standard input.
     log: PathBuf,
-    /// How many, the slowest first.
+    /// Print at most so many.
+    ///
+    /// The slowest first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// How to show them [default: text, with -o or --open html].
+    /// How to print.
+    ///
+    /// The default is text, with -o or --open html.
+    #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ViewFormat>,
     #[command(flatten)]
