@@ -106,40 +106,6 @@ fn spread(packed: &[u8], at: usize, width: u32) -> [u8; 8] {
     _pdep_u64(super::packed::word_at(packed, at), of_each).to_le_bytes()
 }
 
-/// Bits of those of at most 64 codes that are below `limit`.
-#[inline]
-pub(crate) fn below(codes: &[u8], limit: u16) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(codes) = codes.first_chunk()
-        && super::has_bit_features()
-    {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { below_avx2(codes, limit) };
-    }
-    below_portable(codes, limit)
-}
-
-fn below_portable(codes: &[u8], limit: u16) -> u64 {
-    let bits = codes.iter().take(BLOCK).enumerate();
-    bits.fold(0, |bits, (at, code)| bits | u64::from(u16::from(*code) < limit) << at)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn below_avx2(codes: &[u8; BLOCK], limit: u16) -> u64 {
-    use std::arch::x86_64::*;
-    let Some(most) = limit.checked_sub(1) else { return 0 };
-    let most = _mm256_set1_epi8(most.min(255) as i8);
-    let at = codes.as_ptr().cast::<__m256i>();
-    #[expect(unsafe_code, reason = "loads through a reference")]
-    // SAFETY: the reference is to 64 bytes, of which each load reads a half.
-    let (low, high) = unsafe { (_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))) };
-    let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(low, most), low));
-    let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(high, most), high));
-    u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
-}
-
 /// Adds what a list scores to the first `n` scores: `weight * f / (f + k)` where the frequency f is not 0. Those behind may be
 /// anything afterwards.
 #[inline]
@@ -216,22 +182,6 @@ mod tests {
                 let mut found = [7.0; BLOCK];
                 kernel(listed, wanted, nth, groups, &mut found);
                 prop_assert_eq!(&found[..expected.len()], &expected[..]);
-            }
-        }
-
-        #[test]
-        fn codes_below_a_limit_are_found(
-            codes in prop::collection::vec(any::<u8>(), 0..=BLOCK),
-            full in prop::array::uniform32(any::<u8>()),
-            limit in 0u16..=256,
-        ) {
-            let all = [full, full.map(|code| code.wrapping_mul(7))].concat();
-            for codes in [&codes, &all] {
-                let expected = codes.iter().enumerate();
-                let expected = expected.filter(|(_, code)| u16::from(**code) < limit);
-                let expected = expected.fold(0u64, |bits, (at, _)| bits | 1 << at);
-                prop_assert_eq!(below(codes, limit), expected);
-                prop_assert_eq!(below_portable(codes, limit), expected);
             }
         }
 

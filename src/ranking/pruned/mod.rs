@@ -12,7 +12,6 @@ mod blocks;
 mod bounds;
 mod exhaustive;
 mod few;
-mod length_limits;
 mod lists;
 mod one;
 mod order;

@@ -6,12 +6,11 @@
 
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
-use super::length_limits::LengthLimits;
 use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
-use super::together::{Together, are_many, bits_of};
+use super::together::{Together, are_many};
 use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
 use crate::budget;
@@ -23,12 +22,7 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::segment::file::Section;
-use crate::simd::packed::bits_at;
-use crate::simd::scores::{self, BLOCK};
 use crate::simd::sums::select_codes;
-
-/// Documents that are scored by themselves at the most, as [`are_many`] has it.
-const FEW: usize = 3;
 
 /// What f32 may round away of the product of a weight and a score part.
 const ROUNDING: f64 = 1e-6;
@@ -85,7 +79,6 @@ pub(super) struct Scan<'a, 's> {
     lengths: Option<Lengths<'s>>,
     top: &'a mut Top,
     seen: &'a mut TieCache,
-    limits: LengthLimits,
     left_out: LeftOut<'a, 's>,
 }
 
@@ -178,8 +171,8 @@ impl<'a, 's> Scan<'a, 's> {
         seen: &'a mut TieCache,
     ) -> Self {
         let (group, frequencies, lengths) = (None, None, None);
-        let (limits, left_out) = (LengthLimits::NONE, LeftOut::Nothing);
-        Scan { clause, list, base, group, frequencies, lengths, top, seen, limits, left_out }
+        let left_out = LeftOut::Nothing;
+        Scan { clause, list, base, group, frequencies, lengths, top, seen, left_out }
     }
 
     /// Leaves some documents out.
@@ -265,8 +258,8 @@ impl<'a, 's> Scan<'a, 's> {
         if last >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
-        if !self.seen.tells() {
-            return self.offer_short(first, word, rank);
+        if are_many(word) && !self.seen.tells() {
+            return self.offer_together(first, word, rank);
         }
         let start = first + word.trailing_zeros();
         let lengths = self.clause.lengths.codes(start..last + 1)?;
@@ -286,39 +279,16 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// Offers those documents of a block that are short enough to be among the best.
-    fn offer_short(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
+    /// Offers many documents, where it is of no use to take note of their scores.
+    fn offer_together(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
+        let mut together = Together::new(first, word);
         let frequencies = self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
         let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
-        let last = rank + word.count_ones() - 1;
-        let groups = frequencies.groups(rank / GROUP, last / GROUP > rank / GROUP)?;
-        let width = groups.iter().map(|(_, width)| *width).max().unwrap_or_default();
-        let id = DocId(self.base + u64::from(first));
-        let limit = self.limits.limit(self.clause, width, id, self.top);
-        let n_docs = self.clause.lengths.n_docs().saturating_sub(first).min(BLOCK as u32);
-        let codes = lengths.codes(first, n_docs)?;
-        let good = word & scores::below(codes.get(..n_docs as usize).unwrap_or(codes), limit);
-        if are_many(good) {
-            let mut together = Together::new(first, good);
-            together.add(self.clause, (frequencies, lengths), word, rank)?;
-            for (doc, score) in together.scored() {
-                self.offer_scored(score, doc)?;
-            }
-            return Ok(());
+        together.add(self.clause, (frequencies, lengths), word, rank)?;
+        for (doc, score) in together.scored() {
+            self.offer_scored(score, doc)?;
         }
-        let mut few = [(0, 0.0); FEW];
-        let of_good = bits_of(good).zip(&mut few);
-        let n = of_good
-            .map(|(bit, scored)| {
-                let nth = rank % GROUP + (word & ((1 << bit) - 1)).count_ones();
-                let (packed, width) = groups[(nth / GROUP) as usize & 1];
-                let frequency = bits_at(packed, (nth % GROUP * width) as usize, width) + 1;
-                let code = codes.get(bit as usize).copied().unwrap_or_default();
-                let k = self.clause.scoring.k_by_code[usize::from(code)];
-                *scored = (first + bit, self.clause.weight * score_part(frequency, k));
-            })
-            .count();
-        few.iter().take(n).try_for_each(|(doc, score)| self.offer_scored(*score, *doc))
+        Ok(())
     }
 
     /// Offers a document, unless it is left out.
