@@ -26,7 +26,7 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-/// Widest lines, which longer ones are hard to read than.
+/// Columns of a line at the most: longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
 
 const SCHEMA: &str = include_str!("../../../docs/guide/schema.md");
