@@ -89,7 +89,12 @@ const TOLD: [(&str, &[&str], &[Severity], bool); 22] = {
         ("many deleted", &[], &[Hint], true),
         ("one long list", &["0.1"], &[Note], false),
         ("nothing can match", &["0"], &[Warning], false),
-        ("unknown word", &["0.0", "0.1", "0.0.0.0", "0.0.0.1"], &[Warning, Hint, Note], false),
+        (
+            "unknown word",
+            &["0.0", "0.1", "0.0.0", "0.0.1", "0.0.0.0", "0.0.0.1"],
+            &[Warning, Hint, Note],
+            false,
+        ),
         ("no condition", &["0.1"], &[Note], true),
         ("no term", &[], &[Hint], true),
         ("only exclusions", &["0"], &[Note], true),
