@@ -7,7 +7,7 @@ use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::format::ranked::RankedList;
+use crate::format::postings::SHORT_DOCS_MAX;
 use crate::phrase::{PhraseMemory, PhraseReader, RarePhrase};
 use crate::plan::cost;
 use crate::query::Proximity;
@@ -127,39 +127,40 @@ impl<'s> Ranked<'s> {
         nodes.map(filter).collect()
     }
 
-    fn filters_pay_as_masks(&self, filters: &[usize], segment: usize) -> bool {
+    /// Terms of which one must match, and terms that only filter, where the lists of these mask the blocks of the others in a
+    /// segment.
+    fn masked(&self, segment: usize) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
+        let (any, filters) = self.filtered()?;
         let n_docs = u64::from(self.segments[segment].n_docs());
-        let pays = |nth: &usize| {
-            let info = self.infos_of(&self.terms[*nth])[segment];
-            cost::filter_pays_as_mask(info.map_or(0, |info| u64::from(info.df)), n_docs)
-        };
-        !filters.is_empty() && filters.iter().all(pays)
+        let df = |nth: &usize| self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| info.df);
+        let is_long = |nth: &usize| df(nth) as usize > SHORT_DOCS_MAX;
+        let pays =
+            |nth: &usize| is_long(nth) && cost::filter_pays_as_mask(u64::from(df(nth)), n_docs);
+        let scores = |node: &Node| matches!(node, Node::Term(nth) if is_long(nth));
+        let pay = !filters.is_empty() && filters.iter().all(pays) && any.iter().any(scores);
+        pay.then_some((any, filters))
     }
 
     /// Segments in which words that only filter mask blocks, if the query has such words and is else words of which one must
     /// match.
     pub(crate) fn segments_with_masks(&self) -> Option<usize> {
-        let has_masks = |segment: &usize| {
-            let (own, nth) = self.of_segment(*segment);
-            own.filtered().is_some_and(|(_, filters)| own.filters_pay_as_masks(&filters, nth))
+        self.of_segment(0).0.filtered()?;
+        let has_masks = |nth: &usize| {
+            let (own, nth) = self.of_segment(*nth);
+            own.masked(nth).is_some()
         };
-        let (own, _) = self.of_segment(0);
-        own.filtered()?;
         Some((0..self.segments.len()).filter(has_masks).count())
     }
 
-    /// The terms of which one must match, in one segment, behind them those that only filter, and where these begin; `None` where the
-    /// query is anything else, or its filter is in so few documents that looking them up costs less.
+    /// The terms of which one must match, in one segment, behind them those that mask their blocks, and where these begin; `None`
+    /// where the query is anything else, or looking the documents of its filter up costs less.
     pub(crate) fn filtered_clauses(
         &self,
         segment: usize,
         mut clauses: Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,
     ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
-        let Some((any, filters)) = self.filtered() else { return Ok((clauses, None)) };
-        if !self.filters_pay_as_masks(&filters, segment) {
-            return Ok((clauses, None));
-        }
+        let Some((any, filters)) = self.masked(segment) else { return Ok((clauses, None)) };
         clauses.clear();
         for node in any {
             if let Node::Term(nth) = node {
@@ -170,12 +171,7 @@ impl<'s> Ranked<'s> {
         for nth in &filters {
             clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
         }
-        let is_long = |clause: &Clause<'_>| matches!(clause.list, RankedList::Long(_));
-        let (scored, filters_here) = clauses.split_at(first_filter);
-        let is_so = scored.iter().any(is_long)
-            && filters_here.len() == filters.len()
-            && filters_here.iter().all(is_long);
-        Ok((clauses, is_so.then_some(first_filter)))
+        Ok((clauses, Some(first_filter)))
     }
 
     /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.

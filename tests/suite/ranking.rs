@@ -904,7 +904,7 @@ fn of_matches_that_score_no_more_than_others_the_first_suffice() {
 fn plans_say_whether_a_word_that_filters_masks_blocks() {
     let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
     let mut writer = index.writer().unwrap();
-    for n in 0..2_000u32 {
+    for n in 0..4_000u32 {
         let mut title = format!("w{} w{}", n % 3, n % 5);
         for (word, modulus) in [("often", 4), ("seldom", 500)] {
             if n % modulus == 0 {
@@ -913,7 +913,7 @@ fn plans_say_whether_a_word_that_filters_masks_blocks() {
             }
         }
         writer.add(Document::new().with("title", title)).unwrap();
-        if n == 1_000 {
+        if n == 2_000 {
             writer.commit().unwrap();
         }
     }
@@ -927,6 +927,9 @@ fn plans_say_whether_a_word_that_filters_masks_blocks() {
     };
     let often = decision("+often^=0 +(w1 w2)").expect("a decision");
     assert!(often.accepted && often.reason.contains("masks the blocks"), "{often:?}");
+    // All documents that score are few, and looked up one by one.
+    let few = decision("+often^=0 +(seldom absent)").expect("a decision");
+    assert!(!few.accepted, "{few:?}");
     let seldom = decision("+seldom^=0 +(w1 w2)").expect("a decision");
     assert!(!seldom.accepted && seldom.reason.contains("few documents"), "{seldom:?}");
     for others in ["+often +(w1 w2)", "w1 w2", "+often^=0 +w1"] {
