@@ -63,7 +63,7 @@ fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
     let rule = "filter by masks";
     if n_with_masks == 0 {
         let reason =
-            "a word that only filters is in so few documents that looking these up costs less";
+            "the filter, or what scores, is in so few documents that looking these up costs less";
         return Decision::rejected(rule, reason);
     }
     let most =
