@@ -14,8 +14,9 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2: codes tell parts apart
-//!      8     8  frequencies_len  u64, bytes of `frequencies`
+//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below, in old segments
+//!      8     7  frequencies_len  bytes of `frequencies`
+//!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
 //!     16     n  max_codes        the largest code of each container
 //!      *     *  codes            container after container
 //!      *     *  directories      container after container
@@ -39,8 +40,10 @@
 //! 4097..       1,024, one per block of 64 documents 512 u16, one per 128 documents
 //! ```
 //!
-//! With flag 2 all postings whose parts have the same code have the same part, and there are at most 128
-//! different ones: short texts. Then a block of a code that was met before holds nothing better than what was met.
+//! From the code `told_from` on all postings whose parts have the same code have the same part, as far as the 64 best parts
+//! say so: in short texts that is nearly every code. Then a block of a code that was met before holds nothing better
+//! than what was met. In segments without the incompatible feature 1 `told_from` is 0, and flag 2 says that this holds
+//! from code 1 on and that there are at most 128 different parts.
 //!
 //! The code of a block of 64 documents is the largest of its postings, 0 if it has none. Where there
 //! is one a posting, the first posting of each block has the block's code and the others have 0.
@@ -66,7 +69,7 @@
 //! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 02  08 00 00 00 00 00 00 00
+//! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 01
 //! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -103,7 +106,7 @@
 //!
 //! # Invariants
 //!
-//! - R1: `max`, `max_codes`, `codes`, `kth` and flag 2 are those of the postings, computed in `f32` in the order that
+//! - R1: `max`, `max_codes`, `codes`, `kth`, `told_from` and flag 2 are those of the postings, computed in `f32` in the order that
 //!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
 //! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
@@ -124,7 +127,8 @@
 //! # Versions
 //!
 //! 2: with directories of twice as many entries.
-//! 3: as above.
+//! 3: without `told_from`.
+//! 3, with the incompatible feature 1 of segments: as above.
 //!
 //! # Why
 //!
@@ -167,6 +171,8 @@ use std::ops::Range;
 const HEAD_LEN: usize = 16;
 const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
+/// Bits of the length of frequencies, below `told_from`.
+const LEN_BITS: u32 = 56;
 /// Postings that share a base of offsets.
 const CHUNK: u32 = 1 << 16;
 const BASE_LEN: u64 = 16;
@@ -180,12 +186,14 @@ pub(crate) struct Ranking {
     pub(crate) bm25: Bm25,
     /// Codes of the documents' lengths; empty where the field keeps no frequencies.
     pub(crate) lengths: Vec<u8>,
+    /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
+    pub(crate) tells_from: bool,
     k_by_code: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
-        Ranking { detail, bm25, lengths, k_by_code: bm25.k_by_code() }
+        Ranking { detail, bm25, lengths, tells_from: true, k_by_code: bm25.k_by_code() }
     }
 
     /// What is added to the frequency below the line in the score of this document.
@@ -225,9 +233,14 @@ impl RankedWriter {
         let (max, kth) = self.impacts.finish();
         out.extend_from_slice(&max.to_le_bytes());
         out.extend_from_slice(&kth);
-        let told_apart = if self.impacts.tells_apart() { TOLD_APART } else { 0 };
+        let (told_from, told_apart) = match (ranking.tells_from, self.impacts.told_from()) {
+            (true, from) => (from, 0),
+            (false, 1) => (0, TOLD_APART),
+            (false, _) => (0, 0),
+        };
         out.push(told_apart | if packed { 0 } else { WIDE });
-        out.extend_from_slice(&(self.frequencies.packed.len() as u64).to_le_bytes());
+        let frequencies_len = self.frequencies.packed.len() as u64;
+        out.extend_from_slice(&(frequencies_len | u64::from(told_from) << LEN_BITS).to_le_bytes());
         self.impacts.write_codes(out);
         directory::write(docs, out);
         out.extend_from_slice(&self.frequencies.widths);
@@ -337,7 +350,7 @@ pub(crate) struct RankedLong<'s, S> {
     hot: Bytes<'s>,
     max: f32,
     kth: [u8; 3],
-    codes_tell: bool,
+    told_from: Option<u8>,
     codes_at: u64,
     directories_at: u64,
     frequencies: Frequencies<S>,
@@ -422,14 +435,15 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         let head = || {
             let max = f32::from_le_bytes(array_at(&hot, 0)?);
             let [k0, k1, k2, flags] = array_at(&hot, 4)?;
-            let frequencies_len = u64::from_le_bytes(array_at(&hot, 8)?);
-            (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, frequencies_len))
+            let lens = u64::from_le_bytes(array_at(&hot, 8)?);
+            (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, lens))
         };
-        let (max, kth, flags, frequencies_len) =
-            head().ok_or_else(|| wrong(format!("{len} bytes")))?;
+        let (max, kth, flags, lens) = head().ok_or_else(|| wrong(format!("{len} bytes")))?;
         if flags & !(WIDE | TOLD_APART) != 0 || !(0.0..=1.0).contains(&max) {
             return Err(wrong(format!("flags {flags} and a best score part of {max}")));
         }
+        let (frequencies_len, told_from) = (lens & ((1 << LEN_BITS) - 1), (lens >> LEN_BITS) as u8);
+        let told_from = if flags & TOLD_APART != 0 { 1 } else { told_from };
         let df = list.cardinality();
         let (mut codes, mut directories) = (0, 0);
         for nth in 0..n {
@@ -469,7 +483,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             hot,
             max,
             kth,
-            codes_tell: flags & TOLD_APART != 0,
+            told_from: (told_from > 0).then_some(told_from),
             codes_at,
             directories_at,
             frequencies,
@@ -495,10 +509,10 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         self.kth
     }
 
-    /// Whether all postings whose parts have the same code have the same part.
+    /// The smallest code from which on all postings whose parts have the same code have the same part.
     #[inline]
-    pub(crate) fn codes_tell(&self) -> bool {
-        self.codes_tell
+    pub(crate) fn told_from(&self) -> Option<u8> {
+        self.told_from
     }
 
     /// The code of a score part that one of the postings has.

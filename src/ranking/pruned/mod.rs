@@ -8,6 +8,7 @@
 //! the other lists instead ([`lists`]). Results are those of scoring everything ([`exhaustive`]), to the
 //! last bit of every score and the order of equal ones.
 
+mod batch;
 mod blocks;
 mod bounds;
 mod exhaustive;
@@ -36,7 +37,7 @@ use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
-use blocks::{Blocks, OpenWindow, by_best};
+use blocks::{Block, Blocks, OpenWindow, by_best};
 use bounds::CLAUSES_MAX;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
@@ -160,9 +161,10 @@ fn find<'s, const ALL: bool>(
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
-    let seen = &mut blocks.block.seen;
+    let Block { seen, has_ties, .. } = &mut blocks.block;
     seen.resize_with(seen.len().max(clauses.len()), TieCache::default);
     seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
+    *has_ties = seen[..clauses.len()].iter().any(TieCache::tells_most);
     let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
     let mut search = Search {
         query,
@@ -176,7 +178,7 @@ fn find<'s, const ALL: bool>(
     };
     let found = match ALL {
         true => search.all_of(common, top),
-        false => search.any_of(top),
+        false => search.any_of(common, top),
     };
     let pruning = search.pruning;
     *opened = recycled(search.opened);
@@ -197,7 +199,8 @@ struct Search<'q, 's> {
 }
 
 impl Search<'_, '_> {
-    fn any_of(&mut self, top: &mut Top) -> Result<()> {
+    fn any_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+        common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
         self.start();
@@ -207,6 +210,10 @@ impl Search<'_, '_> {
                 continue;
             }
             let opened = self.open(window)?;
+            if self.needs_all(window, top) {
+                self.offer_of_all(opened, common, top)?;
+                continue;
+            }
             let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
             let OpenWindow { order, n_scored, .. } = &self.windows[nth];
             let (opened, order) = (&self.opened[opened][..*n_scored], &order[..*n_scored]);
@@ -232,6 +239,7 @@ impl Search<'_, '_> {
     }
 
     fn all_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+        common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
         // Windows with a short list cost little, and show how good the best are.
@@ -274,12 +282,55 @@ impl Search<'_, '_> {
 
     /// Whether only one list has documents in a window, and none that is not known to be too bad.
     fn is_ruled_out(&self, window: &Window, top: &Top) -> bool {
-        let Query { clauses, base, .. } = &self.query;
-        let lone = self.parts.lone_code(clauses, window);
-        lone.is_some_and(|(clause, code)| {
-            let first = DocId(base + u64::from(window.key * WINDOW));
-            self.blocks.block.seen[clause].rules_out(code, first, top)
-        })
+        let mut bests = self.parts.bests(self.query.clauses, window);
+        match (bests.next(), bests.next()) {
+            (Some((clause, _, code)), None) => self.is_tied(window, clause, code, top),
+            _ => false,
+        }
+    }
+
+    /// Whether documents of a window that have only this list are known to be too bad, given its best code there.
+    fn is_tied(&self, window: &Window, clause: usize, code: Option<u8>, top: &Top) -> bool {
+        let first = DocId(self.query.base + u64::from(window.key * WINDOW));
+        code.is_some_and(|code| self.blocks.block.seen[clause].rules_out(code, first, top))
+    }
+
+    /// Whether only documents of a window that all lists have can be among the best: any other would lack too much.
+    fn needs_all(&self, window: &Window, top: &Top) -> bool {
+        let Query { clauses, first_filter, scale, .. } = &self.query;
+        let scored = self.parts.bests(clauses, window).filter(|(clause, ..)| clause < first_filter);
+        let (n, all) = scored.clone().fold((0, 0), |(n, all), (_, best, _)| (n + 1, all + best));
+        let limit = scale.limit(top.threshold());
+        let is_enough = |without: usize| {
+            let mut rest = scored.clone().filter(|(clause, ..)| *clause != without);
+            match rest.next() {
+                Some((clause, best, code)) if n == 2 => {
+                    best >= limit && !self.is_tied(window, clause, code, top)
+                }
+                _ => true,
+            }
+        };
+        n >= 2 && scored.clone().all(|(clause, best, _)| all - best < limit || !is_enough(clause))
+    }
+
+    /// Offers documents of the window that was opened last, as far as all of its lists have them, and closes it.
+    fn offer_of_all(
+        &mut self,
+        opened: Range<usize>,
+        common: &mut Common,
+        top: &mut Top,
+    ) -> Result<()> {
+        let Some(window) = self.windows.pop() else { return Ok(()) };
+        let (query, pruning) = (&self.query, &mut self.pruning);
+        let lists = &self.opened[opened.clone()];
+        if lists.iter().all(|list| list.n_postings() >= DENSE_MIN) {
+            let (window, opened) = (std::slice::from_ref(&window), &self.opened[..]);
+            self.blocks.offer::<true>(query, window, opened, self.readers, top, pruning)?;
+        } else {
+            common.offer(query, window.key, lists, self.readers, top, pruning)?;
+        }
+        self.opened.truncate(opened.start);
+        Ok(())
     }
 
     fn start(&mut self) {

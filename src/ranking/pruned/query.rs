@@ -18,12 +18,6 @@ pub(super) struct Query<'q, 's> {
 }
 
 impl Query<'_, '_> {
-    /// Whether there are clauses that only filter.
-    #[inline]
-    pub(super) fn has_filters(&self) -> bool {
-        self.first_filter < self.clauses.len()
-    }
-
     /// Offers a document, unless that was done before.
     #[inline]
     pub(super) fn push(&self, score: f32, doc: u32, top: &mut Top) {
