@@ -18,6 +18,20 @@ use std::sync::Arc;
 const MOST: usize = 256;
 const FIRST: usize = 32;
 
+/// Rank of a document that a list does not have.
+const ABSENT: u32 = u32::MAX;
+
+/// Lists in which documents of another are looked up, by their numbers among those that are open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Others<'o> {
+    /// Those that must have a document, the shortest first.
+    pub(super) required: &'o [usize],
+    /// Those that add to the score of a document, if they have it.
+    pub(super) optional: &'o [usize],
+    /// Those whose documents were offered already.
+    pub(super) done: &'o [usize],
+}
+
 /// Documents that may be among the best.
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -81,20 +95,35 @@ impl Batch {
         self.n = n + 1;
     }
 
-    /// Keeps the documents that all of the `others` have and that can reach the limit, and scores them.
+    /// Keeps the documents that the others allow and that can reach the limit, and scores them.
     pub(super) fn finish<'s>(
         &mut self,
         query: &Query<'_, 's>,
         (key, opened): (u32, &[Opened<'_, 's>]),
-        others: &[usize],
+        others: Others<'_>,
         limit: u32,
         readers: &mut Readers<'s>,
     ) -> Result<impl Iterator<Item = (u32, f32)>> {
         self.bound(opened, others, limit);
-        for nth in others {
+        for nth in others.required {
             if self.n > 0 {
+                let n_found = self.look_up(key, *nth, opened);
+                self.keep(n_found, opened.len());
+            }
+        }
+        for nth in others.done.iter().chain(others.optional) {
+            if self.n > 0 {
+                self.ranks[*nth][..self.n].fill(ABSENT);
                 self.look_up(key, *nth, opened);
             }
+        }
+        for nth in others.done {
+            let mut n_left = 0;
+            for (at, rank) in (0..).zip(&self.ranks[*nth][..self.n]) {
+                self.kept[n_left % MOST] = at;
+                n_left += usize::from(*rank == ABSENT);
+            }
+            self.keep(n_left, opened.len());
         }
         if self.n > 0 {
             self.score(query, key, opened, readers)?;
@@ -106,18 +135,21 @@ impl Batch {
     }
 
     /// Leaves out what lists cannot lift to the limit, or what one has nothing of in a block: one byte a list tells.
-    fn bound(&mut self, opened: &[Opened<'_, '_>], others: &[usize], limit: u32) {
+    fn bound(&mut self, opened: &[Opened<'_, '_>], others: Others<'_>, limit: u32) {
         let n = self.n;
         let (lows, bounds) = (&self.lows[..n], &mut self.bounds[..n]);
         // Added to all alike.
         let mut more = 0;
-        for part in others.iter().map(|nth| &opened[*nth]) {
+        let required = others.required.iter().map(|nth| (&opened[*nth], true));
+        let optional = others.optional.iter().map(|nth| (&opened[*nth], false));
+        for (part, is_required) in required.chain(optional) {
             match part.codes_by_block() {
                 Some(codes) => {
                     for (bound, low) in bounds.iter_mut().zip(lows) {
                         let code = codes[usize::from(low >> 6)];
                         let sum = *bound + u32::from(units(code, part.weight));
-                        *bound = if code == 0 || *bound == 0 { 0 } else { sum };
+                        let is_out = is_required && code == 0 || *bound == 0;
+                        *bound = if is_out { 0 } else { sum };
                     }
                 }
                 None => more += u32::from(part.best),
@@ -131,8 +163,8 @@ impl Batch {
         self.keep(n_kept, opened.len());
     }
 
-    /// Keeps documents that list `nth` has, with their ranks.
-    fn look_up(&mut self, key: u32, nth: usize, opened: &[Opened<'_, '_>]) {
+    /// Takes note of the documents that list `nth` has, with their ranks; how many these are.
+    fn look_up(&mut self, key: u32, nth: usize, opened: &[Opened<'_, '_>]) -> usize {
         let Batch { lows, kept, ranks, n, .. } = self;
         let (lows, ranks) = (&lows[..*n], &mut ranks[nth]);
         let mut n_kept = 0;
@@ -155,7 +187,7 @@ impl Batch {
                     .find_each(part.container(), lows, |at, rank| found(at, first + rank));
             }
         }
-        self.keep(n_kept, opened.len());
+        n_kept
     }
 
     /// Moves what is kept to the front.
@@ -192,7 +224,9 @@ impl Batch {
             match &part.postings {
                 Postings::Short { scores: of_list, .. } => {
                     for (score, rank) in scores.iter_mut().zip(ranks) {
-                        *score += of_list[*rank as usize];
+                        if *rank != ABSENT {
+                            *score += of_list[*rank as usize];
+                        }
                     }
                 }
                 Postings::Long(_, list) => {
@@ -209,8 +243,10 @@ impl Batch {
                         field = Some(&clause.scoring);
                     }
                     for ((score, k), rank) in scores.iter_mut().zip(&self.k).zip(ranks) {
-                        let frequency = frequencies.get(*rank)?;
-                        *score += clause.weight * score_part(frequency, *k);
+                        if *rank != ABSENT {
+                            let frequency = frequencies.get(*rank)?;
+                            *score += clause.weight * score_part(frequency, *k);
+                        }
                     }
                 }
             }

@@ -1,13 +1,14 @@
-//! Documents that all lists have, found by the shortest of them.
+//! Documents that several lists have, found by one of them: those that all have, by the shortest, and those of any list that
+//! filters let through, by each.
 
-use super::batch::Batch;
+use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};
 use super::parts::{LongPart, Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
 use super::sum::Readers;
 use super::window::WINDOW;
-use crate::bitmap::Container;
+use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
 use crate::ranking::top::Top;
 use crate::simd::arrays;
@@ -26,11 +27,14 @@ const COUNTED_MAX: u64 = 500;
 pub(super) struct Common {
     values: Vec<[u8; 2]>,
     batch: Batch,
+    /// What a list and a filter have in common.
+    filtered: Option<ContainerBuf>,
 }
 
 impl Common {
     pub(super) fn bytes(&self) -> usize {
-        self.values.capacity() * size_of::<[u8; 2]>() + self.batch.bytes()
+        let of_buffer = if self.filtered.is_some() { 8 << 10 } else { 0 };
+        self.values.capacity() * size_of::<[u8; 2]>() + self.batch.bytes() + of_buffer
     }
 
     /// Begins another query.
@@ -59,8 +63,9 @@ impl Common {
         let others = &mut others[..n_others];
         others.sort_unstable_by_key(|nth| opened[*nth].n_postings());
         let bound = others.iter().map(|nth| u32::from(opened[*nth].best)).sum();
-        let Common { values, batch } = self;
+        let Common { values, batch, .. } = self;
         batch.start(opened.len());
+        let others = Others { required: others, ..Others::default() };
         let mut probe = Probe { query, key, opened, lead, others, batch, readers, top, pruning };
         match &opened[lead].postings {
             Postings::Short { docs, units, .. } => {
@@ -74,6 +79,36 @@ impl Common {
         }
         probe.offer()
     }
+
+    /// Offers what can be among the best in a window, of the documents of the first `n_scored` lists that all others have.
+    pub(super) fn offer_filtered<'s>(
+        &mut self,
+        query: &Query<'_, 's>,
+        (key, n_scored): (u32, usize),
+        opened: &[Opened<'_, 's>],
+        readers: &mut Readers<'s>,
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        let numbers: [usize; CLAUSES_MAX] = std::array::from_fn(|nth| nth);
+        let mut filters = numbers;
+        let filters = &mut filters[n_scored..opened.len()];
+        filters.sort_unstable_by_key(|nth| opened[*nth].n_postings());
+        let Common { batch, filtered, .. } = self;
+        let filtered = filtered.get_or_insert_default();
+        batch.start(opened.len());
+        for lead in 0..n_scored {
+            let (done, optional) = (&numbers[..lead], &numbers[lead + 1..n_scored]);
+            let others = Others { required: filters, optional, done };
+            let (batch, readers) = (&mut *batch, &mut *readers);
+            let (top, pruning) = (&mut *top, &mut *pruning);
+            let mut probe =
+                Probe { query, key, opened, lead, others, batch, readers, top, pruning };
+            probe.take_filtered(filtered)?;
+            probe.offer()?;
+        }
+        Ok(())
+    }
 }
 
 /// Looks documents of one list up in the others.
@@ -82,8 +117,7 @@ struct Probe<'a, 'q, 's, 't> {
     key: u32,
     opened: &'a [Opened<'q, 's>],
     lead: usize,
-    /// All but the lead, the shortest first.
-    others: &'a [usize],
+    others: Others<'a>,
     batch: &'t mut Batch,
     readers: &'t mut Readers<'s>,
     top: &'t mut Top,
@@ -125,7 +159,7 @@ impl Probe<'_, '_, '_, '_> {
             _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
         };
         if let Some(Postings::Long(second, _)) =
-            self.others.first().map(|nth| &self.opened[*nth].postings)
+            self.others.required.first().map(|nth| &self.opened[*nth].postings)
             && let Container::Array(others) = second.container()
             && n_leads * LOOKUP > values.len() + others.len()
         {
@@ -159,9 +193,45 @@ impl Probe<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Takes documents of the lead that the first filter has, too.
+    fn take_filtered(&mut self, both: &mut ContainerBuf) -> Result<()> {
+        let optional = self.others.optional.iter();
+        let bound = optional.map(|nth| u32::from(self.opened[*nth].best)).sum();
+        let (lead, opened) = (self.lead, self.opened);
+        let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
+        let (list, filter) = match (&opened[lead].postings, filter) {
+            (Postings::Long(list, _), Some(Postings::Long(filter, _))) => (list, filter),
+            (Postings::Short { docs, units, .. }, _) => {
+                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
+                    self.take((doc % WINDOW) as u16, rank, *units)?;
+                }
+                return Ok(());
+            }
+            // Filters are long lists.
+            (Postings::Long(..), _) => return Ok(()),
+        };
+        bitmap::and(list.container(), filter.container(), both);
+        let (cut, weight) = (self.least_code(bound), opened[lead].weight);
+        for low in both.as_container().iter() {
+            let best = match list.codes.dense() {
+                Some(codes) if u32::from(codes[usize::from(low >> 6)]) < cut => continue,
+                Some(codes) => units(codes[usize::from(low >> 6)], weight),
+                None => opened[lead].best,
+            };
+            if let Some(rank) = list.directory.find(list.container(), low) {
+                self.take(low, list.first_rank + rank, best)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The smallest code of the lead with which a document can reach the limit, where the others add so many units.
     fn least_code(&self, bound: u32) -> u32 {
-        code_for(self.limit().saturating_sub(bound), self.opened[self.lead].weight)
+        match self.opened[self.lead].weight {
+            // It only filters.
+            0 => 0,
+            weight => code_for(self.limit().saturating_sub(bound), weight),
+        }
     }
 
     /// Takes a document of the lead.
