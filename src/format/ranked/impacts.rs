@@ -1,8 +1,8 @@
 //! Upper bounds of score parts: one code per block of 64 documents, one per container, one number
 //! per term; and lower bounds of the k-th best.
 
+use super::KTH;
 use super::directory::{BLOCKS, Granularity};
-use super::{KTH, OTHERS};
 use crate::bytes::Bytes;
 use crate::format::lengths::score_part;
 
@@ -66,8 +66,6 @@ pub(super) struct ImpactWriter {
     blocks: Vec<Block>,
     n_postings: u32,
     max: f32,
-    /// The best part of postings with so many words beside, and of those with more than there is room for.
-    by_others: [f32; OTHERS + 1],
     best: Best,
     distinct: Distinct,
 }
@@ -87,16 +85,12 @@ impl ImpactWriter {
         self.best.parts.clear();
         self.best.floor = 0.0;
         self.distinct.clear();
-        self.by_others = [0.0; OTHERS + 1];
         (self.n_postings, self.max) = (0, 0.0);
     }
 
     #[inline]
-    pub(super) fn add(&mut self, doc: u32, frequency: u32, (k, others): (f32, usize)) {
+    pub(super) fn add(&mut self, doc: u32, frequency: u32, k: f32) {
         let part = score_part(frequency, k);
-        if let Some(best) = self.by_others.get_mut(others.min(OTHERS)) {
-            *best = best.max(part);
-        }
         match self.blocks.last_mut() {
             Some(last) if last.number == doc >> BLOCK_BITS => last.max = last.max.max(part),
             _ => self.blocks.push(Block {
@@ -116,14 +110,6 @@ impl ImpactWriter {
         let max = self.max;
         let kth = self.best.kth().map(|part| part.map_or(0, |part| code_below(part, max)));
         (max, kth)
-    }
-
-    /// Codes of the best parts of postings with at least one word beside, with two and so on; 0 where there are none.
-    pub(super) fn codes_by_others(&self) -> [u8; OTHERS] {
-        std::array::from_fn(|nth| {
-            let best = self.by_others.iter().skip(nth + 1).fold(0.0, |best, part| part.max(best));
-            if best > 0.0 { code_above(best, self.max) } else { 0 }
-        })
     }
 
     /// The smallest code from which on postings with the same code have the same part, which shows after

@@ -127,21 +127,6 @@ impl Model {
                 None => assert_eq!(code, 0),
             }
         }
-        // The best part beside other words.
-        let others = |rank: usize| {
-            let (doc, positions) = &self.docs[rank];
-            let length = length_of(self.ranking.lengths[*doc as usize]) as usize;
-            if length < 40 { length.saturating_sub(positions.len()) } else { usize::MAX }
-        };
-        assert_eq!(list.code_with_others(0), u8::MAX);
-        for n in 1..=4 {
-            let beside = (0..parts.len()).filter(|rank| others(*rank) >= n);
-            let best = beside.map(|rank| parts[rank]).fold(0.0, f32::max);
-            let code = list.code_with_others(n);
-            assert!(bound(code) >= f64::from(best));
-            assert!(code == 0 || bound(code - 1) < f64::from(best), "not the smallest");
-        }
-        assert_eq!(list.code_with_others(9), list.code_with_others(4));
         // From which code on one tells the part: no further than the 64 best parts.
         let distinct: BTreeSet<u32> = parts.iter().map(|part| part.to_bits()).collect();
         let code = |bits: &u32| list.code_of(f32::from_bits(*bits));

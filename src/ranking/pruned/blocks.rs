@@ -52,8 +52,6 @@ pub(super) struct Block {
     units: [u16; CLAUSES_MAX],
     /// By clause, what documents with its word alone were found to score.
     pub(super) seen: Vec<TieCache>,
-    /// Whether equal scores are to be expected of any clause.
-    pub(super) has_ties: bool,
 }
 
 /// A window whose lists are open.
@@ -344,9 +342,6 @@ impl Block {
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_block(first, of_list, docs, code);
         }
-        if !ALL && self.has_ties {
-            docs = self.not_ruled_out((key, place.block), opened, query, docs, top);
-        }
         if !ALL && are_many(docs) {
             docs = self.good_enough(opened.len(), docs, limit);
         }
@@ -379,40 +374,6 @@ impl Block {
             }
         }
         Ok(())
-    }
-
-    /// Documents among some that have several words, or one whose score is not known to be too low.
-    fn not_ruled_out(
-        &self,
-        (key, block): (u32, usize),
-        opened: &[Opened<'_, '_>],
-        query: &Query<'_, '_>,
-        docs: u64,
-        top: &Top,
-    ) -> u64 {
-        let words = &self.words[..opened.len()];
-        let (once, _) = words.iter().fold((0, 0), |(once, several), word| {
-            let several = several | once & word;
-            ((once | word) & !several, several)
-        });
-        if docs & once == 0 {
-            return docs;
-        }
-        let mut left = docs;
-        for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
-            let alone = docs & once & word;
-            if let Postings::Long(postings, _) = &part.postings
-                && alone != 0
-                && let Some(code) = postings.code(block, *rank)
-            {
-                let first = key * WINDOW + (block * 64) as u32 + alone.trailing_zeros();
-                let first = DocId(query.base + u64::from(first));
-                if self.seen[part.clause].rules_out(code, first, top) {
-                    left &= !alone;
-                }
-            }
-        }
-        left
     }
 
     /// Bound of what the lists add to a document.

@@ -193,10 +193,10 @@ impl Probe<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Takes documents of the lead that the first filter has, too.
+    /// Takes documents of the lead that the first of the required lists has, too.
     fn take_filtered(&mut self, both: &mut ContainerBuf) -> Result<()> {
-        let optional = self.others.optional.iter();
-        let bound = optional.map(|nth| u32::from(self.opened[*nth].best)).sum();
+        let others = self.others.optional.iter().chain(self.others.required);
+        let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
         let (lead, opened) = (self.lead, self.opened);
         let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
         let (list, filter) = match (&opened[lead].postings, filter) {
@@ -207,8 +207,16 @@ impl Probe<'_, '_, '_, '_> {
                 }
                 return Ok(());
             }
-            // Filters are long lists.
-            (Postings::Long(..), _) => return Ok(()),
+            (Postings::Long(list, _), Some(Postings::Short { docs, .. })) => {
+                for doc in *docs {
+                    let low = (doc % WINDOW) as u16;
+                    if let Some(rank) = list.directory.find(list.container(), low) {
+                        self.take(low, list.first_rank + rank, opened[lead].best)?;
+                    }
+                }
+                return Ok(());
+            }
+            (Postings::Long(..), None) => return Ok(()),
         };
         bitmap::and(list.container(), filter.container(), both);
         let (cut, weight) = (self.least_code(bound), opened[lead].weight);

@@ -250,7 +250,7 @@ impl Parts {
         &'p self,
         clauses: &'p [Clause<'_>],
         window: &Window,
-    ) -> impl Iterator<Item = (usize, u32, Option<u8>)> + Clone {
+    ) -> impl Iterator<Item = (usize, u32, Option<u8>)> {
         self.of_windows[window.parts.clone()].iter().map(|part| {
             let code = match &clauses[part.clause].list {
                 RankedList::Short(_) => None,

@@ -15,8 +15,6 @@ pub(super) struct Query<'q, 's> {
     pub(super) offered: &'q [u32],
     /// Clauses from this one on only filter: every match is in their lists, which are long.
     pub(super) first_filter: usize,
-    /// Whether documents have at least as many words in one field as clauses that score.
-    pub(super) are_words_of_one_field: bool,
 }
 
 impl Query<'_, '_> {

@@ -102,7 +102,13 @@ impl Corpus {
             }
         }
         let needed = if query.all { query.words.len() } else { 1 };
-        let matching = sums.into_iter().filter(|(_, (_, n))| *n >= needed);
+        let passes = |doc: u64| {
+            query.filters.iter().all(|word| {
+                let postings = &self.postings[word.field][&word.text];
+                postings.binary_search_by_key(&doc, |posting| posting.0).is_ok()
+            })
+        };
+        let matching = sums.into_iter().filter(|(doc, (_, n))| *n >= needed && passes(*doc));
         let mut found: Vec<_> =
             matching.map(|(doc, (score, _))| Scored::new(score, DocId(doc))).collect();
         found.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.doc().0.cmp(&b.doc().0)));
@@ -122,17 +128,18 @@ impl Corpus {
         scoring: &[Arc<FieldScoring>; 2],
     ) -> Option<Vec<Clause<'s>>> {
         let mut clauses = vec![];
-        for word in &query.words {
+        for (nth, word) in query.words.iter().chain(&query.filters).enumerate() {
+            let is_filter = nth >= query.words.len();
             let field = segment.field(FIELDS[word.field]);
             let info = field.terms().unwrap().get(word.text.as_bytes()).unwrap();
             match info {
                 Some(info) => clauses.push(Clause {
                     list: field.ranked(&info).unwrap(),
-                    weight: self.weight(word, scoring),
+                    weight: if is_filter { 0.0 } else { self.weight(word, scoring) },
                     lengths: field.lengths().unwrap().unwrap(),
                     scoring: Arc::clone(&scoring[word.field]),
                 }),
-                None if query.all => return None,
+                None if query.all || is_filter => return None,
                 None => {}
             }
         }
@@ -149,13 +156,19 @@ impl Corpus {
         let mut top = Top::new(k, vec![]);
         let (mut base, mut prunings) = (0, vec![]);
         for segment in self.snapshot.readers() {
-            if let Some(clauses) = self.clauses(segment, query, scoring) {
+            let clauses = self.clauses(segment, query, scoring);
+            let has_words = |clauses: &Vec<Clause<'_>>| clauses.len() > query.filters.len();
+            if let Some(clauses) = clauses.filter(|clauses| query.all || has_words(clauses)) {
                 // Now and then the number of matches is wanted, too.
                 let count = k % 3 == 1;
                 let found = match query.all {
                     true => all_of(&clauses, count, base, &mut top, scratch),
-                    false => any_of(&clauses, clauses.len(), base, &mut top, scratch)
-                        .map(Option::unwrap_or_default),
+                    false => {
+                        let first_filter = clauses.len() - query.filters.len();
+                        let found = any_of(&clauses, first_filter, base, &mut top, scratch);
+                        // Bounds of nothing are none, and nothing is to be found.
+                        found.map(Option::unwrap_or_default)
+                    }
                 };
                 prunings.push(found.unwrap());
             } else {
@@ -196,8 +209,22 @@ impl Corpus {
             };
             let n_words = 1 + nth % words_max;
             let words = (0..n_words).map(|_| word()).collect();
+            let is_long = |word: &Word| {
+                let mut segments = self.snapshot.readers();
+                segments.all(|segment| {
+                    let field = segment.field(FIELDS[word.field]);
+                    let info = field.terms().unwrap().get(word.text.as_bytes()).unwrap();
+                    info.is_none_or(|info| info.df > 255)
+                })
+            };
+            let mut filters: Vec<Word> = (0..nth % 3).map(|_| word()).collect();
+            filters.retain(is_long);
             let scoring = [&usual, &usual, &unusual, &flat][random.below(4) as usize];
-            let query = Query { words, all: random.below(2) == 0 };
+            let all = random.below(2) == 0;
+            if all {
+                filters.clear();
+            }
+            let query = Query { words, filters, all };
             self.check(&query, scoring, &mut scratch);
         }
     }
@@ -206,6 +233,8 @@ impl Corpus {
 #[derive(Debug)]
 struct Query {
     words: Vec<Word>,
+    /// Words of which all matches have all, and which score nothing.
+    filters: Vec<Word>,
     all: bool,
 }
 
@@ -319,7 +348,7 @@ fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
     for n in [31, 32, 33, 70] {
         let word = |nth: usize| words[nth % words.len()].clone();
         let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
-        let query = Query { words, all: false };
+        let query = Query { words, filters: vec![], all: false };
         corpus.check(&query, &scoring, &mut Scratch::default());
     }
 }
@@ -328,7 +357,7 @@ fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
 fn of_many_equal_scores_the_first_are_enough() {
     let corpus = Corpus::new(&[5 * WINDOW + 77], &titles());
     let word = Word { field: 0, text: "clustered".into(), boost: 1.0 };
-    let query = Query { words: vec![word], all: true };
+    let query = Query { words: vec![word], filters: vec![], all: true };
     let scoring = corpus.scoring(Parameters::default());
     let (found, prunings) = corpus.found(&query, 10, &scoring, &mut Scratch::default());
     let expected = corpus.expected(&query, &scoring);
@@ -350,7 +379,7 @@ fn a_short_list_is_looked_up_in_the_others() {
     let mut n_found = 0;
     for others in words.iter().flat_map(|a| words.iter().map(move |b| [a, b])) {
         let words = vec![word(others[0]), word(&"t1000".to_owned()), word(others[1])];
-        let query = Query { words, all: true };
+        let query = Query { words, filters: vec![], all: true };
         corpus.check(&query, &scoring, &mut Scratch::default());
         n_found += corpus.found(&query, 10, &scoring, &mut Scratch::default()).0.len();
     }

@@ -47,12 +47,6 @@ impl TieCache {
         }
     }
 
-    /// Whether most codes tell scores apart, as where texts are short: only there equal scores are many.
-    #[inline]
-    pub(super) fn tells_most(&self) -> bool {
-        self.from.is_some_and(|(from, _)| from <= 128)
-    }
-
     /// Whether a document with this code tells what others with it score.
     #[inline]
     pub(super) fn tells(&self, code: u8) -> bool {
