@@ -24,7 +24,7 @@ impl Graph {
     }
 
     #[inline]
-    pub(super) fn terms_of(&self, doc: u32) -> &[u32] {
+    pub(crate) fn terms_of(&self, doc: u32) -> &[u32] {
         let doc = doc as usize;
         &self.terms[self.starts[doc] as usize..self.starts[doc + 1] as usize]
     }
@@ -46,7 +46,9 @@ impl GraphBuilder {
     /// First turn: a document has a term. There must be no more than [`POSTINGS_MAX`].
     #[inline]
     pub(crate) fn count(&mut self, doc: u32) {
-        self.places[doc as usize] += 1;
+        if let Some(place) = self.places.get_mut(doc as usize) {
+            *place += 1;
+        }
     }
 
     /// Between the turns.
@@ -61,9 +63,11 @@ impl GraphBuilder {
     /// Second turn: a document has this term.
     #[inline]
     pub(crate) fn add(&mut self, doc: u32, term: u32) {
-        let place = &mut self.places[doc as usize];
-        self.terms[*place as usize] = term;
-        *place += 1;
+        let Some(place) = self.places.get_mut(doc as usize) else { return };
+        if let Some(slot) = self.terms.get_mut(*place as usize) {
+            *slot = term;
+            *place += 1;
+        }
     }
 
     /// The graph, where both turns brought the same.
