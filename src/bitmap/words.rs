@@ -98,14 +98,28 @@ pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_
             card
         }
         Container::Run(runs) => {
-            for (at, mask) in Runs::new(runs).flat_map(masks) {
-                if let Some(word) = words.get_mut(at) {
-                    *word = O::apply(u64::from_le_bytes(*word), mask).to_le_bytes();
-                }
-            }
+            Runs::new(runs).for_each(|run| apply_run::<O>(words, &run));
             bitmaps::count(words)
         }
         Container::Bitmap(other) => bitmaps::combine_in_place::<O>(words, other),
+    }
+}
+
+/// Applies a run, which is not empty, to the words that it touches: to those that lie in it without a mask, many at a time.
+fn apply_run<O: WordOp>(words: &mut Words, run: &Range<u32>) {
+    let apply = |word: &mut [u8; 8], mask: u64| {
+        *word = O::apply(u64::from_le_bytes(*word), mask).to_le_bytes();
+    };
+    let (first, last) = (run.start / 64, (run.end - 1) / 64);
+    let Some((word, rest)) =
+        words.get_mut(first as usize..=last as usize).and_then(<[_]>::split_first_mut)
+    else {
+        return;
+    };
+    apply(word, bitmaps::mask(run, first));
+    if let Some((word, between)) = rest.split_last_mut() {
+        apply(word, bitmaps::mask(run, last));
+        between.iter_mut().for_each(|word| apply(word, u64::MAX));
     }
 }
 
@@ -187,6 +201,18 @@ mod tests {
                 })
                 .collect();
             assert_eq!(values, (start..end).collect::<Vec<_>>(), "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn runs_change_exactly_the_bits_that_they_have() {
+        use crate::simd::bitmaps::{Or, Xor};
+        for (start, end) in [(0, 1), (63, 65), (64, 128), (5, 900), (65_535, 65_536), (0, 65_536)] {
+            let run = super::super::runs::run_bytes(start..end);
+            let mut words = EMPTY;
+            assert_eq!(apply::<Or>(&mut words, 0, Container::Run(&[run])), end - start);
+            assert!(Bits::new(&words, 0).map(u32::from).eq(start..end), "{start}..{end}");
+            assert_eq!(apply::<Xor>(&mut words, end - start, Container::Run(&[run])), 0);
         }
     }
 
