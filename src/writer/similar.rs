@@ -23,6 +23,8 @@ use rayon::ThreadPool;
 const TERMS_PER_DOC: u64 = 96;
 /// Documents of a term at the least.
 const TERM_DOCS_MIN: u32 = 4;
+/// Documents that a container of a posting list has room for.
+const CONTAINER_DOCS: u32 = 1 << 16;
 /// What reading a document of a term takes about, in nanoseconds.
 const DOC_NS: u64 = 3;
 
@@ -52,8 +54,27 @@ pub(super) fn number(
     similarity: &Similarity<'_>,
     on_progress: impl FnMut(u64, u64),
 ) -> Result<Option<Vec<u32>>> {
-    let numbers = bisection::order(&graph(all, similarity)?, similarity.pool, on_progress)?;
+    let graph = graph(all, similarity)?;
+    let mut numbers = bisection::order(&graph, similarity.pool, on_progress)?;
+    put_long_documents_last(&graph, &mut numbers);
     Ok((!numbers.is_sorted()).then_some(numbers))
+}
+
+/// Turns the order round where long documents come first: bisection brings those of many terms together at one end, whichever.
+/// The last container of a list has fewer documents than there is room for. With the short ones, frequent words would have an array
+/// there, which is slow, instead of a bitmap.
+fn put_long_documents_last(graph: &Graph, numbers: &mut [u32]) {
+    let n_docs = graph.n_docs();
+    let n_last = n_docs % CONTAINER_DOCS;
+    let (mut of_first, mut of_last) = (0, 0);
+    for (doc, number) in (0..).zip(&*numbers) {
+        let n_terms = graph.terms_of(doc).len() as u64;
+        of_first += if *number < n_last { n_terms } else { 0 };
+        of_last += if *number >= n_docs - n_last { n_terms } else { 0 };
+    }
+    if of_first > of_last && n_docs > CONTAINER_DOCS {
+        numbers.iter_mut().for_each(|number| *number = n_docs - 1 - *number);
+    }
 }
 
 /// Which of the terms that are looked at each document has.
