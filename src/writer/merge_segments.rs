@@ -64,15 +64,20 @@ impl<'p> Reordering<'p> {
     pub(super) fn by_schema(schema: &Schema, resources: &'p Resources, n_docs: u64) -> Self {
         let fields = schema.similarity_field_ids();
         let is_large = n_docs >= SIMILARITY_DOCS_MIN.into();
-        let similarity = (is_large && !fields.is_empty())
-            .then(|| Similarity::of_fields(fields.to_vec(), resources));
-        Reordering { room: resources.reorder_bytes(), similarity }
+        match is_large && !fields.is_empty() {
+            true => Self::by_similarity(fields, resources),
+            false => Reordering { room: resources.reorder_bytes(), similarity: None },
+        }
     }
 
     /// By the terms of some fields, however few documents there are.
     pub(super) fn by_similarity(fields: &[FieldId], resources: &'p Resources) -> Self {
-        let similarity = Some(Similarity::of_fields(fields.to_vec(), resources));
-        Reordering { room: resources.reorder_bytes(), similarity }
+        let similarity = Similarity {
+            fields: fields.to_vec(),
+            memory_bytes: resources.similarity_bytes(),
+            pool: resources.pool(),
+        };
+        Reordering { room: resources.reorder_bytes(), similarity: Some(similarity) }
     }
 
     /// The same on one thread alone.

@@ -15,6 +15,7 @@ mod merge_policy;
 mod merge_runs;
 mod merge_segments;
 mod merge_terms;
+mod merged_terms;
 mod merging;
 #[cfg(test)]
 mod occurrence_tests;

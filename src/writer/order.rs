@@ -8,7 +8,7 @@ use crate::segment::order::{OrderRank, OrderRanks};
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
-use crate::writer::merge_terms::MergedTerms;
+use crate::writer::merged_terms::MergedTerms;
 use crate::writer::similar::{self, Similarity};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

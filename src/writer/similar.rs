@@ -14,8 +14,7 @@ use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
-use crate::writer::merge_terms::MergedTerms;
-use crate::writer::pipeline::Resources;
+use crate::writer::merged_terms::MergedTerms;
 use rayon::ThreadPool;
 
 /// Terms of each document at the most, at the mean of all. With 96 of the 250 that an article has, the gaps of all lists
@@ -37,12 +36,6 @@ pub(super) struct Similarity<'p> {
     pub(super) memory_bytes: usize,
     /// The threads that help; none where this one is alone.
     pub(super) pool: Option<&'p ThreadPool>,
-}
-
-impl<'p> Similarity<'p> {
-    pub(super) fn of_fields(fields: Vec<FieldId>, resources: &'p Resources) -> Self {
-        Similarity { fields, memory_bytes: resources.similarity_bytes(), pool: resources.pool() }
-    }
 }
 
 /// Segments, each with the numbers that its documents have as they stand behind each other.
