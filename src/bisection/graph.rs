@@ -19,7 +19,7 @@ impl Graph {
         self.starts.len() as u32 - 1
     }
 
-    pub(super) fn n_terms(&self) -> u32 {
+    pub(crate) fn n_terms(&self) -> u32 {
         self.n_terms
     }
 

@@ -77,13 +77,16 @@ pub(super) fn masks(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     touched.map(move |at| (at as usize, bitmaps::mask(&(start..end), at)))
 }
 
+/// Values of an array from which on it takes less to count all bits again than each as it changes.
+const COUNTED_ANEW_MIN: usize = 64;
+
 /// Applies the values of an array or of runs to the words they touch, and returns the new
 /// cardinality, `card` having been the old one. Only for operations that leave a word as it is
 /// where the other set is empty, which excludes AND.
 pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_>) -> u32 {
     debug_assert!(O::apply(5, 0) == 5 || other.kind() == ContainerKind::Bitmap, "AND of a part");
     match other {
-        Container::Array(values) => {
+        Container::Array(values) if values.len() < COUNTED_ANEW_MIN => {
             let mut card = card;
             for &value in values {
                 let value = u16::from_le_bytes(value);
@@ -96,6 +99,17 @@ pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_
                 card = card.wrapping_add(is as u32).wrapping_sub(was as u32);
             }
             card
+        }
+        Container::Array(values) => {
+            // By bytes: of values that ascend, the next is often in the same word, which would wait for this one.
+            let bytes = words.as_flattened_mut();
+            for &value in values {
+                let value = u16::from_le_bytes(value);
+                if let Some(byte) = bytes.get_mut(usize::from(value >> 3)) {
+                    *byte = O::apply(u64::from(*byte), 1 << (value & 7)) as u8;
+                }
+            }
+            bitmaps::count(words)
         }
         Container::Run(runs) => {
             Runs::new(runs).for_each(|run| apply_run::<O>(words, &run));

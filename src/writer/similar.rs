@@ -24,6 +24,9 @@ const TERMS_PER_DOC: u64 = 96;
 const TERM_DOCS_MIN: u32 = 4;
 /// Documents that a container of a posting list has room for.
 const CONTAINER_DOCS: u32 = 1 << 16;
+/// What a container takes at the most, and a document of one that takes less.
+const BITMAP_BYTES: u32 = CONTAINER_DOCS / 8;
+const ARRAY_VALUE_BYTES: u32 = 2;
 /// What reading a document of a term takes about, in nanoseconds.
 const DOC_NS: u64 = 3;
 
@@ -49,25 +52,42 @@ pub(super) fn number(
 ) -> Result<Option<Vec<u32>>> {
     let graph = graph(all, similarity)?;
     let mut numbers = bisection::order(&graph, similarity.pool, on_progress)?;
-    put_long_documents_last(&graph, &mut numbers);
+    turn_round_where_smaller(&graph, &mut numbers);
     Ok((!numbers.is_sorted()).then_some(numbers))
 }
 
-/// Turns the order round where long documents come first: bisection brings those of many terms together at one end, whichever.
-/// The last container of a list has fewer documents than there is room for. With the short ones, frequent words would have an array
-/// there, which is slow, instead of a bitmap.
-fn put_long_documents_last(graph: &Graph, numbers: &mut [u32]) {
+/// Turns the order round where lists take fewer bytes then: bisection brings long documents together at one end, whichever, and a
+/// container of a list that has most of them is a bitmap, which is smaller than the arrays of two that share them, and faster.
+/// Only the last container is one of fewer documents than there is room for.
+fn turn_round_where_smaller(graph: &Graph, numbers: &mut [u32]) {
     let n_docs = graph.n_docs();
-    let n_last = n_docs % CONTAINER_DOCS;
-    let (mut of_first, mut of_last) = (0, 0);
-    for (doc, number) in (0..).zip(&*numbers) {
-        let n_terms = graph.terms_of(doc).len() as u64;
-        of_first += if *number < n_last { n_terms } else { 0 };
-        of_last += if *number >= n_docs - n_last { n_terms } else { 0 };
+    if n_docs <= CONTAINER_DOCS {
+        return;
     }
-    if of_first > of_last && n_docs > CONTAINER_DOCS {
+    let mut docs = vec![0; numbers.len()];
+    (0..).zip(&*numbers).for_each(|(doc, number)| docs[*number as usize] = doc);
+    let as_it_is = list_bytes(graph, &docs);
+    docs.reverse();
+    if list_bytes(graph, &docs) < as_it_is {
         numbers.iter_mut().for_each(|number| *number = n_docs - 1 - *number);
     }
+}
+
+/// About how many bytes the containers of all lists take with the documents in this order.
+fn list_bytes(graph: &Graph, docs: &[u32]) -> u64 {
+    let mut counts = vec![0u32; graph.n_terms() as usize];
+    let mut sum = 0;
+    for container in docs.chunks(CONTAINER_DOCS as usize) {
+        let terms = || container.iter().flat_map(|doc| graph.terms_of(*doc));
+        for &term in terms() {
+            let count = &mut counts[term as usize];
+            *count += 1;
+            let is_array = *count <= BITMAP_BYTES / ARRAY_VALUE_BYTES;
+            sum += if is_array { u64::from(ARRAY_VALUE_BYTES) } else { 0 };
+        }
+        terms().for_each(|term| counts[*term as usize] = 0);
+    }
+    sum
 }
 
 /// Which of the terms that are looked at each document has.
