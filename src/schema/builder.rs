@@ -181,7 +181,7 @@ impl SchemaBuilder {
     ///
     /// # Cost
     ///
-    /// Posting lists become smaller, by some 14 % for articles, and ranked searches faster, as whole blocks of documents have nothing of what
+    /// Posting lists become smaller, by some 13 % for articles, and ranked searches faster, as whole blocks of documents have nothing of what
     /// is looked for.
     ///
     /// Whatever makes a segment of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more, be it a merge or what was added since the last commit or flush, finds
