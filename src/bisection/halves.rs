@@ -200,7 +200,7 @@ mod tests {
         assert!(seats.is_sorted());
         let mut beyond = Seat::new(3);
         beyond.set_bias(i64::MAX);
-        assert_eq!(beyond.bias(), i32::MAX.into());
+        assert_eq!(beyond.bias(), i64::from(i32::MAX));
     }
 
     #[test]

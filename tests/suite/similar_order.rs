@@ -140,7 +140,7 @@ fn large_segments_are_put_in_order_and_small_ones_stay() {
     assert!(!is_ordered(&index));
     add(&mut writer, topics(n).skip(n as usize - 100));
     writer.merge().unwrap();
-    assert_eq!(index.searcher().unwrap().n_docs(), n.into());
+    assert_eq!(index.searcher().unwrap().n_docs(), u64::from(n));
     assert!(is_ordered(&index), "{} borders", n_borders(&index));
     let report = index.inspect().unwrap();
     assert!(report.verify(|error| panic!("{error}")).is_sound());
