@@ -94,6 +94,17 @@ impl Scratch {
         }
     }
 
+    /// Where nothing speaks for either half, as each term has as many documents in both: lets a term speak that not all of so many
+    /// documents have. Whether there is one.
+    fn prefer_one(&mut self, n_docs: usize) -> bool {
+        let is_of_some = |term: &u32| {
+            let n: u32 = self.counts[*term as usize].iter().sum();
+            (n as usize) < n_docs
+        };
+        let term = self.terms.iter().copied().find(is_of_some);
+        term.inspect(|term| self.biases[*term as usize] = 1 << FRACTION_BITS).is_some()
+    }
+
     fn weigh(&self, graph: &Graph, seat: &mut Seat) {
         let biases = graph.terms_of(seat.doc()).iter().map(|term| self.biases[*term as usize]);
         seat.set_bias(biases.map(i64::from).sum());
@@ -102,6 +113,14 @@ impl Scratch {
     fn clear(&mut self) {
         self.terms.drain(..).for_each(|term| self.counts[term as usize] = [0; 2]);
     }
+}
+
+/// What the change of sides brings of the two documents that gain the most by it.
+fn gain(seats: &[Seat]) -> i64 {
+    let (left, right) = seats.split_at(seats.len() / 2);
+    let most = left.iter().map(|seat| seat.bias()).max();
+    let least = right.iter().map(|seat| seat.bias()).min();
+    most.zip(least).map_or(0, |(most, least)| most - least)
 }
 
 /// A step of some documents.
@@ -122,12 +141,11 @@ impl<A: Fn(usize) -> Result<()> + Sync> Step<'_, A> {
         for round in 0..ROUNDS_MAX {
             scratch.weigh_terms();
             self.weigh(seats, scratch)?;
-            let (left, right) = seats.split_at(middle);
-            let most = left.iter().map(|seat| seat.bias()).max();
-            let least = right.iter().map(|seat| seat.bias()).min();
-            let gain = most.zip(least).map_or(0, |(most, least)| most - least);
+            if round == 0 && gain(seats) == 0 && scratch.prefer_one(seats.len()) {
+                self.weigh(seats, scratch)?;
+            }
             // Less and less is worth another round.
-            if gain <= round << FRACTION_BITS {
+            if gain(seats) <= round << FRACTION_BITS {
                 break;
             }
             seats.select_nth_unstable(middle);
@@ -205,19 +223,22 @@ mod tests {
 
     #[test]
     fn documents_of_the_same_terms_come_to_stand_in_the_same_half() {
-        // Of two kinds, mixed, each with a term of its own, too.
-        let docs: Vec<Vec<u32>> = (0..40).map(|doc| vec![doc * 7 % 2, 2 + doc]).collect();
-        let docs: Vec<&[u32]> = docs.iter().map(|terms| &terms[..]).collect();
-        let graph = graph::of(&docs, 42);
-        let mut scratch = Scratch::new(42);
-        for is_shared in [false, true] {
+        // Of two kinds, mixed, or only those in the middle, each with a term of its own, too.
+        let mixed = |doc: u32| doc % 2;
+        let in_the_middle = |doc: u32| if (12..28).contains(&doc) { doc % 2 } else { doc / 28 };
+        let kinds: [&dyn Fn(u32) -> u32; 2] = [&mixed, &in_the_middle];
+        for (kind, is_shared) in kinds.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+            let docs: Vec<Vec<u32>> = (0..40).map(|doc| vec![kind(doc), 2 + doc]).collect();
+            let docs: Vec<&[u32]> = docs.iter().map(|terms| &terms[..]).collect();
+            let graph = graph::of(&docs, 42);
+            let mut scratch = Scratch::new(42);
             let step = Step { graph: &graph, is_shared, ask: &|_| Ok(()) };
             let mut seats: Vec<_> = (0..40).map(Seat::new).collect();
             step.split(&mut seats, &mut scratch).unwrap();
             let halves = seats.chunks(20).map(|half| half.iter().map(|seat| seat.doc()));
             for half in halves {
                 assert!(half.clone().is_sorted());
-                let kinds: Vec<u32> = half.map(|doc| doc % 2).collect();
+                let kinds: Vec<u32> = half.map(kind).collect();
                 assert!(kinds.windows(2).all(|two| two[0] == two[1]), "{kinds:?}");
             }
         }
