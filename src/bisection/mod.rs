@@ -3,7 +3,7 @@
 //! Posting lists keep the gaps between documents, so they are the smaller the nearer the documents of a term stand, and whole
 //! blocks of them can be left out by their bounds. To find the best order is hopeless; this one comes near to it: all
 //! documents are put in two halves that share as few terms as can be, then each half in halves of its own, down to
-//! [`LEAF_DOCS`] documents, which stay as they stood.
+//! [`LEAF_DOCS`](levels::LEAF_DOCS) documents, which stay as they stood.
 //! A [step](halves) begins with the order that there is, weighs each document by where the others with its terms
 //! stand, and lets those change sides that gain the most by it, again and again.
 //!
@@ -19,32 +19,21 @@
 //!
 //! # Cost
 //!
-//! Up to twenty passes over the postings for each of log2(documents / [`LEAF_DOCS`]) levels, about 1 ns a posting. Memory: the graph,
+//! Up to twenty passes over the postings for each of log2(documents / 32) levels, about 1 ns a posting. Memory: the graph,
 //! 8 bytes a document, and 16 bytes a term for each thread.
 
 mod graph;
 mod halves;
+mod levels;
 mod log2;
+mod team;
 
 pub(crate) use graph::{Graph, GraphBuilder, POSTING_BYTES, POSTINGS_MAX};
 
-use crate::budget;
-use crate::error::{Error, ErrorKind, Result};
-use halves::{Scratch, Seat, Step};
+use crate::error::Result;
+use halves::Seat;
 use rayon::ThreadPool;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
-/// Documents that are not split any more: what is left to gain is less than a step takes.
-const LEAF_DOCS: usize = 32;
-/// Documents that one thread splits down to the last.
-const ALONE_DOCS: usize = 1 << 12;
-/// What a document takes about in one round, in nanoseconds.
-const DOC_NS: u64 = 50;
-/// How often whoever waits for other threads tells how far they are, and asks whether to stop.
-const TICK: Duration = Duration::from_millis(5);
+use std::sync::Arc;
 
 /// The number that each document gets, by its number in the graph. On the threads of a pool, or on this one alone;
 /// `on_progress` is told on this thread, now and then, how much is done and how much there is to do.
@@ -53,144 +42,33 @@ const TICK: Duration = Duration::from_millis(5);
 ///
 /// [`ErrorKind::Cancelled`] and [`ErrorKind::Timeout`], by the budget of this thread.
 pub(crate) fn order(
-    graph: &Graph,
+    graph: &Arc<Graph>,
     pool: Option<&ThreadPool>,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Vec<u32>> {
-    let mut seats: Vec<_> = (0..graph.n_docs()).map(Seat::new).collect();
-    let total = work_of(seats.len());
+    let seats: Vec<_> = (0..graph.n_docs()).map(Seat::new).collect();
+    let total = levels::work_of(seats.len());
     let mut tell = |done: u64| on_progress(done.min(total), total);
     tell(0);
-    match pool {
-        None => alone(graph, &mut seats, &mut tell)?,
-        Some(pool) => shared(graph, &mut seats, pool, &mut tell)?,
-    }
+    let seats = match pool {
+        None => levels::split_alone(graph, seats, &mut tell)?,
+        Some(pool) => team::split_on(pool, graph, seats, &mut tell)?,
+    };
     let mut numbers = vec![0; seats.len()];
     (0..).zip(&seats).for_each(|(number, seat)| numbers[seat.doc() as usize] = number);
     Ok(numbers)
-}
-
-/// Documents that are put in halves in all, each as often as it is.
-fn work_of(n_docs: usize) -> u64 {
-    let (mut largest, mut levels) = (n_docs, 0);
-    while largest > LEAF_DOCS {
-        (largest, levels) = (largest.div_ceil(2), levels + 1);
-    }
-    n_docs as u64 * levels
-}
-
-fn alone(graph: &Graph, seats: &mut [Seat], tell: &mut impl FnMut(u64)) -> Result<()> {
-    let step = Step { graph, is_shared: false, ask: &|n| budget::work(DOC_NS * n as u64) };
-    let mut done = 0;
-    split_all(&step, seats, &mut Scratch::new(graph.n_terms()), |n| {
-        done += n as u64;
-        tell(done);
-    })
-}
-
-/// Splits documents, and their halves, down to the last; `did` is told of how many were put in halves.
-fn split_all<A: Fn(usize) -> Result<()> + Sync>(
-    step: &Step<'_, A>,
-    seats: &mut [Seat],
-    scratch: &mut Scratch,
-    mut did: impl FnMut(usize),
-) -> Result<()> {
-    let mut left = vec![seats];
-    while let Some(seats) = left.pop() {
-        if seats.len() > LEAF_DOCS {
-            step.split(seats, scratch)?;
-            did(seats.len());
-            let (first, second) = seats.split_at_mut(seats.len() / 2);
-            left.extend([second, first]);
-        }
-    }
-    Ok(())
-}
-
-/// The same on the threads of a pool, for which this one waits.
-fn shared(
-    graph: &Graph,
-    seats: &mut [Seat],
-    pool: &ThreadPool,
-    tell: &mut impl FnMut(u64),
-) -> Result<()> {
-    let team = Team {
-        graph,
-        shared_docs_min: seats.len() / pool.current_num_threads().max(1),
-        scratches: Mutex::default(),
-        stops: AtomicBool::new(false),
-        n_done: AtomicU64::new(0),
-    };
-    let (ended, end) = channel();
-    pool.in_place_scope(|scope| {
-        scope.spawn(|_| {
-            let ended: Sender<()> = ended;
-            // It ends early where whoever waits says so, and knows why.
-            let _ = team.split_all(seats);
-            drop(ended);
-        });
-        let mut stopped = Ok(());
-        while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            if stopped.is_ok() {
-                stopped = budget::work(TICK.as_nanos() as u64);
-                team.stops.store(stopped.is_err(), Ordering::Relaxed);
-                tell(team.n_done.load(Ordering::Relaxed));
-            }
-        }
-        stopped
-    })
-}
-
-/// The threads that split documents together.
-struct Team<'g> {
-    graph: &'g Graph,
-    /// Documents whose step is worth more than one thread, as there are not as many steps as threads yet.
-    shared_docs_min: usize,
-    /// Those that no thread uses.
-    scratches: Mutex<Vec<Scratch>>,
-    stops: AtomicBool,
-    n_done: AtomicU64,
-}
-
-impl Team<'_> {
-    fn split_all(&self, seats: &mut [Seat]) -> Result<()> {
-        let ask = |_| match self.stops.load(Ordering::Relaxed) {
-            true => Err(Error::new(ErrorKind::Cancelled, "ordering documents by similarity")),
-            false => Ok(()),
-        };
-        let is_shared = seats.len() > self.shared_docs_min;
-        let step = Step { graph: self.graph, is_shared, ask: &ask };
-        let did = |n: usize| _ = self.n_done.fetch_add(n as u64, Ordering::Relaxed);
-        if seats.len() <= ALONE_DOCS {
-            return self.with_scratch(|scratch| split_all(&step, seats, scratch, did));
-        }
-        // Not for as long as the halves take: another step may run on this thread meanwhile.
-        self.with_scratch(|scratch| step.split(seats, scratch))?;
-        did(seats.len());
-        let (first, second) = seats.split_at_mut(seats.len() / 2);
-        let (first, second) = rayon::join(|| self.split_all(first), || self.split_all(second));
-        first.and(second)
-    }
-
-    fn with_scratch(&self, f: impl FnOnce(&mut Scratch) -> Result<()>) -> Result<()> {
-        let free = || self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = free().pop();
-        let mut scratch = taken.unwrap_or_else(|| Scratch::new(self.graph.n_terms()));
-        f(&mut scratch)?;
-        free().push(scratch);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::budget::{Budget, CancelToken};
+    use crate::error::ErrorKind;
     use rayon::ThreadPoolBuilder;
 
     /// Documents of topics, in an order that has nothing to do with these: a term that all have, some of the topic, and one of
     /// few others.
-    fn topics(n_docs: u32, n_topics: u32) -> (Graph, impl Fn(u32) -> u32) {
+    fn topics(n_docs: u32, n_topics: u32) -> (Arc<Graph>, impl Fn(u32) -> u32) {
         let topic_of = move |doc: u32| doc.wrapping_mul(2_654_435_761) >> 7 & (n_topics - 1);
         let docs: Vec<Vec<u32>> = (0..n_docs)
             .map(|doc| {
@@ -200,7 +78,7 @@ mod tests {
             })
             .collect();
         let docs: Vec<&[u32]> = docs.iter().map(|terms| &terms[..]).collect();
-        (graph::of(&docs, 1 + n_topics * 4 + 97), topic_of)
+        (Arc::new(graph::of(&docs, 1 + n_topics * 4 + 97)), topic_of)
     }
 
     fn pool(threads: usize) -> ThreadPool {
@@ -238,7 +116,7 @@ mod tests {
     fn documents_without_terms_and_those_of_the_same_stay_as_they_stand() {
         for terms in [&[][..], &[0, 1]] {
             let docs = vec![terms; 1_000];
-            let numbers = order(&graph::of(&docs, 2), None, |_, _| ()).unwrap();
+            let numbers = order(&Arc::new(graph::of(&docs, 2)), None, |_, _| ()).unwrap();
             assert!(numbers.into_iter().eq(0..1_000));
         }
     }
@@ -261,5 +139,19 @@ mod tests {
             let stopped = Budget::stopping_at(n).run(|| order(&graph, None, |_, _| ()));
             assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
         }
+    }
+    /// As where they wait for whoever orders, who would wait for them.
+    #[test]
+    fn it_does_not_wait_for_threads_that_are_busy() {
+        let (graph, _) = topics(10_000, 16);
+        let expected = order(&graph, None, |_, _| ()).unwrap();
+        let pool = pool(2);
+        let ends = Arc::new(std::sync::Barrier::new(3));
+        for _ in 0..2 {
+            let ends = Arc::clone(&ends);
+            pool.spawn(move || _ = ends.wait());
+        }
+        assert_eq!(order(&graph, Some(&pool), |_, _| ()).unwrap(), expected);
+        ends.wait();
     }
 }
