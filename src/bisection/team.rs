@@ -85,7 +85,7 @@ impl Team {
             false => Ok(()),
         };
         let is_shared = seats.len() > self.shared_docs_min;
-        let step = Step { graph: &*self.graph, is_shared, ask: &ask };
+        let step = Step { graph: &self.graph, is_shared, ask: &ask };
         let did = |n: usize| _ = self.n_done.fetch_add(n as u64, Ordering::Relaxed);
         if seats.len() <= ALONE_DOCS {
             return self.with_scratch(|scratch| split_all(&step, seats, scratch, did));

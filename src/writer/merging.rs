@@ -273,7 +273,7 @@ impl IndexWriter {
         if groups.is_empty() {
             return Ok(first);
         }
-        self.merge_groups(first, groups, &[])
+        self.merge_groups(first, groups.into_iter(), &[])
     }
 
     /// Makes all segments one, as [`merge`](Self::merge), and puts its documents in an order in which those of the same words stand
@@ -316,7 +316,7 @@ impl IndexWriter {
         }
         match self.staging.segments().len() {
             0 => Ok(first),
-            n => self.merge_groups(first, vec![0..n], &fields),
+            n => self.merge_groups(first, std::iter::once(0..n), &fields),
         }
     }
 
@@ -340,12 +340,11 @@ impl IndexWriter {
     fn merge_groups(
         &mut self,
         first: CommitInfo,
-        groups: Vec<Range<usize>>,
+        groups: impl DoubleEndedIterator<Item = Range<usize>>,
         fields: &[FieldId],
     ) -> Result<CommitInfo> {
         // What was added stands by now, whatever becomes of the merge. From the back, so that the others stay where they are.
-        let mut groups = groups.into_iter().rev();
-        let merged = groups.try_for_each(|group| self.merge_range(group, true, fields));
+        let merged = groups.rev().try_for_each(|group| self.merge_range(group, true, fields));
         let merged = merged.and_then(|()| self.attempt(Self::commit_staging));
         let manifest = merged.map_err(|error| error.outcome(CommitOutcome::Committed))?;
         let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
