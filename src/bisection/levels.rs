@@ -2,13 +2,11 @@
 
 use super::graph::Graph;
 use super::halves::{Scratch, Seat, Step};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 
 /// Documents that are not split any more: what is left to gain is less than a step takes.
 pub(super) const LEAF_DOCS: usize = 32;
-/// What a document takes about in one round, in nanoseconds.
-const DOC_NS: u64 = 50;
 
 /// Documents that are put in halves in all, each as often as it is.
 pub(super) fn work_of(n_docs: usize) -> u64 {
@@ -25,7 +23,7 @@ pub(super) fn split_alone(
     mut seats: Vec<Seat>,
     tell: &mut impl FnMut(u64),
 ) -> Result<Vec<Seat>> {
-    let step = Step { graph, is_shared: false, ask: &|n| budget::work(DOC_NS * n as u64) };
+    let step = Step { graph, is_shared: false, ask: &|n| budget::work(ns::DOC_WEIGHED * n as u64) };
     let mut done = 0;
     split_all(&step, &mut seats, &mut Scratch::new(graph.n_terms()), |n| {
         done += n as u64;

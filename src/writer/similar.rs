@@ -8,7 +8,7 @@
 //! [bisection](crate::bisection). Memory for one term's documents beside the graph.
 
 use crate::bisection::{self, Graph, GraphBuilder, POSTING_BYTES, POSTINGS_MAX};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
@@ -28,8 +28,6 @@ const CONTAINER_DOCS: u32 = 1 << 16;
 /// What a container takes at the most, and a document of one that takes less.
 const BITMAP_BYTES: u32 = CONTAINER_DOCS / 8;
 const ARRAY_VALUE_BYTES: u32 = 2;
-/// What reading a document of a term takes about, in nanoseconds.
-const DOC_NS: u64 = 3;
 
 /// How documents are put in the order of similarity.
 #[derive(Clone, Debug)]
@@ -162,7 +160,7 @@ impl Wanted {
                         .field(field)
                         .postings(info)?
                         .decode_into(segment.n_docs(), &mut docs)?;
-                    budget::work(DOC_NS * docs.len() as u64)?;
+                    budget::work(ns::SIMILAR_POSTING * docs.len() as u64)?;
                     // As many were counted on, and no document twice.
                     if docs.len() != info.df as usize || !docs.is_sorted_by(|a, b| a < b) {
                         return Err(Error::corrupt("reading the documents of a term")
