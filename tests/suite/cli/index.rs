@@ -150,7 +150,7 @@ fn documents_are_put_in_the_order_of_similarity() {
         .fails_with(&["--order-by-similarity", "--order-by"]);
     dir.write("i.jsonl", "{\"a\": 1, \"b\": \"two words\"}\n");
     dir.ok(&["index", "f.tp", "i.jsonl", "--order-by", "-a", "--quiet"]);
-    dir.run(&["merge", "f.tp", "--reorder"]).fails_with(&["f.tp", "the order -a"]);
+    dir.run(&["merge", "f.tp", "--reorder"]).fails_with(&["by similarity", "the order -a"]);
 }
 
 #[test]
