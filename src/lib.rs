@@ -89,6 +89,7 @@ mod document;
 pub mod analysis;
 pub mod storage;
 pub mod format;
+mod bisection;
 mod segment;
 mod expansion;
 pub mod query;

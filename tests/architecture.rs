@@ -28,7 +28,7 @@ const IN_RINGS: &[(&str, usize)] = &[
     ("segment", 3),
     ("sort", 5),
     ("value", 3),
-    ("writer", 13),
+    ("writer", 12),
 ];
 
 const READ_PATH: &[&str] =

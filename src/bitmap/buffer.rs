@@ -16,7 +16,7 @@ const RUNS_MAX: usize = 2048;
 /// buffers allocates nothing.
 ///
 /// Its cardinality is always known and always right. The kind is what the last operation found
-/// convenient; [`write_containers`](super::write_containers) chooses the smallest.
+/// convenient; [`write_containers`](super::write_containers) chooses the one that suits it.
 ///
 /// ```
 /// use treepie::bitmap::{self, Container, ContainerBuf};

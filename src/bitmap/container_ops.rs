@@ -6,7 +6,7 @@ use super::container::Container;
 use super::runs::{Runs, common_runs, joined_runs, runs_without, start_and_last};
 use super::words::{self, FULL};
 use crate::simd::arrays;
-use crate::simd::bitmaps::{self, And, AndNot, Or, WordOp, Xor};
+use crate::simd::bitmaps::{self, And, AndNot, Or, WordOp, Words, Xor};
 use std::ops::Range;
 
 /// How many values are in both containers; `a_card` and `b_card` are their cardinalities.
@@ -115,6 +115,9 @@ pub fn and(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
             out.shrink();
         }
         (Run(a), Run(b)) if out.try_fill_runs(common_runs(a, b)) => {}
+        (Bitmap(words), Run(runs)) | (Run(runs), Bitmap(words)) if are_few(runs) => {
+            out.fill_array(|slots| values_of_runs(words, runs, slots));
+        }
         (Bitmap(words), sparse) | (sparse, Bitmap(words)) => {
             out.set_words(sparse);
             out.apply::<And>(Bitmap(words));
@@ -283,6 +286,27 @@ fn values_in_runs(values: &[[u8; 2]], runs: &[[u8; 4]]) -> impl Iterator<Item = 
         rest = ahead.get(n_before..).unwrap_or_default();
         rest.first().is_some_and(|&run| start_and_last(run).0 <= value)
     })
+}
+
+/// Whether runs have no more values than an array.
+fn are_few(runs: &[[u8; 4]]) -> bool {
+    let n: u32 = Runs::new(runs).map(|run| run.end - run.start).sum();
+    n as usize <= ARRAY_MAX
+}
+
+/// The values of a bitmap that lie inside runs.
+fn values_of_runs(words: &Words, runs: &[[u8; 4]], slots: &mut [[u8; 2]]) -> usize {
+    let mut slots = slots.iter_mut();
+    let n_slots = slots.len();
+    for (at, mask) in Runs::new(runs).flat_map(words::masks) {
+        let mut word = words.get(at).map_or(0, |word| u64::from_le_bytes(*word)) & mask;
+        while word != 0 {
+            let Some(slot) = slots.next() else { return n_slots };
+            *slot = (at as u16 * 64 + word.trailing_zeros() as u16).to_le_bytes();
+            word &= word - 1;
+        }
+    }
+    n_slots - slots.len()
 }
 
 /// The stretches of ascending values that lie inside the runs.

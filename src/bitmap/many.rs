@@ -116,7 +116,8 @@ fn begin_and<'o, 'c>(
 }
 
 /// How many values are in at least one of the containers, each given with its cardinality. Of two
-/// by what they share, of more through one bitmap. Of no containers: none.
+/// by what they share, of more through one bitmap, with which the longest array is only compared. Of no
+/// containers: none.
 ///
 /// ```
 /// use treepie::bitmap::{Scratch, or_count_all};
@@ -131,8 +132,16 @@ pub fn or_count_all(operands: &[(Container<'_>, u32)], scratch: &mut Scratch) ->
         [] => 0,
         [(_, card)] => *card,
         [(a, a_card), (b, b_card)] => or_count(*a, *a_card, *b, *b_card),
-        [most @ .., (last, last_card)] => {
-            unite(most, &mut scratch.now);
+        all => {
+            // To put a value of an array in a bitmap takes four times as long as to look whether it is there.
+            let is_array = |at: &usize| {
+                all.get(*at).is_some_and(|(container, _)| container.kind() == ContainerKind::Array)
+            };
+            let card = |at: &usize| all.get(*at).map_or(0, |(_, card)| *card);
+            let last = (0..all.len()).filter(is_array).max_by_key(card).unwrap_or(all.len() - 1);
+            let (before, rest) = all.split_at(last);
+            let Some(((last, last_card), behind)) = rest.split_first() else { return 0 };
+            unite(before.iter().chain(behind), &mut scratch.now);
             let most = &scratch.now;
             or_count(most.as_container(), most.cardinality(), *last, *last_card)
         }
@@ -158,20 +167,21 @@ pub fn or_all(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
         [(only, _)] => out.set(*only),
         [(a, _), (b, _)] => or(*a, *b, out),
         _ => {
-            unite(operands, out);
+            unite(operands.iter(), out);
             out.shrink();
         }
     }
 }
 
 /// Unites through a bitmap, bitmaps first: the first is copied, and nothing is cleared for it.
-fn unite(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
+fn unite<'o, 'c: 'o>(
+    operands: impl Iterator<Item = &'o (Container<'c>, u32)> + Clone,
+    out: &mut ContainerBuf,
+) {
     out.clear();
-    let is_bitmap = |container: Container<'_>| container.kind() == ContainerKind::Bitmap;
-    for &(container, _) in operands.iter().filter(|&&(container, _)| is_bitmap(container)) {
-        out.or_with(container);
-    }
-    for &(container, _) in operands.iter().filter(|&&(container, _)| !is_bitmap(container)) {
-        out.or_with(container);
-    }
+    let containers = || operands.clone().map(|(container, _)| *container);
+    let is_bitmap = |container: &Container<'_>| container.kind() == ContainerKind::Bitmap;
+    containers().filter(is_bitmap).for_each(|container| out.or_with(container));
+    let others = containers().filter(|container| !is_bitmap(container));
+    others.for_each(|container| out.or_with(container));
 }

@@ -70,9 +70,9 @@
 //!    without gaps. (The specification would let them lie anywhere; nobody writes that.)
 //! 3. Values of an array ascend strictly; runs ascend, neither overlap nor touch, and end by
 //!    65,535; the cardinality in the head is the true one.
-//! 4. What we write has the smallest kind for each container, runs only where they take strictly
-//!    fewer bytes. So equal sets are equal bytes, those that the `roaring` crate writes after
-//!    `optimize`.
+//! 4. What we write has an array of up to 4,096 values and a bitmap of more, and runs only where
+//!    they take strictly fewer bytes, are at most 16 instead of a bitmap, and have 32 values each at
+//!    the mean instead of an array. So equal sets are equal bytes.
 //!
 //! # Checks
 //!
@@ -94,6 +94,14 @@
 //! The format is frozen by its specification; the cookies tell its two forms apart.
 //!
 //! # Why
+//!
+//! Runs that are many are slow, however few bytes they take: 30,000 values meet a bitmap in 54 ns as
+//! a bitmap and as 8 runs, as 128 runs in 450 and as 2,000 in 3,800, and 50 values of an array in 15 ns as a
+//! bitmap, as 16 runs in 130 and as 128 in 290. Beside arrays, where 4,000 values meet 500 others in 800 ns, 64 runs take
+//! 640 ns and 256 take 1,800. The bounds of invariant 4 are where runs become slower, by the sum over
+//! bitmaps, runs, and arrays of 50, 500 and 4,000 values. Documents that are put in an order, in which
+//! those of a term stand near each other, would otherwise turn the bitmaps of frequent words into
+//! thousands of runs.
 //!
 //! Roaring, because dense and sparse sets are both small and both fast, and because other programs
 //! read it. Views of our own, because the `roaring` crate decodes a list before it can answer, and

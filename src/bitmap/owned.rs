@@ -10,8 +10,8 @@ use std::fmt;
 
 /// An owned list: the bytes of the portable format, checked.
 ///
-/// Those we made ourselves are equal exactly if the sets are, because each container has its
-/// smallest kind; bytes from elsewhere may write the same set differently.
+/// Those we made ourselves are equal exactly if the sets are, because each container has the
+/// kind that its values say; bytes from elsewhere may write the same set differently.
 ///
 /// ```
 /// use treepie::bitmap::RoaringBuf;
@@ -135,7 +135,7 @@ impl fmt::Debug for RoaringBuf {
     }
 }
 
-/// Copies a bitmap of the `roaring` crate, each container in its smallest kind.
+/// Copies a bitmap of the `roaring` crate, each container in the kind that suits it.
 ///
 /// ```
 /// use roaring::RoaringBitmap;

@@ -77,13 +77,16 @@ pub(super) fn masks(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     touched.map(move |at| (at as usize, bitmaps::mask(&(start..end), at)))
 }
 
+/// Values of an array from which on it takes less to count all bits again than each as it changes.
+const COUNTED_ANEW_MIN: usize = 64;
+
 /// Applies the values of an array or of runs to the words they touch, and returns the new
 /// cardinality, `card` having been the old one. Only for operations that leave a word as it is
 /// where the other set is empty, which excludes AND.
 pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_>) -> u32 {
     debug_assert!(O::apply(5, 0) == 5 || other.kind() == ContainerKind::Bitmap, "AND of a part");
     match other {
-        Container::Array(values) => {
+        Container::Array(values) if values.len() < COUNTED_ANEW_MIN => {
             let mut card = card;
             for &value in values {
                 let value = u16::from_le_bytes(value);
@@ -97,15 +100,40 @@ pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_
             }
             card
         }
-        Container::Run(runs) => {
-            for (at, mask) in Runs::new(runs).flat_map(masks) {
-                if let Some(word) = words.get_mut(at) {
-                    *word = O::apply(u64::from_le_bytes(*word), mask).to_le_bytes();
+        Container::Array(values) => {
+            // By bytes: of values that ascend, the next is often in the same word, which would wait for this one.
+            let bytes = words.as_flattened_mut();
+            for &value in values {
+                let value = u16::from_le_bytes(value);
+                if let Some(byte) = bytes.get_mut(usize::from(value >> 3)) {
+                    *byte = O::apply(u64::from(*byte), 1 << (value & 7)) as u8;
                 }
             }
             bitmaps::count(words)
         }
+        Container::Run(runs) => {
+            Runs::new(runs).for_each(|run| apply_run::<O>(words, &run));
+            bitmaps::count(words)
+        }
         Container::Bitmap(other) => bitmaps::combine_in_place::<O>(words, other),
+    }
+}
+
+/// Applies a run, which is not empty, to the words that it touches: to those that lie in it without a mask, many at a time.
+fn apply_run<O: WordOp>(words: &mut Words, run: &Range<u32>) {
+    let apply = |word: &mut [u8; 8], mask: u64| {
+        *word = O::apply(u64::from_le_bytes(*word), mask).to_le_bytes();
+    };
+    let (first, last) = (run.start / 64, (run.end - 1) / 64);
+    let Some((word, rest)) =
+        words.get_mut(first as usize..=last as usize).and_then(<[_]>::split_first_mut)
+    else {
+        return;
+    };
+    apply(word, bitmaps::mask(run, first));
+    if let Some((word, between)) = rest.split_last_mut() {
+        apply(word, bitmaps::mask(run, last));
+        between.iter_mut().for_each(|word| apply(word, u64::MAX));
     }
 }
 
@@ -187,6 +215,18 @@ mod tests {
                 })
                 .collect();
             assert_eq!(values, (start..end).collect::<Vec<_>>(), "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn runs_change_exactly_the_bits_that_they_have() {
+        use crate::simd::bitmaps::{Or, Xor};
+        for (start, end) in [(0, 1), (63, 65), (64, 128), (5, 900), (65_535, 65_536), (0, 65_536)] {
+            let run = super::super::runs::run_bytes(start..end);
+            let mut words = EMPTY;
+            assert_eq!(apply::<Or>(&mut words, 0, Container::Run(&[run])), end - start);
+            assert!(Bits::new(&words, 0).map(u32::from).eq(start..end), "{start}..{end}");
+            assert_eq!(apply::<Xor>(&mut words, end - start, Container::Run(&[run])), 0);
         }
     }
 

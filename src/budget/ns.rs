@@ -164,6 +164,11 @@ pub(crate) const WORD_MARKED: u64 = 50;
 
 // Merges
 
+/// Weighing a document by its terms, for an order by similarity.
+pub(crate) const DOC_WEIGHED: u64 = 50;
+/// Reading a document of a term, for such an order.
+pub(crate) const SIMILAR_POSTING: u64 = 3;
+
 /// Asking of each document of a group of rows whether it is wanted.
 pub(crate) const STORED_GROUP_ASKED: u64 = 500;
 /// Reading the value that a document is ordered by.

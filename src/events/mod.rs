@@ -265,7 +265,7 @@ pub enum What {
         /// was told to have written.
         bytes: u64,
     },
-    /// Segments became one, or the documents of a new one were put [in order](crate::SchemaBuilder::order_by); a commit that follows
+    /// Segments became one, or the documents of a new one were put in order, [of fields](crate::SchemaBuilder::order_by) or [of similarity](crate::SchemaBuilder::order_by_similarity); a commit that follows
     /// makes it part of the index.
     #[non_exhaustive]
     Merge {

@@ -87,6 +87,8 @@ pub(super) const ADDED_FIELDS: u32 = 1024;
 pub(super) const ORDER: u32 = 2048;
 /// That of manifests of a schema with a field that is a copy of another.
 pub(super) const COPIES: u32 = 8192;
+/// That of manifests of a schema that says to lay similar documents near each other.
+pub(super) const SIMILARITY: u32 = 16_384;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -105,7 +107,7 @@ impl FileKind {
         match self {
             FileKind::Manifest => {
                 let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
-                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES
+                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment => TOLD_FROM,

@@ -12,11 +12,13 @@ mod builder;
 mod field;
 pub(crate) mod names;
 mod order;
+mod similarity;
 
 pub use builder::SchemaBuilder;
 pub use field::{Detail, Field, FieldKind};
 pub use order::ORDER_FIELDS_MAX;
 pub(crate) use order::OrderField;
+pub use similarity::SIMILARITY_DOCS_MIN;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -56,6 +58,8 @@ pub struct Schema {
     key: Option<FieldId>,
     nulls: bool,
     order: Vec<OrderField>,
+    /// Text fields whose terms say which documents are similar; none where documents do not lie in the order of that.
+    similarity: Vec<FieldId>,
     /// Sources and their copies, as the fields say.
     copies: Vec<(FieldId, FieldId)>,
 }
@@ -78,6 +82,7 @@ impl Schema {
             key: None,
             nulls: false,
             order: vec![],
+            similarity: vec![],
             copies: vec![],
         }
     }
@@ -108,6 +113,21 @@ impl Schema {
         self.order.iter().map(|key| key.text(&self.fields))
     }
 
+    /// The text fields whose terms say which documents are similar where the documents of a segment lie in the order of that, see
+    /// [`SchemaBuilder::order_by_similarity`]; none where they do not.
+    pub fn similarity_fields(&self) -> impl Iterator<Item = &Field> {
+        self.similarity.iter().map(|id| self.get(*id))
+    }
+
+    /// Whether those are all of its text fields.
+    pub fn is_similarity_of_all(&self) -> bool {
+        !self.similarity.is_empty() && self.is_all_texts(&self.similarity)
+    }
+
+    pub(crate) fn similarity_field_ids(&self) -> &[FieldId] {
+        &self.similarity
+    }
+
     pub(crate) fn order_fields(&self) -> &[OrderField] {
         &self.order
     }
@@ -133,7 +153,7 @@ impl Schema {
     }
 
     /// The same schema with more fields behind those that it has. Where its default fields are all of its text fields, those among
-    /// the new ones are default fields, too.
+    /// the new ones are default fields, too; so it is with the fields that [similarity](Self::similarity_fields) is of.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, Schema};
@@ -182,21 +202,40 @@ impl Schema {
         self.to_builder().order_by(order).build()
     }
 
-    /// What builds it. Where its default fields are all of its text fields, none are named.
+    /// The same schema with the documents of large segments in the order of similarity; see
+    /// [`SchemaBuilder::order_by_similarity`].
+    ///
+    /// # Errors
+    ///
+    /// As [`SchemaBuilder::build`].
+    pub fn ordered_by_similarity<S: Into<String>>(
+        &self,
+        fields: impl IntoIterator<Item = S>,
+    ) -> Result<Schema> {
+        self.to_builder().order_by_similarity(fields).build()
+    }
+
+    /// What builds it. Where its default fields are all of its text fields, none are named; so it is with those of similarity.
     fn to_builder(&self) -> SchemaBuilder {
-        let Schema { fields: own, nulls, .. } = self;
-        let names = |schema: &Self| schema.default_fields().map(|it| it.name.clone()).collect();
-        // In whatever order they were named.
-        let texts = || own.iter().filter(|it| it.kind.is_text());
-        let is_default = |text: &Field| self.default_fields().any(|it| it.name == text.name);
-        let has_own = texts().count() != self.default_fields().count() || !texts().all(is_default);
+        let Schema { fields: own, nulls, similarity, .. } = self;
+        let names = |ids: &[FieldId]| ids.iter().map(|id| self.get(*id).name.clone()).collect();
+        let has_own = !self.is_all_texts(&self.default_fields);
+        let all_similar = self.is_similarity_of_all();
         SchemaBuilder {
             fields: own.clone(),
-            default_fields: has_own.then(|| names(self)),
+            default_fields: has_own.then(|| names(&self.default_fields)),
             key: self.key().map(|key| key.name.clone()),
             nulls: *nulls,
             order: self.order().collect(),
+            similarity: (!similarity.is_empty())
+                .then(|| if all_similar { vec![] } else { names(similarity) }),
         }
+    }
+
+    /// Whether some fields, each of which is there once, are all text fields, in whatever order they were named.
+    fn is_all_texts(&self, ids: &[FieldId]) -> bool {
+        let texts = || self.field_ids().filter(|id| self.get(*id).kind.is_text());
+        texts().count() == ids.len() && texts().all(|text| ids.contains(&text))
     }
 
     /// Whether it is what [`with_fields`](Self::with_fields) makes of another, or the same.
@@ -237,7 +276,9 @@ impl Schema {
                 None => "one without a key".to_owned(),
             },
             None if self.nulls != other.nulls => "one that keeps nulls, or does not".to_owned(),
-            None if self.order != other.order => "one of documents in another order".to_owned(),
+            None if (&self.order, &self.similarity) != (&other.order, &other.similarity) => {
+                "one of documents in another order".to_owned()
+            }
             None => "one of other default fields".to_owned(),
         }
     }

@@ -154,30 +154,52 @@ pub(crate) fn count(a: &Words) -> u32 {
 /// How many bits are set inside `ranges`, which lie in 0..65,536.
 pub(crate) fn count_in(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("popcnt") {
-        #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { count_in_popcnt(words, ranges) };
+    {
+        if has_avx512() {
+            #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
+            // SAFETY: `has_avx512` found every feature that the function enables.
+            return unsafe { count_in_avx512(words, ranges) };
+        }
+        if has_avx2() {
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+            // SAFETY: `has_avx2` found every feature that the function enables.
+            return unsafe { count_in_avx2(words, ranges) };
+        }
     }
     count_in_portable(words, ranges)
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "popcnt")]
-fn count_in_popcnt(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vpopcntdq,popcnt")]
+fn count_in_avx512(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
+    count_in_portable(words, ranges)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn count_in_avx2(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
     count_in_portable(words, ranges)
 }
 
 #[inline(always)]
 fn count_in_portable(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
     let mut n = 0;
-    for range in ranges {
-        for at in range.start / 64..range.end.div_ceil(64) {
-            let Some(&word) = words.get(at as usize) else { break };
-            n += (u64::from_le_bytes(word) & mask(&range, at)).count_ones();
+    for range in ranges.filter(|range| !range.is_empty()) {
+        let (first, last) = (range.start / 64, (range.end - 1) / 64);
+        let at_end = |at: u32| match words.get(at as usize) {
+            Some(word) => u64::from_le_bytes(*word) & mask(&range, at),
+            None => 0,
+        };
+        n += u64::from(at_end(first).count_ones());
+        if first < last {
+            n += u64::from(at_end(last).count_ones());
+            // Whole words without a mask, which is what becomes vector code.
+            let between = words.get(first as usize + 1..last as usize).unwrap_or_default();
+            let ones = between.iter().map(|word| u64::from_le_bytes(*word).count_ones());
+            n += ones.map(u64::from).sum::<u64>();
         }
     }
-    n
+    n as u32
 }
 
 /// The bits of word `at` that lie in a range, which must touch that word.

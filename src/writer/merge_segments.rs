@@ -1,7 +1,7 @@
 //! Several segments into one.
 //!
 //! Documents keep their order: those of the first segment, then those of the second, and so on; or, where the schema
-//! [has one](crate::schema::SchemaBuilder::order_by), they are put in that. Rows
+//! [has one](crate::schema::SchemaBuilder::order_by), they are put in that, or in the order of [similarity](super::similar). Rows
 //! are copied as they are, but for the counts of fields that were added since; every term's documents get the numbers that follow from the documents before
 //! them, its occurrences follow each other, and what ranking needs is computed anew, because the average
 //! length has changed. Deleted documents are left out, and terms that only they had: the result is what would have been
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::occurrences::OccurrenceReader;
 use crate::format::stored::ChunkWriter;
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::Schema;
+use crate::schema::{SIMILARITY_DOCS_MIN, Schema};
 use crate::segment::builder::{
     BuiltSegment, ColumnSection, FieldTotals, OffsetsSection, SegmentBuilder,
 };
@@ -28,8 +28,9 @@ use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
 use crate::writer::merge_terms::{ends_early, merge_terms};
 use crate::writer::order::{self, Numbering};
-use crate::writer::pipeline::{Progress, SEGMENT_DOCS_MAX};
+use crate::writer::pipeline::{Progress, Resources, SEGMENT_DOCS_MAX};
 use crate::writer::reorder::{ReorderBuffer, reorder};
+use crate::writer::similar::Similarity;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,14 +43,50 @@ pub(crate) struct Merged {
     pub(crate) numbers: Vec<Renumbering>,
 }
 
-/// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed. What is put in another order
-/// may take `room` bytes of memory while it waits.
+/// How documents are put in another order.
+#[derive(Clone, Debug)]
+pub(super) struct Reordering<'p> {
+    /// Bytes of memory that what waits for its turn may take.
+    pub(super) room: usize,
+    /// In the order of similarity, unless the schema has one of fields.
+    pub(super) similarity: Option<Similarity<'p>>,
+}
+
+impl<'p> Reordering<'p> {
+    /// As the schema says for a segment of so many documents.
+    pub(super) fn by_schema(schema: &Schema, resources: &'p Resources, n_docs: u64) -> Self {
+        let fields = schema.similarity_field_ids();
+        let is_large = n_docs >= SIMILARITY_DOCS_MIN.into();
+        match is_large && !fields.is_empty() {
+            true => Self::by_similarity(fields, resources),
+            false => Reordering { room: resources.reorder_bytes(), similarity: None },
+        }
+    }
+
+    /// By the terms of some fields, however few documents there are.
+    pub(super) fn by_similarity(fields: &[FieldId], resources: &'p Resources) -> Self {
+        let similarity = Similarity {
+            fields: fields.to_vec(),
+            memory_bytes: resources.similarity_bytes(),
+            pool: resources.pool(),
+        };
+        Reordering { room: resources.reorder_bytes(), similarity: Some(similarity) }
+    }
+
+    /// The same on one thread alone.
+    pub(super) fn on_one_thread(self) -> Reordering<'static> {
+        let alone = |similarity: Similarity<'_>| Similarity { pool: None, ..similarity };
+        Reordering { room: self.room, similarity: self.similarity.map(alone) }
+    }
+}
+
+/// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed.
 pub(crate) fn merge(
     segments: &[SegmentReader<'_>],
     schema: &Schema,
     storage: Arc<dyn Storage>,
     id: SegmentId,
-    room: usize,
+    Reordering { room, similarity }: Reordering<'_>,
     mut on_progress: impl FnMut(Progress),
 ) -> Result<Merged> {
     let total: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
@@ -59,7 +96,10 @@ pub(crate) fn merge(
             .found(total.to_string()));
     }
     let n_docs = total as u32;
-    let Numbering { of_segments, reorders } = order::number(segments, schema)?;
+    let Numbering { of_segments, reorders } =
+        order::number(segments, schema, similarity.as_ref(), |done, total| {
+            on_progress(Progress::Reordering { done, total });
+        })?;
     let parts = segments.iter().zip(of_segments);
     let parts = parts.map(|(&reader, numbers)| Part { reader, numbers }).collect();
     let all = Parts { parts, n_docs, reorders, room };
@@ -420,7 +460,9 @@ mod tests {
         let schema = &snapshot.manifest.schema;
         let stopped_at = |n| {
             let target = Arc::new(MemoryStorage::new());
-            let merge = || merge(&readers, schema, target, SegmentId([7; 16]), 1 << 20, |_| ());
+            let reordering = Reordering { room: 1 << 20, similarity: None };
+            let id = SegmentId([7; 16]);
+            let merge = || merge(&readers, schema, target, id, reordering, |_| ());
             budget::Budget::stopping_at(n).run(merge).map(|merged| merged.built.n_docs)
         };
         // By the thousand rows, and the blocks of terms after them.

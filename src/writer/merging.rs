@@ -11,7 +11,7 @@ use crate::events::{Observer, Operation};
 use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::SegmentMeta;
-use crate::ids::SegmentId;
+use crate::ids::{FieldId, SegmentId};
 use crate::schema::Schema;
 use crate::segment::builder::BuiltSegment;
 use crate::segment::deletes::{self, DeletedDocs};
@@ -23,7 +23,7 @@ use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::{IoPriority, Pace, Paced, Storage};
 use crate::writer::CommitInfo;
 use crate::writer::clear_away;
-use crate::writer::merge_segments::{self, Merged};
+use crate::writer::merge_segments::{self, Merged, Reordering};
 use crate::writer::pipeline::Progress;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -74,7 +74,7 @@ pub struct MergeJob {
     priority: IoPriority,
     sources: Arc<Sources>,
     observer: Arc<Observer>,
-    room: usize,
+    reordering: Reordering<'static>,
 }
 
 /// What a [job](MergeJob) made, durable and unknown to anybody until [`IndexWriter::finish_merge`]. Dropping it deletes it.
@@ -108,6 +108,10 @@ impl Input {
         Ok(Input { metas: metas.to_vec(), files, deletes })
     }
 
+    fn n_live(&self) -> u64 {
+        self.metas.iter().map(|segment| u64::from(segment.n_live())).sum()
+    }
+
     fn readers<'s>(&'s self, schema: &'s Schema) -> Vec<SegmentReader<'s>> {
         let parts = self.files.iter().zip(&self.metas).zip(&self.deletes);
         let readers = parts.map(|((file, segment), deletes)| {
@@ -121,8 +125,7 @@ impl Input {
 struct Output<'o> {
     storage: Arc<dyn Storage>,
     id: SegmentId,
-    /// Bytes that what is put in order may take while it waits for its turn.
-    room: usize,
+    reordering: Reordering<'o>,
     /// Whether it is to be durable at once.
     waits: bool,
     observer: &'o Observer,
@@ -135,11 +138,11 @@ fn write(
     output: Output<'_>,
     on_progress: impl FnMut(Progress),
 ) -> Result<Merged> {
-    let Output { storage, id, room, waits, observer } = output;
+    let Output { storage, id, reordering, waits, observer } = output;
     let watch = observer.begin(Operation::Merge);
     let mut unfinished = Unfinished(Some((&*storage, id)));
     let merged =
-        merge_segments::merge(readers, schema, Arc::clone(&storage), id, room, on_progress);
+        merge_segments::merge(readers, schema, Arc::clone(&storage), id, reordering, on_progress);
     let written = merged.and_then(|mut merged| {
         if waits {
             merged.built.file.sync()?;
@@ -167,7 +170,7 @@ impl Drop for Unfinished<'_> {
 impl MergeJob {
     /// Documents that will be written.
     pub fn documents(&self) -> u64 {
-        self.input.metas.iter().map(|segment| u64::from(segment.n_live())).sum()
+        self.input.n_live()
     }
 
     /// Bytes of the segments that are read.
@@ -183,12 +186,13 @@ impl MergeJob {
     /// [`ErrorKind::Cancelled`], [`ErrorKind::Timeout`] where it runs under a [`Budget`] of the host's, and those of reading
     /// and writing files. Nothing is left of it then, and the index is as it was.
     pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
-        let MergeJob { input, schema, id, storage, pace, priority, sources, observer, room } = self;
+        let MergeJob { input, schema, id, storage, pace, priority, sources, observer, reordering } =
+            self;
         let paced: Arc<dyn Storage> =
             Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
         let _lowered = priority.lower();
         // What reads much and writes little, as where most is deleted, is stopped by the budget.
-        let output = Output { storage: paced, id, room, waits: true, observer: &observer };
+        let output = Output { storage: paced, id, reordering, waits: true, observer: &observer };
         let merged = Budget::new()
             .cancel(cancel)
             .run(|| write(&input.readers(&schema), &schema, output, |_| ()));
@@ -269,8 +273,78 @@ impl IndexWriter {
         if groups.is_empty() {
             return Ok(first);
         }
+        self.merge_groups(first, groups.into_iter(), &[])
+    }
+
+    /// Makes all segments one, as [`merge`](Self::merge), and puts its documents in an order in which those of the same words stand
+    /// near each other: by the fields that the schema [says](crate::SchemaBuilder::order_by_similarity), or else all of text.
+    ///
+    /// An index whose schema says nothing of it can be put in this order once, as when it has been filled: what is added later comes behind, and
+    /// later merges leave what there is as it stands. Whoever wants to know when a document was added needs a field that says so.
+    ///
+    /// # Cost
+    ///
+    /// As [the order of a schema](crate::SchemaBuilder::order_by_similarity), and the merge.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for n in 0..1_000 {
+    ///     let topic = ["red birds of the north", "old trains of the south"][n * 7 % 10 / 5];
+    ///     writer.add(Document::new().with("title", topic))?;
+    /// }
+    /// writer.reorder()?;
+    /// let searcher = index.searcher()?;
+    /// let birds = searcher.search(&searcher.parse("birds")?).limit(1_000).run()?;
+    /// let docs: Vec<u64> = birds.hits.iter().map(|hit| hit.doc.0).collect();
+    /// assert!(docs.iter().eq(&Vec::from_iter(docs[0]..docs[0] + 500))); // side by side
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] for an index in an order of fields, which stays as it is, and for one without fields of text;
+    /// [`ErrorKind::Cancelled`] and [`ErrorKind::Timeout`] where it runs under a [`Budget`] of the host's, and those of
+    /// [`merge`](Self::merge).
+    pub fn reorder(&mut self) -> Result<CommitInfo> {
+        let fields = self.fields_of_similarity()?;
+        let first = self.commit()?;
+        if self.staging.segments().len() > OPEN_SEGMENTS_MAX {
+            self.maintain().map_err(|error| error.outcome(CommitOutcome::Committed))?;
+        }
+        match self.staging.segments().len() {
+            0 => Ok(first),
+            n => self.merge_groups(first, std::iter::once(0..n), &fields),
+        }
+    }
+
+    fn fields_of_similarity(&self) -> Result<Vec<FieldId>> {
+        let schema = &self.rules.schema;
+        if !schema.order_fields().is_empty() {
+            return Err(Error::new(ErrorKind::Schema, "ordering documents by similarity")
+                .expected("an index whose schema has no order of fields")
+                .found(format!("the order {}", schema.order().collect::<Vec<_>>().join(", "))));
+        }
+        match schema.similarity_field_ids() {
+            [] => {
+                let of_all = schema.ordered_by_similarity::<&str>([])?;
+                Ok(of_all.similarity_field_ids().to_vec())
+            }
+            fields => Ok(fields.to_vec()),
+        }
+    }
+
+    /// Makes one segment of each group of neighbours and commits them; by similarity where there are fields for that.
+    fn merge_groups(
+        &mut self,
+        first: CommitInfo,
+        groups: impl DoubleEndedIterator<Item = Range<usize>>,
+        fields: &[FieldId],
+    ) -> Result<CommitInfo> {
         // What was added stands by now, whatever becomes of the merge. From the back, so that the others stay where they are.
-        let merged = groups.into_iter().rev().try_for_each(|group| self.merge_durably(group));
+        let merged = groups.rev().try_for_each(|group| self.merge_range(group, true, fields));
         let merged = merged.and_then(|()| self.attempt(Self::commit_staging));
         let manifest = merged.map_err(|error| error.outcome(CommitOutcome::Committed))?;
         let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
@@ -353,9 +427,19 @@ impl IndexWriter {
         let Merges { pace, priority, .. } = &self.merges;
         let (pace, priority) = (Arc::clone(pace), *priority);
         let (schema, id) = (Arc::clone(&self.rules.schema), self.ids.next());
-        let (observer, room) =
-            (Arc::clone(&self.resources.observer), self.resources.reorder_bytes());
-        Ok(Some(MergeJob { input, schema, id, storage, pace, priority, sources, observer, room }))
+        let observer = Arc::clone(&self.resources.observer);
+        let reordering = Reordering::by_schema(&schema, &self.resources, input.n_live());
+        Ok(Some(MergeJob {
+            input,
+            schema,
+            id,
+            storage,
+            pace,
+            priority,
+            sources,
+            observer,
+            reordering: reordering.on_one_thread(),
+        }))
     }
 
     /// Puts what a job merged in the place of its segments, without what was deleted meanwhile, by a commit of its own, or with
@@ -425,23 +509,28 @@ impl IndexWriter {
 
     /// Makes some neighbouring segments one, without what is deleted. Where that fails nothing has changed.
     pub(super) fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
-        self.merge_range(range, false)
+        self.merge_range(range, false, &[])
     }
 
     /// The same, and waits for the disk now, as long as nothing depends on it.
     fn merge_durably(&mut self, range: Range<usize>) -> Result<()> {
-        self.merge_range(range, true)
+        self.merge_range(range, true, &[])
     }
 
-    fn merge_range(&mut self, range: Range<usize>, waits: bool) -> Result<()> {
+    /// The same in the order that the schema says, or where there are fields, in that of similarity by these.
+    fn merge_range(&mut self, range: Range<usize>, waits: bool, fields: &[FieldId]) -> Result<()> {
         let storage = Arc::clone(self.committer.storage());
         let input =
             Input::open(&*storage, &self.rules.schema, &self.staging.segments()[range.clone()])?;
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
         let on_progress = |progress| report(on_progress, progress);
-        let (room, observer) = (self.resources.reorder_bytes(), &*self.resources.observer);
-        let output = Output { storage, id, room, waits, observer };
+        let (resources, observer) = (&self.resources, &*self.resources.observer);
+        let reordering = match fields {
+            [] => Reordering::by_schema(schema, resources, input.n_live()),
+            _ => Reordering::by_similarity(fields, resources),
+        };
+        let output = Output { storage, id, reordering, waits, observer };
         let Merged { built, .. } = write(&input.readers(schema), schema, output, on_progress)?;
         drop(input);
         self.staging.replace(range, built);
@@ -449,25 +538,28 @@ impl IndexWriter {
     }
 
     /// Puts the documents of segments that were written as they were added in the order of the schema, if it has one, each without
-    /// what is deleted. Those that lie in it stay.
+    /// what is deleted. Those that lie in it stay, and in the order of similarity those that are small.
     pub(super) fn put_in_order(&mut self, range: Range<usize>) -> Result<()> {
-        if self.rules.schema.order_fields().is_empty() {
-            return Ok(());
-        }
         for at in range {
-            let (storage, schema) = (self.committer.storage(), &self.rules.schema);
-            let input = Input::open(&**storage, schema, &self.staging.segments()[at..=at])?;
-            let mut readers = input.readers(schema).into_iter();
-            let out_of_order = readers.find_map(|reader| first_out_of_order(reader).transpose());
-            let is_out_of_order = out_of_order.transpose()?.is_some();
-            drop(input);
-            if is_out_of_order {
+            if self.is_to_be_put_in_order(at)? {
                 // The file that is merged goes, and takes room on disk for as long as it is open.
                 self.open = None;
-                self.merge_range(at..at + 1, false)?;
+                self.merge_range(at..at + 1, false, &[])?;
             }
         }
         Ok(())
+    }
+
+    fn is_to_be_put_in_order(&self, at: usize) -> Result<bool> {
+        let (schema, segments) = (&self.rules.schema, &self.staging.segments()[at..=at]);
+        if schema.order_fields().is_empty() {
+            let n_docs: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
+            return Ok(Reordering::by_schema(schema, &self.resources, n_docs).similarity.is_some());
+        }
+        let input = Input::open(&**self.committer.storage(), schema, segments)?;
+        let mut readers = input.readers(schema).into_iter();
+        let out_of_order = readers.find_map(|reader| first_out_of_order(reader).transpose());
+        Ok(out_of_order.transpose()?.is_some())
     }
 
     /// Commits a merge, unless it waits for what was flushed before.
@@ -491,8 +583,10 @@ impl IndexWriter {
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
         let on_progress = |progress| report(on_progress, progress);
-        let (room, observer) = (self.resources.reorder_bytes(), &*self.resources.observer);
-        let output = Output { storage, id, room, waits: false, observer };
+        let n_docs = readers.iter().map(|reader| u64::from(reader.n_live())).sum();
+        let reordering = Reordering::by_schema(schema, &self.resources, n_docs);
+        let observer = &*self.resources.observer;
+        let output = Output { storage, id, reordering, waits: false, observer };
         let Merged { built, .. } = write(readers, schema, output, on_progress)?;
         let n_docs = u64::from(built.n_docs);
         self.staging.counts.added += n_docs;

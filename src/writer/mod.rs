@@ -15,6 +15,7 @@ mod merge_policy;
 mod merge_runs;
 mod merge_segments;
 mod merge_terms;
+mod merged_terms;
 mod merging;
 #[cfg(test)]
 mod occurrence_tests;
@@ -27,6 +28,7 @@ mod reorder;
 mod run;
 mod rules;
 pub(crate) mod salvage;
+mod similar;
 mod staging;
 mod states;
 mod term_table;
@@ -108,7 +110,8 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// Where the schema has an [order](crate::schema::SchemaBuilder::order_by), a commit, a merge, and whatever else makes what was
 /// added a segment, puts that in order on the caller's thread: that takes 20 bytes more for each document of the segment and 16 for
 /// each field of the order but the first, and reads it several times where it is more than a quarter of that memory. What is
-/// added between two commits becomes a segment of its own whenever it is about twice that memory.
+/// added between two commits becomes a segment of its own whenever it is about twice that memory. What it takes where similar documents
+/// are to stand near each other is [said there](crate::schema::SchemaBuilder::order_by_similarity).
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};

@@ -1,4 +1,4 @@
-//! The numbers that documents get where segments become one, in the order of the schema if it has one.
+//! The numbers that documents get where segments become one, in the order of the schema if it has one, or in that of similarity.
 
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -8,7 +8,8 @@ use crate::segment::order::{OrderRank, OrderRanks};
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
-use crate::writer::merge_terms::MergedTerms;
+use crate::writer::merged_terms::MergedTerms;
+use crate::writer::similar::{self, Similarity};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -47,11 +48,16 @@ impl Entry {
 }
 
 /// Numbers the documents that are not deleted: those of the first segment, then those of the second and so on, and where the
-/// schema has an order, in that. Documents of the same values stay as they are to each other.
+/// schema has an order, in that, or in that of similarity where it is asked for. Documents of the same values stay as they are to each other.
 ///
 /// Takes memory of up to 20 bytes for each document for the first field of an order and 16 for each other, of which 4 are kept;
 /// where a field of keywords is among them a byte for each of its terms in each segment, too.
-pub(super) fn number(segments: &[SegmentReader<'_>], schema: &Schema) -> Result<Numbering> {
+pub(super) fn number(
+    segments: &[SegmentReader<'_>],
+    schema: &Schema,
+    similarity: Option<&Similarity<'_>>,
+    on_progress: impl FnMut(u64, u64),
+) -> Result<Numbering> {
     // Before any memory is taken for as many documents as a manifest says: columns have bytes for each of theirs.
     for segment in segments {
         for key in schema.order_fields() {
@@ -64,29 +70,40 @@ pub(super) fn number(segments: &[SegmentReader<'_>], schema: &Schema) -> Result<
         base += numbers.n_live();
         in_turn.push(numbers);
     }
-    let Some((first, others)) = schema.order_fields().split_first() else {
+    let numbers = match (schema.order_fields().split_first(), similarity) {
+        (Some((first, others)), _) => by_fields(segments, &in_turn, *first, others)?,
+        (None, Some(similarity)) => similar::number((segments, &in_turn), similarity, on_progress)?,
+        (None, None) => None,
+    };
+    let Some(numbers) = numbers else {
         return Ok(Numbering { of_segments: in_turn, reorders: false });
     };
-    let mut entries = Vec::with_capacity(base as usize);
-    for_each_rank(segments, &in_turn, *first, |OrderRank { is_missing, code }| {
-        entries.push(Entry { is_missing, place: entries.len() as u32, code });
-    })?;
-    let mut ranks = vec![];
-    for key in others {
-        let mut of_key = Vec::with_capacity(entries.len());
-        for_each_rank(segments, &in_turn, *key, |rank| of_key.push(rank))?;
-        ranks.push(of_key);
-    }
-    let Some(numbers) = sorted(&mut entries, &ranks, SORTED_AT_ONCE)? else {
-        return Ok(Numbering { of_segments: in_turn, reorders: false });
-    };
-    drop(entries);
-    drop(ranks);
     let mapped = |(numbering, segment): (&Renumbering, &SegmentReader<'_>)| {
         numbering.mapped(segment.n_docs(), |place| numbers[place as usize])
     };
     let of_segments = in_turn.iter().zip(segments).map(mapped).collect();
     Ok(Numbering { of_segments, reorders: true })
+}
+
+/// The numbers of documents in the order of fields, by those that they have in turn; `None` where they stand in it.
+fn by_fields(
+    segments: &[SegmentReader<'_>],
+    in_turn: &[Renumbering],
+    first: OrderField,
+    others: &[OrderField],
+) -> Result<Option<Vec<u32>>> {
+    let n_docs: u32 = in_turn.iter().map(Renumbering::n_live).sum();
+    let mut entries = Vec::with_capacity(n_docs as usize);
+    for_each_rank(segments, in_turn, first, |OrderRank { is_missing, code }| {
+        entries.push(Entry { is_missing, place: entries.len() as u32, code });
+    })?;
+    let mut ranks = vec![];
+    for key in others {
+        let mut of_key = Vec::with_capacity(entries.len());
+        for_each_rank(segments, in_turn, *key, |rank| of_key.push(rank))?;
+        ranks.push(of_key);
+    }
+    sorted(&mut entries, &ranks, SORTED_AT_ONCE)
 }
 
 /// The numbers of documents by their places, where they are not those; `None` where they stand in order. So many are sorted in
@@ -240,7 +257,7 @@ mod tests {
             let schema = schema.ordered_by(order.iter().copied()).unwrap();
             let of =
                 |nth: usize, n_docs| SegmentReader::new(&snapshot.segments[nth], &schema, n_docs);
-            let numbering = number(&[of(0, 3), of(1, 4)], &schema).unwrap();
+            let numbering = number(&[of(0, 3), of(1, 4)], &schema, None, |_, _| ()).unwrap();
             let of_segment = |numbers: &Renumbering| {
                 let n_docs = numbers.n_live();
                 (0..n_docs).map(|doc| numbers.get(doc).unwrap()).collect()
@@ -289,9 +306,10 @@ mod tests {
         let (snapshot, schema) = segments(&[&documents, &documents]);
         let schema = schema.ordered_by(["number"]).unwrap();
         let of = |nth: usize, n_docs| SegmentReader::new(&snapshot.segments[nth], &schema, n_docs);
-        number(&[of(0, 2), of(1, 2)], &schema).unwrap();
+        let number = |segments: &[_]| number(segments, &schema, None, |_, _| ());
+        number(&[of(0, 2), of(1, 2)]).unwrap();
         for (first, second) in [(2, u32::MAX - 2), (u32::MAX, 2), (1, 2), (2, 3)] {
-            let error = number(&[of(0, first), of(1, second)], &schema).unwrap_err();
+            let error = number(&[of(0, first), of(1, second)]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt);
         }
     }
@@ -306,7 +324,7 @@ mod tests {
             let mut errors = vec![];
             let n_damaged = verify::verify(segment, |error| errors.push(error));
             assert_eq!(n_damaged, errors.len() as u64);
-            let reorders = number(&[segment], &schema).unwrap().reorders;
+            let reorders = number(&[segment], &schema, None, |_, _| ()).unwrap().reorders;
             assert_eq!(first_out_of_order(segment).unwrap().is_some(), reorders);
             errors.pop().inspect(|error| assert_eq!(error.kind(), ErrorKind::Corrupt))
         };

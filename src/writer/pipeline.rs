@@ -60,7 +60,7 @@ impl Resources {
     }
 
     /// The pool, unless the caller is itself one of its threads: it would wait for itself.
-    fn pool(&self) -> Option<&ThreadPool> {
+    pub(super) fn pool(&self) -> Option<&ThreadPool> {
         self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
     }
 
@@ -79,6 +79,11 @@ impl Resources {
     /// Bytes of rows, or of what else documents have, that wait for their turn where a merge puts them in order.
     pub(super) fn reorder_bytes(&self) -> usize {
         self.memory_bytes / 4
+    }
+
+    /// Bytes of the terms of documents that are put in the order of similarity: before anything else of a merge takes memory.
+    pub(super) fn similarity_bytes(&self) -> usize {
+        self.memory_bytes / 2
     }
 
     /// Bytes of buffers at which a worker ends its run early.
@@ -115,6 +120,14 @@ pub enum Progress {
         documents: u64,
         /// Runs spilled so far.
         runs_spilled: u64,
+    },
+    /// Documents are being put in the [order of similarity](crate::SchemaBuilder::order_by_similarity): `done` of `total` times one
+    /// was put in the half that suits it.
+    Reordering {
+        /// Documents put in halves so far, each as often as it was.
+        done: u64,
+        /// Of all documents until they stand in order.
+        total: u64,
     },
     /// Runs are being merged: `done` of `total` ranges of terms.
     Merging {

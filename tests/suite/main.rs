@@ -61,6 +61,7 @@ mod selections;
 mod shards;
 mod shared;
 mod slow_log;
+mod similar_order;
 mod sorting;
 mod states;
 mod statistics;

@@ -28,7 +28,7 @@ const ORDERS: [&[&str]; 10] = [
 
 const WORDS: [&str; 7] = ["magpie", "jay", "rook", "crow", "raven", "pie", "tree"];
 
-fn fields() -> SchemaBuilder {
+pub(crate) fn fields() -> SchemaBuilder {
     let text = |name: &str| Field::new(name, FieldKind::Text);
     let keyword = |name: &str| Field::new(name, FieldKind::Keyword).column(true);
     Schema::builder()
@@ -51,9 +51,9 @@ fn fields() -> SchemaBuilder {
 
 /// A document as it was added, and by field what it is compared by.
 #[derive(Clone)]
-struct Model {
-    id: String,
-    document: Document,
+pub(crate) struct Model {
+    pub(crate) id: String,
+    pub(crate) document: Document,
     ranks: BTreeMap<&'static str, i64>,
 }
 
@@ -109,20 +109,20 @@ impl Model {
     }
 }
 
-fn options() -> WriterOptions {
+pub(crate) fn options() -> WriterOptions {
     WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4))
 }
 
 /// Does the same with several writers, and with what the documents are known to be.
-struct Twins {
-    storages: Vec<Arc<MemoryStorage>>,
-    writers: Vec<IndexWriter>,
-    model: Vec<Model>,
+pub(crate) struct Twins {
+    pub(crate) storages: Vec<Arc<MemoryStorage>>,
+    pub(crate) writers: Vec<IndexWriter>,
+    pub(crate) model: Vec<Model>,
     n_added: u64,
 }
 
 impl Twins {
-    fn new(schemas: [Schema; 2]) -> Self {
+    pub(crate) fn new(schemas: [Schema; 2]) -> Self {
         let storages: Vec<_> = schemas.iter().map(|_| Arc::new(MemoryStorage::new())).collect();
         let index = |(storage, schema): (&Arc<MemoryStorage>, Schema)| {
             Index::options()
@@ -135,11 +135,11 @@ impl Twins {
         Twins { storages, writers, model: vec![], n_added: 0 }
     }
 
-    fn each(&mut self, mut act: impl FnMut(&mut IndexWriter)) {
+    pub(crate) fn each(&mut self, mut act: impl FnMut(&mut IndexWriter)) {
         self.writers.iter_mut().for_each(&mut act);
     }
 
-    fn add(&mut self, random: &mut Random) {
+    pub(crate) fn add(&mut self, random: &mut Random) {
         self.n_added += 1;
         // Some take the place of others, in this segment or an older one.
         let id = format!("id {}", random.below(self.n_added as usize * 4));
@@ -149,7 +149,7 @@ impl Twins {
         self.model.push(model);
     }
 
-    fn step(&mut self, random: &mut Random) {
+    pub(crate) fn step(&mut self, random: &mut Random) {
         match random.below(40) {
             0 => self.each(|writer| {
                 writer.commit().unwrap();
@@ -208,7 +208,7 @@ impl Twins {
         }
     }
 
-    fn searchers(&self) -> Vec<Searcher> {
+    pub(crate) fn searchers(&self) -> Vec<Searcher> {
         let open = |storage: &Arc<MemoryStorage>| {
             Index::options().open_storage(storage.clone()).unwrap().searcher().unwrap()
         };
@@ -216,7 +216,7 @@ impl Twins {
     }
 }
 
-const QUERIES: [&str; 17] = [
+pub(crate) const QUERIES: [&str; 17] = [
     "*",
     "magpie",
     "title:\"magpie and jay\"",
@@ -300,13 +300,13 @@ fn marked<'t>(
     marked.iter().map(html).collect()
 }
 
-fn ids(searcher: &Searcher) -> Vec<String> {
+pub(crate) fn ids(searcher: &Searcher) -> Vec<String> {
     let all = searcher.parse("*").unwrap();
     let page = searcher.search(&all).limit(1_000_000).run().unwrap();
     page.hits.iter().map(|hit| hit.fields["id"].to_string()).collect()
 }
 
-fn assert_same(twins: &Twins, order: &[&str], what: &str) {
+pub(crate) fn assert_same(twins: &Twins, order: &[&str], what: &str) {
     let searchers = twins.searchers();
     let [ours, expected] = [&searchers[0], &searchers[1]].map(told);
     assert_eq!(ours.len(), expected.len(), "{what}");
@@ -336,7 +336,7 @@ fn assert_same(twins: &Twins, order: &[&str], what: &str) {
 }
 
 /// The only segment of an index, as its file has it.
-fn bytes_of_segment(storage: &MemoryStorage) -> Vec<u8> {
+pub(crate) fn bytes_of_segment(storage: &MemoryStorage) -> Vec<u8> {
     let index = Index::options().open_storage(Arc::new(storage.clone())).unwrap();
     let inspect = index.inspect().unwrap();
     let segments = inspect.segments();
@@ -349,7 +349,7 @@ fn bytes_of_segment(storage: &MemoryStorage) -> Vec<u8> {
 }
 
 /// Merges everything into a segment whose id is known.
-fn merge(storage: &Arc<MemoryStorage>) {
+pub(crate) fn merge(storage: &Arc<MemoryStorage>) {
     let index = Index::options().open_storage(storage.clone()).unwrap();
     let options = options().reproducible_ids([9; 16]);
     assert_eq!(index.writer_with(options).unwrap().merge().unwrap().segments, 1);

@@ -86,7 +86,10 @@ fn draw(total: Option<u64>, counters: &Counters, stop: &AtomicBool) {
     while !stop.load(Relaxed) {
         // The bar runs once for reading and once for merging.
         match (counters.stage(), total) {
-            (Some(Progress::Merging { done, total }), Some(_)) => {
+            (
+                Some(Progress::Merging { done, total } | Progress::Reordering { done, total }),
+                Some(_),
+            ) => {
                 bar.set_length(total);
                 bar.set_position(done);
             }
@@ -110,6 +113,9 @@ fn message(counters: &Counters, elapsed: Duration) -> String {
         Some(Progress::Reading { documents, runs_spilled: 0 }) => reading(documents),
         Some(Progress::Reading { documents, runs_spilled }) => {
             format!("{}, {} spilled", reading(documents), plural(runs_spilled, "run"))
+        }
+        Some(Progress::Reordering { done, total }) => {
+            format!("ordering by similarity: {}%", done * 100 / total.max(1))
         }
         Some(Progress::Merging { done, total }) => {
             format!("merging: {done} of {}", plural(total, "range"))

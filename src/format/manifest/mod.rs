@@ -67,7 +67,9 @@
 //! zone, at least 1, and of each u16 its position, ascending, u8 length of the zone's name, its name; with feature
 //! bit 256, u16 the positions of the fields `_null` and `_empty`; with feature bit 2048, u8 number of fields that the documents of each
 //! segment lie in the order of (1 to 4), and of each u16 its position, u8 1 where the greatest value comes first, else 0; with feature bit 8192, u16 number of
-//! fields that are copies of others, at least 1, and of each u16 its position, ascending, and u16 that of its source.
+//! fields that are copies of others, at least 1, and of each u16 its position, ascending, and u16 that of its source; with feature bit
+//! 16384, never with 2048, u16 number of text fields by whose terms the documents of large segments are laid near those that are like them, at least 1, and u16 the
+//! position of each. Where documents of a segment lie is nothing that a reader need know.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -113,7 +115,7 @@
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
 //! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index; 2048: segments in the
-//! order of fields; 8192: copies of fields.
+//! order of fields; 8192: copies of fields; 16384: segments in the order of similarity.
 //!
 //! # Why
 //!
@@ -133,7 +135,7 @@ use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
     ADDED_FIELDS, ADDRESSES, COLUMNS, COPIES, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS,
-    OFFSETS, ORDER, PATHS, TYPED, ZONES, checksum_differs,
+    OFFSETS, ORDER, PATHS, SIMILARITY, TYPED, ZONES, checksum_differs,
 };
 use crate::ids::SegmentId;
 use crate::schema::{FieldKind, Schema};
@@ -322,6 +324,7 @@ impl Manifest {
             (self.has_added_fields(), ADDED_FIELDS),
             (!self.schema.order_fields().is_empty(), ORDER),
             (!self.schema.copies().is_empty(), COPIES),
+            (!self.schema.similarity_field_ids().is_empty(), SIMILARITY),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })

@@ -2,7 +2,7 @@
 
 use crate::bytes::ByteReader;
 use crate::error::{Error, Result};
-use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, ZONES};
+use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, SIMILARITY, ZONES};
 use crate::ids::FieldId;
 use crate::schema::{
     Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, OrderField,
@@ -105,6 +105,11 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         out.extend((copies.len() as u16).to_le_bytes());
         let positions = copies.iter().flat_map(|&(source, copy)| [copy, source]);
         out.extend(positions.flat_map(|FieldId(at)| at.to_le_bytes()));
+    }
+    let similarity = schema.similarity_field_ids();
+    if !similarity.is_empty() {
+        out.extend((similarity.len() as u16).to_le_bytes());
+        out.extend(similarity.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
     }
     out
 }
@@ -235,8 +240,18 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             next = at + 1;
         }
     }
+    let mut similarity = vec![];
+    if features & SIMILARITY != 0 {
+        for _ in 0..reader.u16().filter(|n| *n > 0 && features & ORDER == 0)? {
+            similarity.push(fields.get(usize::from(reader.u16()?))?.name.clone());
+        }
+    }
     let builder = fields.into_iter().fold(Schema::builder(), SchemaBuilder::field);
     let builder = builder.default_fields(default_fields).order_by(order);
+    let builder = match similarity.is_empty() {
+        true => builder,
+        false => builder.order_by_similarity(similarity),
+    };
     let builder = key.into_iter().fold(builder, SchemaBuilder::key);
     Some(if features & NULLS != 0 { builder.nulls() } else { builder })
 }

@@ -89,7 +89,9 @@ fn manifests_round_trip() {
     let price = Field::new("price", FieldKind::Decimal { scale: 2 });
     let ordered = Schema::builder().text("t").field(brand).field(price);
     let ordered = ordered.order_by(["-price", "brand"]).build().unwrap();
-    let schemas = schemas.into_iter().chain([keyed, ordered]);
+    let similar = Schema::builder().text("t").keyword("k").text("u").order_by_similarity(["u"]);
+    let similar = similar.build().unwrap();
+    let schemas = schemas.into_iter().chain([keyed, ordered, similar]);
     for schema in schemas {
         let deletes = DeletesMeta {
             number: 3,
@@ -184,6 +186,18 @@ fn schemas_of_more_than_they_count_or_may_are_refused() {
         let error = decode_schema(&bytes, COLUMNS | ORDER).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
+    // A field that there is not, fewer than are told of, none, and one that has no words.
+    let similar = Schema::builder().text("t").text("u").order_by_similarity(["u"]);
+    let similar = encode_schema(&similar.build().unwrap());
+    decode_schema(&similar, SIMILARITY).unwrap();
+    let others: [&[u8]; 4] = [&[1, 0, 2, 0], &[2, 0, 1, 0], &[0, 0], &[1, 0, 1]];
+    for other in others {
+        refused(&[&similar[..similar.len() - 4], other].concat(), SIMILARITY);
+    }
+    let both = [&ordered[..], &[1, 0, 0, 0]].concat();
+    refused(&both, COLUMNS | ORDER | SIMILARITY);
+    let twice = [&similar[..similar.len() - 4], &[2, 0, 1, 0, 1, 0]].concat();
+    assert_eq!(decode_schema(&twice, SIMILARITY).unwrap_err().kind(), ErrorKind::Corrupt);
     // One field, named twice among the defaults; one field too many.
     let field = &plain[2..][..4];
     refused(&[&[1, 0], field, &[2, 0], &[0; 4]].concat(), 0);
@@ -297,6 +311,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
     let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
     let ordered = Schema::builder().field(Field::new("n", FieldKind::I64)).order_by(["n"]);
     let ordered = ordered.build().unwrap();
+    let similar = Schema::builder().text("t").order_by_similarity::<&str>([]).build().unwrap();
     let copied = Field::new("words", FieldKind::Text).many(true).copy_of("tags");
     let copied = Schema::builder().keyword("tags").field(copied).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
@@ -315,6 +330,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         (Manifest { schema: wider, segments: vec![narrow], ..example() }, ADDED_FIELDS),
         (Manifest { schema: ordered, ..example() }, TYPED | COLUMNS | ORDER),
         (Manifest { schema: copied, ..example() }, COPIES),
+        (Manifest { schema: similar, ..example() }, SIMILARITY),
     ];
     for (manifest, needed) in cases {
         let bytes = manifest.encode().unwrap();
@@ -322,7 +338,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         assert_eq!(stated(&bytes), needed);
         assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
         let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
-        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES]) {
+        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES, SIMILARITY]) {
             let mut other = bytes.clone();
             let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
             other[..HEADER_LEN].copy_from_slice(&header);

@@ -120,6 +120,40 @@ fn indexes_are_copied_added_to_others_and_merged_to_a_few_segments() {
 }
 
 #[test]
+fn documents_are_put_in_the_order_of_similarity() {
+    let dir = Dir::new();
+    let topic = |n: usize| ["red birds of the north", "old trains of the south"][n * 7 % 10 / 5];
+    let lines: String = (0..1_000).map(|n| format!("{}\n", topic(n))).collect();
+    dir.write("lines.txt", lines);
+    dir.ok(&["index", "t.tp", "lines.txt", "--quiet"]);
+    let told = dir.run(&["merge", "t.tp", "--reorder"]);
+    assert_eq!((told.status, &*told.stdout), (0, ""), "{}", told.stderr);
+    assert!(told.stderr.contains("1 segment before, 1 now, 1,000 documents"), "{}", told.stderr);
+    dir.ok(&["verify", "t.tp"]);
+    assert_eq!((dir.count("birds"), dir.count("trains")), (500, 500));
+    let exported = dir.ok(&["export", "t.tp"]);
+    let borders = exported.lines().collect::<Vec<_>>();
+    assert_eq!(borders.windows(2).filter(|two| two[0] != two[1]).count(), 1);
+    dir.run(&["merge", "t.tp", "--reorder", "--segments", "2"])
+        .fails_with(&["--reorder", "--segments"]);
+
+    let build = ["--overwrite", "--quiet"];
+    let order = |more: &[&str]| {
+        dir.ok(&[&["index", "o.tp", "lines.txt"], more, &build[..]].concat());
+        dir.ok(&["inspect", "o.tp", "schema"]).lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(order(&["--order-by-similarity"]), "order = \"similar\"");
+    assert_eq!(order(&["--order-by-similarity=text"]), "order = \"similar\"");
+    dir.run(&["index", "o.tp", "lines.txt", "--order-by-similarity=nobody", "--overwrite"])
+        .fails_with(&["'nobody'", "text field"]);
+    dir.run(&["index", "o.tp", "lines.txt", "--order-by-similarity", "--order-by", "text"])
+        .fails_with(&["--order-by-similarity", "--order-by"]);
+    dir.write("i.jsonl", "{\"a\": 1, \"b\": \"two words\"}\n");
+    dir.ok(&["index", "f.tp", "i.jsonl", "--order-by", "-a", "--quiet"]);
+    dir.run(&["merge", "f.tp", "--reorder"]).fails_with(&["by similarity", "the order -a"]);
+}
+
+#[test]
 fn a_closed_pipe_does_not_stop_a_build() {
     let dir = Dir::new();
     dir.write("a.jsonl", "{\"title\":\"one\"}\n".repeat(1_000));

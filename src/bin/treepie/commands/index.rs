@@ -98,6 +98,20 @@ pub(crate) struct Args {
         conflicts_with = "append"
     )]
     order_by: Option<Vec<String>>,
+    /// Order documents of large segments by similarity.
+    ///
+    /// Whatever the schema says: those of like words stand near each other, by all fields of text or these. Smaller and faster, and slower to
+    /// build.
+    #[arg(help_heading = "Index", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "FIELD,...",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        conflicts_with_all = ["append", "order_by"]
+    )]
+    order_by_similarity: Option<Vec<String>>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// Add to an index that exists.
@@ -141,13 +155,32 @@ pub(crate) struct Args {
     events: EventsArg,
 }
 
+/// The order that documents of segments shall lie in.
+enum DocumentOrder {
+    Fields(Vec<String>),
+    Similarity(Vec<String>),
+}
+
+impl DocumentOrder {
+    fn asked_for(fields: Option<Vec<String>>, similarity: Option<Vec<String>>) -> Option<Self> {
+        similarity.map(Self::Similarity).or_else(|| fields.map(Self::Fields))
+    }
+
+    fn of(&self, schema: &Schema) -> Result<Schema, Error> {
+        match self {
+            Self::Fields(fields) => schema.ordered_by(fields),
+            Self::Similarity(fields) => schema.ordered_by_similarity(fields),
+        }
+    }
+}
+
 /// What the arguments mean.
 struct Job {
     path: PathBuf,
     sources: Vec<Source>,
     preset: Option<Preset>,
     schema: Option<Schema>,
-    order_by: Option<Vec<String>>,
+    order: Option<DocumentOrder>,
     reading: ReadingArgs,
     settings: InputSettings,
     mode: Mode,
@@ -195,6 +228,7 @@ impl Job {
             Some(path) => NullWords::read(path)?,
             None => NullWords::default(),
         };
+        let order = DocumentOrder::asked_for(args.order_by, args.order_by_similarity);
         Ok(Job {
             path: args.index,
             null_words: null_words.typed(args.null_words.as_deref()),
@@ -204,11 +238,11 @@ impl Job {
             remarks: Remarks::default(),
             sources: Source::find_all(&args.inputs)?,
             preset: args.preset,
-            schema: match (schema, &args.order_by) {
-                (Some(schema), Some(order)) => Some(schema.ordered_by(order)?),
+            schema: match (schema, &order) {
+                (Some(schema), Some(order)) => Some(order.of(&schema)?),
                 (schema, _) => schema,
             },
-            order_by: args.order_by,
+            order,
             settings: args.reading.settings(settings)?,
             reading: args.reading,
             mode: match (args.append, args.overwrite) {
@@ -431,8 +465,8 @@ impl Job {
         }
         let (inferred, _) = self.reading.infer(first, &self.settings, &self.null_words)?;
         let format = self.reading.format_of(first, None, &self.settings)?;
-        let inferred = match &self.order_by {
-            Some(order) => inferred.ordered_by(order)?,
+        let inferred = match &self.order {
+            Some(order) => inferred.ordered_by(|schema| order.of(schema))?,
             None => inferred,
         };
         if format != InputFormat::Lines {

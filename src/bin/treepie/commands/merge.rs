@@ -17,6 +17,7 @@ use crate::{
   treepie merge titles.tp
   treepie merge titles.tp --segments 4
   treepie merge titles.tp more.tp others.tp    adds all of theirs, which must have the same schema
+  treepie merge titles.tp --reorder            similar documents near each other: smaller and faster
 
 Searches go on meanwhile; whoever has the index open keeps the old segments until it reloads.")]
 pub(crate) struct Args {
@@ -29,6 +30,12 @@ pub(crate) struct Args {
     /// Those with the fewest documents become one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
+    /// Put documents of like words near each other.
+    ///
+    /// By the fields that the schema says, or else all of text. Lists become smaller and searches faster; hits of the same score come
+    /// in that order. Not where the schema has an order of fields.
+    #[arg(long, conflicts_with = "segments")]
+    reorder: bool,
     #[command(flatten)]
     wait: WaitArg,
     #[command(flatten)]
@@ -57,7 +64,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         writer.add_index(&super::open(other)?.searcher()?).map_err(|error| error.in_file(other))?;
     }
-    let merged = writer.merge_to(args.segments as usize)?;
+    let merged = match args.reorder {
+        true => writer.reorder()?,
+        false => writer.merge_to(args.segments as usize)?,
+    };
     drop(progress);
     if !global.quiet {
         note(format!(

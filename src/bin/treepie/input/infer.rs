@@ -50,8 +50,11 @@ impl Inferred {
     }
 
     /// The same with the documents of each segment in this order.
-    pub(crate) fn ordered_by(mut self, order: &[String]) -> Result<Self, Error> {
-        self.schema = self.schema.ordered_by(order)?;
+    pub(crate) fn ordered_by(
+        mut self,
+        order: impl FnOnce(&Schema) -> Result<Schema, Error>,
+    ) -> Result<Self, Error> {
+        self.schema = order(&self.schema)?;
         Ok(self)
     }
 }

@@ -32,6 +32,7 @@
 //! nulls = true         # which fields are null or empty is kept; default false
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
 //! order = ["price", "-since"]   # documents of a segment lie in the order of these, "-": the greatest first; default as they are added
+//!                      # "similar": those of like words near each other, by all text; { similar = ["title"] } by some
 //! ```
 //!
 //! How inputs are read is said in [`settings`](super::settings).
@@ -123,7 +124,7 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                         "default_fields" => {
                             builder = builder.default_fields(file.names(value, &span, key)?);
                         }
-                        "order" => builder = builder.order_by(file.names(value, &span, key)?),
+                        "order" => builder = file.order(builder, value, &span)?,
                         "key" => {
                             let wrong =
                                 || file.kind_of(span.clone(), key, "the name of a field", value);
@@ -279,9 +280,8 @@ fn print_all<'w>(
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     let has_own = !schema.default_fields().eq(texts);
-    let order: Vec<_> =
-        schema.order().map(|field| toml::Value::from(field.to_string()).to_string()).collect();
-    if has_own || schema.key().is_some() || schema.keeps_nulls() || !order.is_empty() {
+    let order = printed_order(schema);
+    if has_own || schema.key().is_some() || schema.keeps_nulls() || order.is_some() {
         text.push_str("[index]\n");
     } else if !more.of_index.is_empty() {
         MoreLines::printed(&["[index]".to_owned()], as_comments, &mut text);
@@ -300,10 +300,24 @@ fn print_all<'w>(
     if schema.keeps_nulls() {
         text.push_str("nulls = true\n");
     }
-    if !order.is_empty() {
-        let _ = writeln!(text, "order = [{}]", order.join(", "));
+    if let Some(order) = order {
+        let _ = writeln!(text, "order = {order}");
     }
     text
+}
+
+/// The order of the documents of segments, if there is one.
+fn printed_order(schema: &Schema) -> Option<String> {
+    let list = |names: &mut dyn Iterator<Item = String>| {
+        let names: Vec<_> = names.map(|name| toml::Value::from(name).to_string()).collect();
+        (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))
+    };
+    let similar = list(&mut schema.similarity_fields().map(|field| field.name.clone()));
+    match (list(&mut schema.order()), similar) {
+        (None, Some(_)) if schema.is_similarity_of_all() => Some(format!("\"{SIMILAR}\"")),
+        (None, Some(fields)) => Some(format!("{{ {SIMILAR} = {fields} }}")),
+        (order, _) => order,
+    }
 }
 
 /// A name as a TOML key: quoted where it has more than ASCII letters, digits, `_` and `-`.
@@ -329,6 +343,9 @@ pub(super) fn in_order<'t>(
     entries.sort_by_key(|(_, span, _)| span.start);
     entries
 }
+
+/// The order of similarity.
+const SIMILAR: &str = "similar";
 
 pub(super) struct File<'t> {
     pub(super) text: &'t str,
@@ -642,6 +659,35 @@ impl File<'_> {
         values.iter().map(|value| name(value.get_ref())).collect()
     }
 
+    /// Fields in the order of which documents lie, or `"similar"`, or `{ similar = [fields] }`.
+    fn order(
+        &self,
+        builder: SchemaBuilder,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+    ) -> Result<SchemaBuilder, Error> {
+        let expected = "a list of names, \"similar\" or { similar = [names] }";
+        match value {
+            DeValue::Array(_) => Ok(builder.order_by(self.names(value, span, "order")?)),
+            DeValue::String(name) if name == SIMILAR => {
+                Ok(builder.order_by_similarity::<String>([]))
+            }
+            DeValue::Table(table) => {
+                let entries = in_order(table);
+                if let Some((key, span, _)) = entries.iter().find(|(key, ..)| *key != SIMILAR) {
+                    return Err(self.unknown(span.clone(), key, SIMILAR));
+                }
+                match entries.first() {
+                    Some((key, span, value)) => {
+                        Ok(builder.order_by_similarity(self.names(value, span, key)?))
+                    }
+                    None => Err(self.kind_of(span.clone(), "order", expected, value)),
+                }
+            }
+            _ => Err(self.kind_of(span.clone(), "order", expected, value)),
+        }
+    }
+
     pub(super) fn table<'v>(
         &self,
         value: &'v DeValue<'v>,
@@ -733,6 +779,13 @@ mod tests {
             .unwrap();
         assert_eq!(parse(&print(&schema)).unwrap(), schema);
         assert!(print(&schema).ends_with("order = [\"-p\", \"k\"]\n"));
+        for (fields, line) in
+            [(&[][..], "order = \"similar\"\n"), (&["x"], "order = { similar = [\"x\"] }\n")]
+        {
+            let similar = schema.ordered_by_similarity(fields.iter().copied()).unwrap();
+            assert!(print(&similar).ends_with(line), "{}", print(&similar));
+            assert_eq!(parse(&print(&similar)).unwrap(), similar);
+        }
         let nulls = Schema::builder().keyword("k").nulls().build().unwrap();
         assert_eq!(
             print(&nulls),
@@ -812,7 +865,29 @@ mod tests {
                 "[fields.a]\ntype = \"text\"\n[index]\nsort = [\"a\"]",
                 "default_fields, key, nulls, null_words or order, found 'sort' (line 4)",
             ),
-            ("[fields.a]\ntype = \"i64\"\n[index]\norder = \"a\"", "a list of names for 'order'"),
+            (
+                "[fields.a]\ntype = \"i64\"\n[index]\norder = \"a\"",
+                "a list of names, \"similar\" or { similar = [names] } for 'order'",
+            ),
+            ("[fields.a]\ntype = \"text\"\n[index]\norder = \"Similar\"", "for 'order'"),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\norder = 1",
+                "for 'order', found a value of type",
+            ),
+            ("[fields.a]\ntype = \"text\"\n[index]\norder = {}", "for 'order'"),
+            ("[fields.a]\ntype = \"i64\"\n[index]\norder = \"similar\"", "at least one text field"),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\norder = { similar = \"a\" }",
+                "a list of names for 'similar'",
+            ),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\norder = { similar = [\"b\"] }",
+                "the name of a text field, found 'b'",
+            ),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\norder = { alike = [\"a\"] }",
+                "expected similar, found 'alike' (line 4)",
+            ),
             ("[fields.a]\ntype = \"text\"\n[index]\norder = [\"-a\"]", "the text field 'a'"),
             (
                 "[feilds.a]\ntype = \"text\"",
