@@ -21,6 +21,7 @@
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
 //! - [`ExplainTree::to_outline`] and [`assert_plan!`](crate::assert_plan): what stays the same, for tests.
+//! - [`glossary`]: meanings of the words that plans use.
 //! - [`EstimateErrors`]: how far the estimates of many plans were off.
 //!
 //! What is worth knowing first, sentences with remedies, stands in [`ExplainTree::findings`]; trees that are made or changed by
@@ -72,12 +73,14 @@
 //!  "planning_ns": 3000,
 //!  "planning": {"parse_ns": 400, "bind_ns": 700, "look_up_ns": 1100, "estimate_ns": 300, "choose_ns": 500},
 //!  "rest_ns": 1700,
-//!  "total_ns": 42000}
+//!  "total_ns": 42000,
+//!  "repeated": {"runs": 7, "planning": {"min_ns": 2800, "median_ns": 3000, "max_ns": 9000},
+//!               "total": {"min_ns": 40000, "median_ns": 42000, "max_ns": 81000}}}
 //! ```
 //!
 //! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `planning` (its phases, which add up to it; `parse_ns` where that is known, see [`ExplainTree::add_parsing`]), `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
+//! `positions` where it looks for a phrase, `repeated`, and `times` of a node or facet with the names of `total` there, where the plan was run several times, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns`, `confirmed` (whether no
@@ -110,6 +113,7 @@ mod findings;
 mod folded;
 mod from_json;
 mod from_plan;
+mod glossary;
 #[cfg(test)]
 mod hostile;
 #[cfg(feature = "viewer")]
@@ -123,6 +127,7 @@ mod outline;
 mod pgjson;
 mod pieces;
 mod q_errors;
+mod repeated;
 #[cfg(test)]
 pub(crate) mod sample;
 mod slow_search;
@@ -142,11 +147,13 @@ pub use documents::{ExplainDocument, Verdict};
 pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{FacetRun, LookedAt, PageRun, Run, cache_decision, explain};
+pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
 #[doc(hidden)]
 pub use outline::{assert_outline, difference};
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
+pub use repeated::{RepeatedRuns, RunTimes};
 pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{

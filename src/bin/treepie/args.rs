@@ -42,6 +42,12 @@ pub(crate) struct Global {
         help_heading = "Everywhere"
     )]
     pub(crate) color: Color,
+    /// Do not start a pager.
+    ///
+    /// On a terminal, results that are longer than it go through $TREEPIE_PAGER, $PAGER or less; an empty name or cat
+    /// is none.
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Everywhere")]
+    pub(crate) no_pager: bool,
 }
 
 /// Commands with their arguments: the enum that they are parsed into, and each alone.
@@ -68,6 +74,7 @@ commands! {
     "search": Search(search),
     "explain": Explain(explain),
     "inspect": Inspect(inspect),
+    "stats": Stats(index_stats),
     "verify": Verify(verify),
     "recover": Recover(recover),
     "salvage": Salvage(salvage),
@@ -296,7 +303,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What estimates may read.
+/// Data that estimates may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EstimatesFrom {
     /// How many documents each term has.
@@ -485,7 +492,7 @@ mod tests {
         }
         let typed = ["treepie", "--color", "never", "search", "i", "q"].map(OsString::from);
         assert_eq!(definition_for(&typed).get_subcommands().count(), 1);
-        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 22);
+        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 23);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod kept_values;
 mod llms;
 mod measure;
 mod plans;
+mod printed;
 mod records;
 mod remembered;
 mod requests;

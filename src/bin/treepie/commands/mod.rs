@@ -19,6 +19,7 @@ mod facet;
 mod facet_tree;
 pub(crate) mod help;
 pub(crate) mod index;
+pub(crate) mod index_stats;
 pub(crate) mod inspect;
 mod inspect_io;
 pub(crate) mod man;
@@ -68,6 +69,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Search(args) => search::run(args, global),
         Command::Explain(args) => explain::run(args, global),
         Command::Inspect(args) => inspect::run(args, global),
+        Command::Stats(args) => index_stats::run(args, global),
         Command::Verify(args) => verify::run(args, global),
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),
@@ -167,7 +169,7 @@ impl WaitArg {
 pub(crate) struct DatesArgs {
     /// Take this as now in dates as now-7d [default: when it runs].
     ///
-    /// That is also in ranges of --facet, and in --score, --sort and --decay of a search. A walk over pages should
+    /// Also for ranges of --facet, and for --score, --sort and --decay of a search. A walk over pages should
     /// fix it.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "DATE")]

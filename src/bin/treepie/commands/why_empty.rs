@@ -19,7 +19,7 @@ pub(super) fn print(
     json: bool,
     global: Global,
 ) -> io::Result<()> {
-    let mut out = Output::new(global.color);
+    let mut out = Output::paged(global);
     if json {
         why.query = query;
         writeln!(out, "{}", why.to_json())?;

@@ -40,13 +40,13 @@ pub(crate) struct Args {
 enum What {
     /// The worst searches of a log, as a table or a page for a browser.
     View(view::Args),
-    /// How far the estimates of a log's plans were off, by operator.
+    /// Show how far the estimates of a log's plans were off, by operator.
     Estimates(estimates::Args),
-    /// What differs between two plans. Exit status: 0 the same, 1 different, 2 error.
+    /// Compare two plans. Exit status: 0 the same, 1 different, 2 error.
     Diff(diff::Args),
     /// The JSON Schema of plans, or of requests.
     Schema {
-        /// That of requests, which `search --request` reads.
+        /// Print that of requests, which `search --request` reads.
         #[arg(long)]
         request: bool,
     },
@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         What::Estimates(args) => estimates::run(&args, global),
         What::Diff(args) => diff::run(&args, global),
         What::Schema { request } => {
-            let mut out = Output::new(global.color);
+            let mut out = Output::paged(global);
             let schema = if request { REQUEST_JSON_SCHEMA } else { JSON_SCHEMA };
             out.write_all(schema.as_bytes())?;
             out.flush()?;

@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// The slowest first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// How to print.
+    /// Print in this format.
     ///
     /// The default is text, with -o or --open html.
     #[arg(help_heading = "Show")]
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
         ViewFormat::Text => (table(&searches, output::width()), "txt"),
         ViewFormat::Html => (page(searches, &args.log)?, "html"),
     };
-    destination.write(&text, extension, global.color)?;
+    destination.write(&text, extension, global)?;
     Ok(Exit::Done)
 }
 
