@@ -98,6 +98,7 @@ impl Bytes<'_> {
             facet: of.maybe(Self::text),
             message: of.text(),
             remedy: of.maybe(Self::text),
+            rebuild: of.boolean(),
         });
         let verdicts = [Verdict::Matched, Verdict::Failed, Verdict::NotReached];
         tree.documents = self.several(|of| ExplainDocument {

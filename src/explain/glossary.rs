@@ -52,7 +52,7 @@ impl WordKind {
         }
     }
 
-    const ALL: [WordKind; 5] =
+    pub(super) const ALL: [WordKind; 5] =
         [WordKind::Operator, WordKind::Algorithm, WordKind::Rule, WordKind::Source, WordKind::Word];
 }
 

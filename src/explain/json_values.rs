@@ -303,7 +303,7 @@ json_objects! {
         full deleted_taken_away, must time_ns, terms bytes_read, some column,
     }
     InBuckets { must buckets, must documents, }
-    Finding { must rule, must severity, may node, may facet, must message, may remedy, }
+    Finding { must rule, must severity, may node, may facet, must message, may remedy, full rebuild, }
     ExplainDocument {
         must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
     }

@@ -33,7 +33,8 @@
 //!
 //! ```json
 //! {"schema_version": 1, "query": "…", "parsed": "…", "rewritten": "…", "notes": ["…"],
-//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…"}],
+//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…",
+//!                "rebuild": true}],
 //!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
 //!           "algorithm": "…",
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
@@ -85,7 +86,7 @@
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns`, `confirmed` (whether no
 //! other way took less time by more than a tenth and 200 ns) and `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
-//! pattern, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
+//! pattern, `rebuild` of a finding where its remedy needs an index that is built anew, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these

@@ -178,7 +178,9 @@ impl Page<'_> {
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
         if let Some(remedy) = &finding.remedy {
             let arrow = piece(Style::Good, "        →").whole();
-            self.line("", indent, vec![arrow, plain(&**remedy)]);
+            let mut pieces = vec![arrow, plain(&**remedy)];
+            pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
+            self.line("", indent, pieces);
         }
     }
 

@@ -169,14 +169,14 @@ impl Args {
         if self.doc.is_some() && is_of_nodes {
             return Err(usage("--doc shows with --format text, json, html, dot or mermaid"));
         }
-        if self.why_empty && !matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json) {
-            return Err(usage("--why-empty prints with --format text or json only"));
+        let has_reason = matches!(
+            self.format(),
+            ExplainFormat::Text | ExplainFormat::Json | ExplainFormat::Html
+        );
+        if self.why_empty && !has_reason {
+            return Err(usage("--why-empty shows with --format text, json or html"));
         }
-        let destination = self.destination.check()?;
-        if self.why_empty && !destination.is_standard_output() {
-            return Err(usage("--why-empty prints to standard output only"));
-        }
-        Ok(destination)
+        self.destination.check()
     }
 }
 
@@ -193,8 +193,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         search = search.count_only();
     }
     if args.why_empty {
+        let plan = match format {
+            ExplainFormat::Html => Some(search.clone().explain().map_err(in_query(&text))?),
+            _ => None,
+        };
         let why = search.explainer().why_empty().map_err(in_query(&text))?;
-        why_empty::print(why, text, format == ExplainFormat::Json, global)?;
+        let printed = why_empty::printed(why, text, plan, format == ExplainFormat::Json);
+        destination.write(&printed, format.extension(), global)?;
         return Ok(Exit::Done);
     }
     let mut search = search.explainer().documents(args.doc.map(DocId));

@@ -27,6 +27,7 @@ use crate::{
   treepie search titles.tp 'a*' --slow-ms 50 --log slow.jsonl
   treepie plan view slow.jsonl
   treepie plan view slow.jsonl --limit 20 -o worst.html
+  treepie plan view --open                  a page that takes any plan, also of Postgres
   treepie plan estimates slow.jsonl
   treepie explain titles.tp 'a*' --analyze --format json -o before.json
   treepie plan diff before.json after.json --open"
@@ -38,7 +39,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The worst searches of a log, as a table or a page for a browser.
+    /// Show the worst searches of a log, or a page that takes any plan.
     View(view::Args),
     /// Show how far the estimates of a log's plans were off, by operator.
     Estimates(estimates::Args),
