@@ -22,7 +22,7 @@ function boxOf(view, item) {
   }
   const { app, plan } = view;
   const { entry } = item;
-  const isPhase = entry.kind === "phase";
+  const isPhase = !isOfPlan(entry);
   const { metric } = app.state;
   const chosen = entry === app.chosen();
   const unfolded = plan.unfolded.has(entry);

@@ -14,12 +14,13 @@ function showDetails(app, host) {
   }
   const { plan, state } = app;
   const verdict = app.verdictOf(entry);
+  const isPhase = !isOfPlan(entry);
   refill(
     host,
     el(
       "h2",
       { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
-      explained(entry.kind === "phase" ? "word" : "operator", entry.operator),
+      explained(isPhase ? "word" : "operator", entry.operator),
       " ",
       el("code", { class: "faint" }, foreign(entry.id, 40, false)),
     ),
@@ -33,6 +34,7 @@ function showDetails(app, host) {
         verdict === "matched" && entry.label.startsWith("NOT ") && ", which must not be",
       ),
     pairs([
+      isPhase && entryFor("word", entry.operator) && ["means", entryFor("word", entry.operator).meaning],
       entry.algorithm && ["algorithm", explained("algorithm", entry.algorithm)],
       entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
       entry.data.predicate &&
