@@ -4,7 +4,7 @@ use super::counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
-use super::repeated::{RepeatedRuns, RunTimes};
+use super::run_times::{RepeatedRuns, RunTimes};
 use super::tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
     ExplainSegment, ExplainTree, NodeSegment, PlanningTimes,

@@ -129,6 +129,7 @@ mod pgjson;
 mod pieces;
 mod q_errors;
 mod repeated;
+mod run_times;
 #[cfg(test)]
 pub(crate) mod sample;
 mod slow_search;
@@ -154,7 +155,7 @@ pub use html::HtmlPages;
 #[doc(hidden)]
 pub use outline::{assert_outline, difference};
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
-pub use repeated::{RepeatedRuns, RunTimes};
+pub use run_times::{RepeatedRuns, RunTimes};
 pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{

@@ -3,7 +3,7 @@
 use super::counts::{Actual, FacetActual, InBuckets};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
-use super::repeated::{RepeatedRuns, RunTimes};
+use super::run_times::{RepeatedRuns, RunTimes};
 use super::units::spaced;
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use treepie::{Error, EstimateFrom};
 use crate::{
     commands,
     failure::{Failure, not_yet, usage, warn},
-    output::Color,
+    output::{Color, Output},
 };
 
 /// A command line, read.
@@ -48,6 +48,16 @@ pub(crate) struct Global {
     /// is none.
     #[arg(long, global = true, hide_short_help = true, help_heading = "Everywhere")]
     pub(crate) no_pager: bool,
+}
+
+impl Global {
+    /// Standard output for results, which a pager shows where they are long.
+    pub(crate) fn output(self) -> Output {
+        match self.no_pager {
+            true => Output::new(self.color),
+            false => Output::paged(self.color),
+        }
+    }
 }
 
 /// Commands with their arguments: the enum that they are parsed into, and each alone.

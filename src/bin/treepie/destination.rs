@@ -15,7 +15,6 @@ use treepie::{Error, ErrorKind};
 use crate::{
     args::Global,
     failure::{Outcome, note, usage},
-    output::Output,
     terminal,
 };
 
@@ -169,7 +168,7 @@ impl Destination {
     pub(crate) fn write(&self, text: &str, extension: &str, global: Global) -> Outcome<()> {
         let path = match &self.to {
             Place::StandardOutput => {
-                let mut out = Output::paged(global);
+                let mut out = global.output();
                 out.write_all(text.as_bytes())?;
                 out.flush()?;
                 return Ok(());

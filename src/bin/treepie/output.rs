@@ -11,7 +11,6 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::{
-    args::Global,
     cells,
     failure::{Exit, Outcome},
     pager::Screen,
@@ -101,9 +100,9 @@ impl Output {
     }
 
     /// Output that a pager shows if it is longer than the terminal. It ends with the first flush.
-    pub(crate) fn paged(global: Global) -> Self {
-        let mut out = Output::new(global.color);
-        if let Some(screen) = (!global.no_pager).then(Screen::of_terminal).flatten() {
+    pub(crate) fn paged(color: Color) -> Self {
+        let mut out = Output::new(color);
+        if let Some(screen) = Screen::of_terminal() {
             out.to = Sink::Paged(screen);
         }
         out

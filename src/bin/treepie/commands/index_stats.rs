@@ -93,7 +93,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     args.fields.iter().try_for_each(|name| check_field("--field", name, index.schema()))?;
     let is_shown = |name: &str| args.fields.is_empty() || args.fields.iter().any(|it| it == name);
     let stats = Stats::of(&index, opened.disk_usage()?, args.terms, is_shown)?;
-    let mut out = Output::paged(global);
+    let mut out = global.output();
     match args.format {
         ReportFormat::Text => stats.print(&mut out, args.terms > 0)?,
         ReportFormat::Json => out.json_line(&stats.to_json(args.terms > 0))?,

@@ -178,7 +178,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             return Err(usage("-o, --open and --terms are about --format html").into());
         }
     }
-    let mut out = Output::paged(global);
+    let mut out = global.output();
     let Some(format) = args.format.unwrap_or(InspectFormat::Text).printed() else {
         return Err(usage("--format html shows the storage: treepie inspect INDEX storage").into());
     };

@@ -553,7 +553,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let options = args.slow.listen(Index::options())?;
     let options = args.shape.costs.apply(options, &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let mut out = Output::paged(global);
+    let mut out = global.output();
     let mut search = args.shape.search(&asked, &searcher, global)?;
     let request = search.request().clone();
     if rows && args.shape.request.is_some() && !request.facets().is_empty() {

@@ -13,7 +13,6 @@ use treepie::{REQUEST_JSON_SCHEMA, explain::JSON_SCHEMA};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
-    output::Output,
 };
 
 /// Look at plans that were kept: the worst of a log, or two compared.
@@ -59,7 +58,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         What::Estimates(args) => estimates::run(&args, global),
         What::Diff(args) => diff::run(&args, global),
         What::Schema { request } => {
-            let mut out = Output::paged(global);
+            let mut out = global.output();
             let schema = if request { REQUEST_JSON_SCHEMA } else { JSON_SCHEMA };
             out.write_all(schema.as_bytes())?;
             out.flush()?;
