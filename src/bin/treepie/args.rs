@@ -88,6 +88,7 @@ commands! {
     "verify": Verify(verify),
     "recover": Recover(recover),
     "salvage": Salvage(salvage),
+    "upgrade": Upgrade(upgrade),
     "merge": Merge(merge),
     "copy": Copy(copy),
     "delete": Delete(delete),
@@ -502,7 +503,7 @@ mod tests {
         }
         let typed = ["treepie", "--color", "never", "search", "i", "q"].map(OsString::from);
         assert_eq!(definition_for(&typed).get_subcommands().count(), 1);
-        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 23);
+        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 24);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod round_trip;
 mod search;
 mod slow;
 mod typing;
+mod upgrade;
 mod what_if;
 mod why_empty;
 

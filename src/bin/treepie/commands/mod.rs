@@ -33,6 +33,7 @@ mod score;
 pub(crate) mod search;
 mod stats;
 mod typed_names;
+pub(crate) mod upgrade;
 pub(crate) mod verify;
 mod why_empty;
 
@@ -73,6 +74,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Verify(args) => verify::run(args, global),
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),
+        Command::Upgrade(args) => upgrade::run(args, global),
         Command::Schema(args) => schema::run(args, global),
         Command::Merge(args) => merge::run(args, global),
         Command::Copy(args) => copy::run(args, global),
