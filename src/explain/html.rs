@@ -51,7 +51,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-lucQBfexZxGedj6A1tf27fCStV4+w8sCVGeTvYKMWC0='; \
+    script-src 'sha256-lQZsKsWi1nVgw9WS/WtK6r6SdzViUDO53Z4EtBr8PyI='; \
     style-src 'sha256-y845cO4faewXQqgaeuEe5IfgMlFV+LwrKxnGbgMX+k0='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -81,17 +81,7 @@ function askForPlans(open) {
   file.addEventListener("change", () => takeFile(file.files[0]));
   const section_ = el(
     "section",
-    {
-      class: "paste",
-      "aria-labelledby": "paste-title",
-      ondragover: (event) => event.preventDefault(),
-      ondrop: (event) => {
-        event.preventDefault();
-        const [dropped] = event.dataTransfer.files;
-        if (dropped) takeFile(dropped);
-        else take(event.dataTransfer.getData("text"));
-      },
-    },
+    { class: "paste", "aria-labelledby": "paste-title" },
     el("h2", { id: "paste-title" }, "Paste a plan, or drop a file"),
     el(
       "p",
@@ -115,6 +105,23 @@ function askForPlans(open) {
       ),
     ),
     wrong,
+  );
+  // Anywhere on the page: a file that is dropped beside its place would be opened instead of it.
+  const whileAsked = (then) => (event) => {
+    if (!section_.isConnected) return;
+    event.preventDefault();
+    then(event.dataTransfer);
+  };
+  document.addEventListener(
+    "dragover",
+    whileAsked(() => {}),
+  );
+  document.addEventListener(
+    "drop",
+    whileAsked((dropped) => {
+      if (dropped.files.length > 0) takeFile(dropped.files[0]);
+      else take(dropped.getData("text"));
+    }),
   );
   area.addEventListener("paste", () => setTimeout(() => area.value.trim() !== "" && take(area.value)));
   byId("main").replaceChildren(section_, ...byId("main").children);
