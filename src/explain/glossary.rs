@@ -123,7 +123,7 @@ fn without_numbers(text: &str) -> String {
 }
 
 impl ExplainTree {
-    /// Words of the [`glossary`] that the plan uses, in its order.
+    /// Words of the [`glossary()`] that the plan uses, in its order.
     pub fn glossary(&self) -> Vec<GlossaryEntry> {
         let text = self.without_query().to_text(&TextOptions::default());
         let mut parts = vec![];

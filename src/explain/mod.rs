@@ -21,7 +21,7 @@
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
 //! - [`ExplainTree::to_outline`] and [`assert_plan!`](crate::assert_plan): what stays the same, for tests.
-//! - [`glossary`]: meanings of the words that plans use.
+//! - [`glossary()`]: meanings of the words that plans use.
 //! - [`EstimateErrors`]: how far the estimates of many plans were off.
 //!
 //! What is worth knowing first, sentences with remedies, stands in [`ExplainTree::findings`]; trees that are made or changed by
