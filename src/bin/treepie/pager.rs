@@ -60,17 +60,16 @@ fn chosen(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     (!matches!(pager.trim(), "" | "cat")).then_some(pager)
 }
 
-/// Command that a pager is started by: the shell reads what has more than a name in it.
+/// Command that a pager is started by: where there is a shell, that reads what has more than a name in it.
 fn command(pager: &str) -> Command {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
-    let mut command = match pager.chars().all(is_name) || cfg!(not(unix)) {
-        true => Command::new(pager),
-        false => {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", pager]);
-            shell
-        }
+    let words: Vec<&str> = match pager.chars().all(is_name) {
+        true => vec![pager],
+        false if cfg!(unix) => vec!["sh", "-c", pager],
+        false => pager.split_whitespace().collect(),
     };
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
     for (name, value) in [("LESS", LESS), ("LV", "-c")] {
         if env::var_os(name).is_none() {
             command.env(name, value);
