@@ -51,7 +51,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-lQZsKsWi1nVgw9WS/WtK6r6SdzViUDO53Z4EtBr8PyI='; \
+    script-src 'sha256-TcmG/2y1gMhrzSam0zTs4FVMHu/tj+lOG7KtUiqf900='; \
     style-src 'sha256-y845cO4faewXQqgaeuEe5IfgMlFV+LwrKxnGbgMX+k0='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

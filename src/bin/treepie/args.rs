@@ -495,7 +495,7 @@ mod tests {
             let [alone, among_all] = [alone, among_all].map(|it| it.render_long_help().to_string());
             assert_eq!(alone, among_all);
         }
-        for line in ["treepie index a.tp b --color", "treepie --color never plan view", "treepie"] {
+        for line in ["treepie index a.tp b --color", "treepie --color never plan diff", "treepie"] {
             let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let [alone, among_all] = [definition_for(&typed), definition()]
                 .map(|it| it.try_get_matches_from(&typed).unwrap_err().to_string());

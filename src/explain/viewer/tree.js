@@ -12,7 +12,7 @@ const PRINTED_WHOLE = 500;
 const SMALL_SHARE = 0.01;
 const FOLDED_FROM = 10;
 /** The smallest zoom that a plan opens with: of what is larger, a part is in sight, and can be read. */
-const FIRST_ZOOM_LEAST = 0.75;
+const FIRST_ZOOM_LEAST = 0.65;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5];
 
 /** Whether next to nothing of the time went into an entry and all below it. */
@@ -119,12 +119,21 @@ class TreeView {
       this.stale = true;
     }
     if (this.stale) this.layOut();
-    if (isNew && !this.compact) this.setZoom(Math.max(FIRST_ZOOM_LEAST, this.zoomThatFits()));
+    if (isNew && !this.compact) this.fitFirst();
     const metric = METRICS[state.metric];
     this.legend.textContent = `bars: ${metric.name}${state.metric === "q-error" ? ", 1 to 1,000" : metric.adds ? ", share of the whole" : ", of the most"}; lines: documents${plan.foldedAsSmall > 0 ? "; what takes under 1 % of the time is folded" : ""}`;
     for (const box of this.boxes.values()) box.remove();
     this.boxes.clear();
     this.drawNow();
+  }
+
+  /** Fits the plan where it can be read then; without the ways that were not taken if there is no room for them. */
+  fitFirst() {
+    if (this.ghosts && this.zoomThatFits() < FIRST_ZOOM_LEAST) {
+      this.ghosts = this.ghostBox.checked = false;
+      this.layOut();
+    }
+    this.setZoom(Math.max(FIRST_ZOOM_LEAST, this.zoomThatFits()));
   }
 
   unfoldFirst() {

@@ -15,7 +15,9 @@ use crate::{
     output::{Output, ReportFormat},
 };
 
-/// Say whether an index is of the newest format, and what to do if not.
+/// Say whether an index is of the newest format.
+///
+/// If it is not, also what to do.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Example:
   treepie upgrade titles.tp
