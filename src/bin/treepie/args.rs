@@ -84,7 +84,7 @@ commands! {
     "search": Search(search),
     "explain": Explain(explain),
     "inspect": Inspect(inspect),
-    "stats": Stats(index_stats),
+    "stats": Stats(stats),
     "verify": Verify(verify),
     "recover": Recover(recover),
     "salvage": Salvage(salvage),

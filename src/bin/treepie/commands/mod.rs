@@ -19,7 +19,6 @@ mod facet;
 mod facet_tree;
 pub(crate) mod help;
 pub(crate) mod index;
-pub(crate) mod index_stats;
 pub(crate) mod inspect;
 mod inspect_io;
 pub(crate) mod man;
@@ -31,7 +30,8 @@ pub(crate) mod salvage;
 pub(crate) mod schema;
 mod score;
 pub(crate) mod search;
-mod stats;
+mod statistics;
+pub(crate) mod stats;
 mod typed_names;
 pub(crate) mod upgrade;
 pub(crate) mod verify;
@@ -70,7 +70,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Search(args) => search::run(args, global),
         Command::Explain(args) => explain::run(args, global),
         Command::Inspect(args) => inspect::run(args, global),
-        Command::Stats(args) => index_stats::run(args, global),
+        Command::Stats(args) => stats::run(args, global),
         Command::Verify(args) => verify::run(args, global),
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),

@@ -10,7 +10,7 @@ use treepie::{
     highlight::{Highlighter, Marked, Passage, PassageOptions},
 };
 
-use super::{columns::Columns, facet, fields_to_json, is_state, stats, value_to_json};
+use super::{columns::Columns, facet, fields_to_json, is_state, statistics, value_to_json};
 use crate::{
     output::{self, Format, Output, Table},
     terminal,
@@ -109,7 +109,7 @@ impl Page<'_> {
 
     fn print_facets(&self, out: &mut Output) -> io::Result<()> {
         self.found.facets.iter().try_for_each(|facet| match facet.kind {
-            FacetKind::Statistics => stats::print(out, facet),
+            FacetKind::Statistics => statistics::print(out, facet),
             _ => facet::print(out, facet, &|hit| self.label(hit)),
         })
     }

@@ -17,7 +17,7 @@ use super::{
     page::{Page, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
-    stats, text_or_stdin, why_empty,
+    statistics, text_or_stdin, why_empty,
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
@@ -634,7 +634,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         _ if !args.shape.statistics_of.is_empty() => {
             let typed = &args.shape.statistics_of;
-            stats::print_rows(&mut out, format, &found.facets, typed)?;
+            statistics::print_rows(&mut out, format, &found.facets, typed)?;
         }
         _ if !found.facets.is_empty() => {
             let is_nested = facet::are_nested(&args.shape.facets);

@@ -52,11 +52,11 @@ impl<'a> Page<'a> {
         let pieces = name.and_then(|field| self.pieces(field, hit)).unwrap_or_default();
         let width: usize = pieces.iter().map(|(piece, _)| terminal::width(piece)).sum();
         let half = width.min(columns / 2);
-        let passage = self.best_passage(hit, name, columns - half);
-        let room = if passage.is_some() { half } else { columns };
-        let left = columns - print_pieces(out, cut(pieces, room.saturating_sub(GAP.len())), GAP)?;
+        let passage = self.best_passage(hit, name, columns.saturating_sub(half + GAP.len()));
+        let room = if passage.is_some() { half } else { columns.saturating_sub(GAP.len()) };
+        let left = columns.saturating_sub(print_pieces(out, cut(pieces, room), GAP)?);
         if let Some((field, passage, text)) = passage {
-            let label = format!("{GAP}{}: ", terminal::printable(&field.name));
+            let label = label(field);
             let room = left.saturating_sub(terminal::width(&label));
             write!(out, "{}", out.dim(&label))?;
             print_pieces(out, cut(pieces_of(&passage, &text), room), "")?;
@@ -71,9 +71,10 @@ impl<'a> Page<'a> {
         name: Option<&Field>,
         columns: usize,
     ) -> Option<(&'a Field, Passage, String)> {
-        let options = PassageOptions::default().max_len(columns).max_passages(1);
         let others = self.fields.iter().copied().filter(|field| Some(*field) != name);
         let of_field = |field: &'a Field| {
+            let room = columns.saturating_sub(terminal::width(&label(field)));
+            let options = PassageOptions::default().max_len(room).max_passages(1);
             let texts = hit.fields.get(&field.name)?.texts().enumerate();
             let passages = texts.filter_map(|(nth, text)| {
                 let passage = self.passages(field, hit, nth, &options).into_iter().next()?;
@@ -83,6 +84,11 @@ impl<'a> Page<'a> {
         };
         others.filter_map(of_field).min_by_key(|(_, passage, _)| Reverse(passage.score()))
     }
+}
+
+/// Name of the field in front of its passage.
+fn label(field: &Field) -> String {
+    format!("{GAP}{}: ", terminal::printable(&field.name))
 }
 
 /// A passage piece by piece, each with whether it was looked for.
