@@ -52,7 +52,7 @@ const PAGE: Page = Page {
     ),
     policy: "default-src 'none'; \
     script-src 'sha256-TcmG/2y1gMhrzSam0zTs4FVMHu/tj+lOG7KtUiqf900='; \
-    style-src 'sha256-y845cO4faewXQqgaeuEe5IfgMlFV+LwrKxnGbgMX+k0='; \
+    style-src 'sha256-EeCg+cKYuK4ohdVu852qKkLyW/jB+SSvQnzGphaAmO0='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
 };
