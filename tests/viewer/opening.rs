@@ -66,6 +66,19 @@ fn words_are_explained_and_what_is_zero_is_not_told() {
     assert!(details.contains("containers: skipped"), "{details}");
     browser.run("document.querySelector('#details .words summary').click()");
     assert!(browser.text("#details .words").contains("documents with one term"));
+    // Numbers stand for any, as in the text of a plan.
+    for (algorithm, word) in [
+        ("lists of 1 term united in a bitmap", "lists of 68 terms united in a bitmap: "),
+        ("lists of 1,234 terms united in a bitmap", "lists of 68 terms united in a bitmap: "),
+        ("BM25 of every match, times log1p(n)", "BM25 of every match: "),
+    ] {
+        let mut node = ExplainNode::new("TermScan", "title:a");
+        node.algorithm = algorithm.into();
+        browser.open(&ExplainTree::new("a", node).to_html(), "");
+        let title = title("#details dd .word");
+        assert!(title.as_str().unwrap().starts_with(word), "{algorithm}: {title}");
+    }
+    browser.open(&tree.to_html(), "node=0.0.0");
     // The axis of the estimate has numbers.
     assert!(browser.count("#details text.tick") >= 2);
     assert_eq!(browser.text("#findings li:nth-child(1) .badge"), "rebuild needed");

@@ -172,3 +172,16 @@ fn several_runs_are_shown_with_their_spread() {
     dir.run(&["explain", "t.tp", "paris", "--repeat", "5"]).fails_with(&["--analyze"]);
     dir.run(&[&typed[..6], &["--repeat", "0"]].concat()).fails_with(&["--repeat", "1..=10000"]);
 }
+
+#[test]
+fn pages_have_the_reason_for_nothing_or_take_any_plan() {
+    let dir = Dir::with_titles();
+    let why = ["explain", "t.tp", "+paris +spain", "--why-empty", "--format", "html"];
+    let page = dir.ok(&why);
+    assert!(page.starts_with("<!doctype html>") && page.contains("\"why_empty\":{"));
+    dir.ok(&[&why[..], &["-o", "why.html"]].concat());
+    assert_eq!(std::fs::read_to_string(dir.0.join("why.html")).unwrap(), page);
+    let empty = dir.ok(&["plan", "view"]);
+    assert!(empty.contains("\"pages\":[]") && empty.contains("\"glossary\":{\"operator\":[["));
+    dir.run(&["plan", "view", "--format", "text"]).fails_with(&["--format text", "none is named"]);
+}
