@@ -15,7 +15,7 @@
     expect(unused_imports, reason = "the tests of these modules run with the library")
 )]
 
-#[path = "../src/budget.rs"]
+#[path = "../src/budget/mod.rs"]
 mod budget;
 #[path = "../src/bytes.rs"]
 mod bytes;

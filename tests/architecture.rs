@@ -99,6 +99,29 @@ fn a_search_has_few_methods() {
     assert_eq!(others.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// Times that steps of work take about stand in one table; thresholds of time that stand elsewhere are these.
+#[test]
+fn times_of_steps_stand_in_one_table() {
+    const THRESHOLDS: [&str; 4] =
+        ["AFTER_STOP_NS", "PLANNING_LONG_NS", "NOISE_NS", "SAMPLE_FROM_NS"];
+    let mut sources = vec![];
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let mut elsewhere = vec![];
+    for (path, text) in sources.iter().filter(|(path, _)| !path.starts_with("bin/")) {
+        let lines = text.lines().filter_map(|line| line.split_once("const ")?.1.split_once(": "));
+        // Of a trait a time is one of the table.
+        let own = lines.filter(|(name, value)| {
+            name.ends_with("_NS")
+                && !THRESHOLDS.contains(name)
+                && value.contains(|c: char| c.is_ascii_digit())
+                && !value.contains("ns::")
+                && value.contains('=')
+        });
+        elsewhere.extend(own.map(|(name, _)| format!("{path}: {name}")));
+    }
+    assert!(elsewhere.is_empty(), "these belong in budget/ns.rs: {elsewhere:?}");
+}
+
 /// A rule that cannot fail protects nothing.
 #[test]
 fn each_rule_can_fail() {

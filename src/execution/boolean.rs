@@ -5,12 +5,11 @@
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
 use super::column::{fill, is_dense, retain};
-use super::inside::WINDOW_NS;
 use super::less_deleted::count;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
 use crate::plan::leaf::{ColumnValues, Postings};
@@ -141,13 +140,6 @@ impl Counter {
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
 const BITS_FROM: u32 = 512;
-/// What looking for a document in an input of a union takes about, adding one of an array to the union, and adding a
-/// bitmap, in nanoseconds.
-const LOOKED_UP_NS: u64 = 10;
-const ADDED_NS: u64 = 1;
-const BITMAP_ADDED_NS: u64 = 400;
-/// What counting how many inputs have a document takes about, in nanoseconds.
-const COUNTED_NS: u64 = 3;
 
 /// Every document of a whole window, as a run.
 const WHOLE_WINDOW: [[u8; 4]; 1] = [[0, 0, 0xFF, 0xFF]];
@@ -209,7 +201,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
         let root = self.plan.root();
-        budget::work(WINDOW_NS).inspect_err(|error| self.stopped(root, error))?;
+        budget::work(ns::WINDOW_STEP).inspect_err(|error| self.stopped(root, error))?;
         let chunk = self.evaluate(root, key, want)?;
         self.profile.found(key, chunk.cardinality);
         Ok(chunk)
@@ -359,7 +351,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         key: u32,
         want: Want,
     ) -> Result<Chunk<'s>> {
-        budget::work(WINDOW_NS * (all.len() + none.len()) as u64)?;
+        budget::work(ns::WINDOW_STEP * (all.len() + none.len()) as u64)?;
         if all.is_empty() {
             return self.complement(id, none, key, want);
         }
@@ -472,7 +464,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     }
 
     fn unite(&mut self, id: NodeId, any: &[NodeId], key: u32, want: Want) -> Result<Chunk<'s>> {
-        budget::work(WINDOW_NS * any.len() as u64)?;
+        budget::work(ns::WINDOW_STEP * any.len() as u64)?;
         let len = self.part.window_len(key);
         let first = self.steps.len();
         for &input in any {
@@ -531,11 +523,11 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
             _ => return false,
         };
-        let looked_up = LOOKED_UP_NS * u64::from(few.cardinality) * any.len() as u64;
+        let looked_up = ns::DOC_IN_UNION * u64::from(few.cardinality) * any.len() as u64;
         let mut united = 0;
         for &input in any {
             let expected = u64::from(self.expected(input, key).unwrap_or(0));
-            united += (ADDED_NS * expected).min(BITMAP_ADDED_NS);
+            united += (ns::DOC_UNITED * expected).min(ns::BITMAP_UNITED);
         }
         looked_up < united
     }
@@ -596,7 +588,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         few: Chunk<'s>,
         key: u32,
     ) -> Result<Chunk<'s>> {
-        budget::work(WINDOW_NS * any.len() as u64)?;
+        budget::work(ns::WINDOW_STEP * any.len() as u64)?;
         let slot = 2 * id.index();
         let mut found = self.slots[slot].take().unwrap_or_default();
         let mut both = self.slots[slot + 1].take().unwrap_or_default();
@@ -638,7 +630,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         for &input in any {
             let chunk = self.evaluate(input, key, Want::Documents)?;
             self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
-            budget::work(WINDOW_NS + COUNTED_NS * u64::from(chunk.cardinality))?;
+            budget::work(ns::WINDOW_STEP + ns::DOC_INPUTS_COUNTED * u64::from(chunk.cardinality))?;
             if chunk.cardinality > 0 {
                 counter.add(self.resolve(chunk)?);
             }

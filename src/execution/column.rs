@@ -1,7 +1,7 @@
 //! Documents with values that are wanted, by a column.
 
 use crate::bitmap::ContainerBuf;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Plain};
 use crate::plan::leaf::{Codes, ColumnValues};
@@ -11,20 +11,14 @@ use crate::simd::numbers::{AT_ONCE, are_among};
 use crate::simd::prefetch::prefetch;
 use std::ops::{Range, RangeInclusive};
 
-/// What comparing the value of a document takes about, and what opening a block takes, in nanoseconds.
-const DOC_NS: u64 = 3;
-const BLOCK_NS: u64 = 40;
 /// Numbers between the least and the greatest that is wanted, up to which a bit for each pays.
 const BITS_MAX: u32 = 1 << 12;
 /// Documents of a window up to which what is read of them is asked for before the first is read.
 const FAR_APART: usize = 2_048;
 
-/// What comparing all documents of a window takes about.
-const DENSE_NS: u64 = 30_000;
-
 /// Keeps those of the documents of window `key` that have a value that is wanted.
 pub(super) fn retain(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
-    budget::work(DOC_NS * lows.len() as u64)?;
+    budget::work(ns::VALUE_COMPARED * lows.len() as u64)?;
     let Some(plain) = values.column.plain() else { return retain_by_block(values, key, lows) };
     match WantedNumbers::of(&plain, &values.codes) {
         WantedNumbers::Range(wanted) => {
@@ -50,7 +44,7 @@ pub(super) fn is_dense(values: &ColumnValues<'_>, cardinality: u32) -> bool {
 
 /// Puts all documents of window `key` that have a value in a range into `out`, where it [is dense](is_dense).
 pub(super) fn fill(values: &ColumnValues<'_>, key: u32, out: &mut ContainerBuf) -> Result<()> {
-    budget::work(DENSE_NS)?;
+    budget::work(ns::WINDOW_COMPARED)?;
     let Codes::Range(codes) = &values.codes else {
         out.clear();
         return Ok(());
@@ -104,7 +98,7 @@ fn fill_block(
         fill_bits(bits, n_docs, &wanted, found, read);
         return Ok(());
     }
-    budget::work(DOC_NS * u64::from(n_docs + head.n_values))?;
+    budget::work(ns::VALUE_COMPARED * u64::from(n_docs + head.n_values))?;
     for place in 0..n_docs {
         if block.codes(place).any(|code| codes.contains(&code)) {
             bits[(place / u8::BITS) as usize] |= 1 << (place % u8::BITS);
@@ -219,7 +213,7 @@ fn retain_by_block(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -> 
             lows.copy_within(from..from + n, n_kept);
             n_kept += n;
         } else if !is_outside {
-            budget::work(BLOCK_NS)?;
+            budget::work(ns::COLUMN_BLOCK)?;
             let values = column.block(block, head)?;
             let one_each = values.one_each();
             for at in from..from + n {

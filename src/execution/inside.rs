@@ -3,9 +3,6 @@
 use crate::bitmap::Container;
 use crate::error::{Error, Result};
 
-/// Time that a step of an operator on one window takes about, in nanoseconds.
-pub(super) const WINDOW_NS: u64 = 1_000;
-
 /// Refuses documents of a window that a segment of `n_docs` does not have.
 pub(super) fn check_inside(window: u32, documents: Container<'_>, n_docs: u32) -> Result<()> {
     let room = n_docs.saturating_sub(window << 16);

@@ -4,7 +4,7 @@
 //! list of each of its terms, until one has the document; of a phrase the positions of its words there.
 
 use super::column;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::Walk;
 use crate::format::postings::{LongList, SHORT_DOCS_MAX};
@@ -14,9 +14,6 @@ use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, LeafKey, Plan, SegmentPlan};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
-
-/// What a look into the list of a term takes about, in nanoseconds.
-const LOOKED_UP_NS: u64 = 200;
 
 /// Whether a document of a segment is among those that a leaf reads.
 pub(crate) fn leaf_has(
@@ -81,7 +78,7 @@ pub(crate) fn phrase_has(
 }
 
 fn term_has(field: FieldReader<'_>, info: &TermInfo, doc: u32) -> Result<bool> {
-    budget::work(LOOKED_UP_NS)?;
+    budget::work(ns::DOC_IN_TERM)?;
     match info.postings {
         PostingsAt::Section { offset, len, .. } if info.df as usize > SHORT_DOCS_MAX => {
             list_has(&field.long_postings(info, offset, len)?, doc)

@@ -4,10 +4,9 @@
 //! through the operators for each window would cost more than the windows. So where nobody asks what
 //! each operator did, such a count goes through the two lists alone, by the same containers and kernels.
 
-use super::inside::WINDOW_NS;
 use super::lists::{Fetched, Lists};
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::{PostingsAt, TermInfo};
@@ -94,7 +93,7 @@ impl Pair {
             let Some((of_b, n_b)) = lists.seek(part, b, of_a) else { return Ok(total) };
             key = of_b;
             if of_a == of_b {
-                budget::work(WINDOW_NS)?;
+                budget::work(ns::WINDOW_STEP)?;
                 let (in_a, in_b) = (lists.fetch(part, a)?.0, lists.fetch(part, b)?.0);
                 let (x, y) = (lists.resolve(part, in_a)?, lists.resolve(part, in_b)?);
                 total += u64::from(match self.kernel {
@@ -133,7 +132,7 @@ impl Pair {
                 key = next;
                 continue;
             }
-            budget::work(WINDOW_NS)?;
+            budget::work(ns::WINDOW_STEP)?;
             let gone = here(lists.seek(part, deleted, next)).map(|of| of.1);
             let mut fetch = |leaf: LeafId| lists.fetch(part, leaf).map(|fetched| fetched.0);
             let in_a = n_a.map(|_| fetch(self.a)).transpose()?;
@@ -172,7 +171,7 @@ pub(crate) fn count_live(
                     .find(|at| deleted.key(*at) >= key)
                     .unwrap_or(deleted.n_containers());
                 if at < deleted.n_containers() && deleted.key(at) == key {
-                    budget::work(WINDOW_NS)?;
+                    budget::work(ns::WINDOW_STEP)?;
                     let (ours, theirs) = (list.payload(nth)?, deleted.payload(at)?);
                     let shared = bitmap::and_count(
                         list.container(nth, &ours)?,

@@ -1,7 +1,7 @@
 //! The documents of many terms, united where nothing else is needed of them.
 
 use crate::bitmap::Container;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
 use crate::format::terms::{PostingsAt, TermInfo};
@@ -16,10 +16,6 @@ pub(crate) type WindowBits = [[u8; 8]; 1024];
 
 /// A set of this many documents or more is cleared window by window.
 const TOUCHED_MAX: usize = 8_192;
-
-/// What adding the documents of a short list, and those of a container, takes about, in nanoseconds.
-const TERM_NS: u64 = 100;
-const CONTAINER_NS: u64 = 2_000;
 
 /// A set of documents of one segment, a bit for each.
 #[derive(Default)]
@@ -121,7 +117,7 @@ impl DocSet {
 
     /// Adds the documents of a term.
     pub(crate) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
-        budget::work(TERM_NS)?;
+        budget::work(ns::SHORT_LIST_UNITED)?;
         let mut are_inside = true;
         match info.postings {
             PostingsAt::Inline(docs) => {
@@ -162,7 +158,7 @@ impl DocSet {
             if self.cardinalities[key] == room {
                 continue;
             }
-            budget::work(CONTAINER_NS)?;
+            budget::work(ns::CONTAINER_UNITED)?;
             let payload = list.payload(nth)?;
             self.bytes_read += payload.len() as u64;
             let bits = &mut self.windows[key];
@@ -273,7 +269,7 @@ impl Smallest {
 
     /// Adds those documents of a term that are small enough; its list is left at the first that is not.
     pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
-        budget::work(TERM_NS)?;
+        budget::work(ns::SHORT_LIST_UNITED)?;
         if info.df as usize <= SHORT_DOCS_MAX {
             self.count_short(info);
             // Mostly one document: a list in memory of its own would cost more to move than to go through.
@@ -292,7 +288,7 @@ impl Smallest {
                     if !self.takes(high) {
                         break;
                     }
-                    budget::work(CONTAINER_NS)?;
+                    budget::work(ns::CONTAINER_UNITED)?;
                     let payload = list.payload(nth)?;
                     self.bytes_read += payload.len() as u64;
                     for low in list.container(nth, &payload)?.iter() {

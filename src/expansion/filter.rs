@@ -5,16 +5,13 @@
 //! of it otherwise.
 
 use super::{AnyAutomaton, Expansion, RegexAutomaton, TermPattern};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
 use crate::ids::TermOrdinal;
 use crate::value;
 use std::ops::{Bound, Range};
-
-/// What testing a byte of a term takes about, in nanoseconds.
-const TESTED_NS: u64 = 2;
 
 /// Terms that are wanted; cheap enough to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -198,7 +195,7 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
             };
             let Some((term, ordinal, info)) = next else { return Ok(None) };
             let n_tests = self.tested.len() + usize::from(self.names_of.is_some());
-            budget::work(TESTED_NS * (n_tests * term.len()) as u64)?;
+            budget::work(ns::PATTERN_BYTE * (n_tests * term.len()) as u64)?;
             if self.names_of.is_none_or(|filter| filter.is_name(term))
                 && self.tested.iter().all(|pattern| pattern.matches(term))
             {

@@ -47,7 +47,7 @@ pub use levenshtein::FUZZY_CHARS_MAX;
 pub use wildcard::WILDCARD_BYTES_MAX;
 pub(crate) use wildcard::WildcardPiece;
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
@@ -62,8 +62,6 @@ pub const TERMS_VISITED_MAX: u64 = Limits::DEFAULT.terms_visited;
 
 /// Values of a list up to which their posting lists are read one by one, where that is needed.
 const FEW_VALUES: usize = 16;
-/// What looking one term up takes about, in nanoseconds.
-const LOOKED_UP_NS: u64 = 300;
 
 /// Which terms are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -302,7 +300,7 @@ fn walk_set<'s, S: Source<'s>>(
 ) -> Result<TermCounts> {
     let mut walked = TermCounts::default();
     for value in values {
-        budget::work(LOOKED_UP_NS)?;
+        budget::work(ns::TERM_LOOK_UP)?;
         walked.visited += 1;
         let Some(info) = dictionary.get(value)? else { continue };
         walked.expanded += 1;

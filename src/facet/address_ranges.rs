@@ -5,15 +5,12 @@
 use super::of_field::FieldMatches;
 use super::parts::in_ranges;
 use super::ranges::{RangeCounts, count_ranges};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::Matches;
 use crate::value;
 use std::ops::Range;
 use std::slice;
-
-/// What a look into a dictionary takes about, in nanoseconds.
-const LOOK_NS: u64 = 500;
 
 /// Addresses from one on and below another; without the latter there is no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +60,7 @@ fn by_segment(
     for (segment, matches) in of.parts() {
         let dictionary = segment.segment.field(of.field).terms()?;
         let rank = |address: u128| -> Result<u128> {
-            budget::work(LOOK_NS)?;
+            budget::work(ns::TERM_RANK)?;
             Ok(dictionary.rank(&value::term_of_address(address))?.into())
         };
         let codes = |range: &AddressRange| {

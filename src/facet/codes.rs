@@ -15,11 +15,11 @@
 use super::merged::{CountedTerms, Merged};
 use super::of_field::{FieldMatches, OfField, OfSegment};
 use super::profile::{FacetActual, FacetProfile, TermCounts};
-use super::scan::{NUMBER_NS, Scan};
+use super::scan::Scan;
 use super::tally::{Counted, Tally};
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::format::terms::TermDictionary;
 use crate::plan::{FacetPlan, cost};
@@ -223,7 +223,9 @@ impl<'m> Tallies<'m> {
 
 fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Result<()> {
     let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
-    scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| tally.add_numbers(&plain, numbers))
+    scan.numbers(&plain, part.matches, ns::NUMBER_COUNTED, |numbers| {
+        tally.add_numbers(&plain, numbers)
+    })
 }
 
 /// Terms of several dictionaries, each with its count in some of them.

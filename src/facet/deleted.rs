@@ -4,9 +4,8 @@
 //! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
 //! takes less time than looking at everything else.
 
-use super::intersection::CONTAINER_NS;
 use super::of_field::FieldMatches;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
 use crate::format::postings::LongList;
@@ -42,7 +41,7 @@ pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
 /// Adds all documents of a list.
 pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
     for nth in 0..list.n_containers() {
-        budget::work(CONTAINER_NS)?;
+        budget::work(ns::CONTAINER_INTERSECTED)?;
         let (payload, cardinality) = (list.payload(nth)?, list.container_cardinality(nth));
         part.push(list.key(nth).into(), cardinality, list.container(nth, &payload)?)?;
     }

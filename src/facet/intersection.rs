@@ -1,17 +1,12 @@
 //! What one posting list shares with everything that matches.
 
 use crate::bitmap;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{MatchWindow, MatchWindows};
 use crate::format::postings::LongList;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
-
-/// What reading a container and counting what it shares with a window takes about, and looking for one in the header
-/// of a list, in nanoseconds.
-pub(super) const CONTAINER_NS: u64 = 500;
-const HEADER_NS: u64 = 5;
 
 /// How many of a few documents match.
 #[inline]
@@ -37,7 +32,7 @@ pub(super) fn most_in_common(
     list: &LongList<'_, Section<'_>>,
     matches: &MatchWindows,
 ) -> Result<u64> {
-    budget::work(HEADER_NS * matches.windows().len() as u64)?;
+    budget::work(ns::CONTAINER_LOOKED_FOR * matches.windows().len() as u64)?;
     let most = |(window, nth): (&MatchWindow, _)| {
         u64::from(list.container_cardinality(nth).min(window.cardinality))
     };
@@ -56,7 +51,7 @@ pub(super) fn count_list(
         count += u64::from(if window.cardinality == WINDOW || cardinality == WINDOW {
             cardinality.min(window.cardinality)
         } else {
-            budget::work(CONTAINER_NS)?;
+            budget::work(ns::CONTAINER_INTERSECTED)?;
             let payload = list.payload(nth)?;
             *bytes_read += payload.len() as u64;
             let container = list.container(nth, &payload)?;

@@ -11,13 +11,11 @@
 use super::of_field::{FieldMatches, OfField, OfSegment};
 use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
-/// What a look at the calendar takes about, in nanoseconds.
-const HEAD_NS: u64 = 200;
 /// Documents that match for each interval that is made before it is met, and the most of these.
 const DOCS_PER_START: u64 = 4;
 const STARTS_MAX: u64 = 1 << 16;
@@ -61,7 +59,7 @@ fn starts_of(
         if starts.len() as u64 >= most {
             return Ok(None);
         }
-        budget::work(HEAD_NS)?;
+        budget::work(ns::CALENDAR)?;
         starts.push(at);
         start = interval.next(at);
     }
@@ -103,8 +101,8 @@ struct Counted {
 }
 
 impl Sink for MetIntervals<'_> {
-    const HEAD_NS: u64 = HEAD_NS;
-    const VALUE_NS: u64 = 50;
+    const HEAD_NS: u64 = ns::CALENDAR;
+    const VALUE_NS: u64 = ns::INTERVAL_FOUND;
 
     type Key = i64;
 

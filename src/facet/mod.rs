@@ -32,7 +32,7 @@ pub(crate) use parts::{in_ranges, with_term, without_value};
 pub use profile::{ColumnCounts, FacetActual, InBuckets};
 pub(crate) use profile::{FacetProfile, TermCounts};
 pub(crate) use ranges::{RangeCounts, count_ranges};
-pub(crate) use scan::{HEAD_NS, NumbersAt};
+pub(crate) use scan::NumbersAt;
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};

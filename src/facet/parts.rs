@@ -8,13 +8,12 @@
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
 use super::deleted::push_all;
-use super::intersection::{CONTAINER_NS, shared};
+use super::intersection::shared;
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::Pieces;
 use super::ranges::Cut;
-use super::scan::HEAD_NS;
 use crate::bitmap::{self, ContainerBuf};
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows, Matches, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
@@ -23,11 +22,6 @@ use crate::plan::{LookUps, WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
-/// What a value of a document takes about, and a document that is put into a bucket, in nanoseconds.
-const VALUE_NS: u64 = 10;
-const PUT_NS: u64 = 5;
-/// And a document of a short list, which is looked for among what matches.
-const LOOKED_UP_NS: u64 = 20;
 /// Documents of buckets for which memory is held at a time, until their window ends.
 const PUT_AT_ONCE: usize = 1 << 16;
 
@@ -42,7 +36,7 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
         let field = segment.segment.field(of.field);
         parts.push(MatchSet::Some(match (field.postings(&info)?, matches) {
             (PostingList::Short(docs), _) => {
-                budget::work(LOOKED_UP_NS * docs.as_slice().len() as u64)?;
+                budget::work(ns::DOC_OF_SHORT_LIST * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
                     MatchSet::Everything => true,
                     MatchSet::Some(windows) => windows.contains(**doc),
@@ -58,7 +52,7 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
             (PostingList::Long(list), MatchSet::Some(windows)) => {
                 let mut part = MatchWindows::with_room(segment.n_docs);
                 for (window, nth) in shared(&list, windows) {
-                    budget::work(CONTAINER_NS)?;
+                    budget::work(ns::CONTAINER_INTERSECTED)?;
                     let (payload, documents) = (list.payload(nth)?, windows.documents(window));
                     bitmap::and(list.container(nth, &payload)?, documents, &mut both);
                     part.push(window.key, both.cardinality(), both.as_container())?;
@@ -105,7 +99,7 @@ fn push_others(
                 None => continue,
             },
         };
-        budget::work(CONTAINER_NS)?;
+        budget::work(ns::CONTAINER_INTERSECTED)?;
         nth = leaf::seek(list, nth, key);
         match nth < list.n_containers() && u32::from(list.key(nth)) == key {
             true => {
@@ -185,7 +179,7 @@ struct OfWindow {
 impl Parting {
     fn add_segment(&mut self, column: Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
         for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
-            budget::work(HEAD_NS)?;
+            budget::work(ns::COLUMN_HEAD)?;
             let head = heads.get(nth)?;
             if head.n_values == 0 {
                 return Ok(());
@@ -206,7 +200,7 @@ impl Parting {
                 None => done = self.put(piece, first + place),
                 Some(block) => {
                     done = block.codes(place).try_for_each(|code| {
-                        budget::work(VALUE_NS)?;
+                        budget::work(ns::VALUE_OF_FEW)?;
                         self.put(self.pieces.n_ends(code), first + place)
                     });
                 }
@@ -221,7 +215,7 @@ impl Parting {
         let (Some(of_piece), Some(window)) = (self.by_piece.get(piece), &mut self.window) else {
             return Ok(());
         };
-        budget::work(PUT_NS * of_piece.len() as u64)?;
+        budget::work(ns::DOC_PUT * of_piece.len() as u64)?;
         for nth in of_piece {
             let Some(bucket) = self.buckets.get_mut(*nth as usize) else { continue };
             // A document with several values in a bucket is there once.
@@ -245,7 +239,7 @@ impl Parting {
         let mut documents = ContainerBuf::new();
         for nth in met {
             let Some(bucket) = self.buckets.get_mut(nth as usize) else { continue };
-            budget::work(CONTAINER_NS)?;
+            budget::work(ns::CONTAINER_INTERSECTED)?;
             // Given back: another window may be that of another bucket.
             let lows = std::mem::take(&mut bucket.lows);
             documents.set_sorted(lows.iter().copied());

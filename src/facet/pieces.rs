@@ -3,7 +3,7 @@
 use super::deleted;
 use super::of_field::OfSegment;
 use super::scan::{InBlock, NumbersAt, Scan, Sink};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::execution::MatchSet;
 use crate::format::column::{Block, Plain};
@@ -11,13 +11,6 @@ use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
 use crate::value::term_of_code;
 
-/// What a look at a document takes about, and at one of many values, in nanoseconds.
-const DOC_NS: u64 = 4;
-const CODE_NS: u64 = 5;
-/// And at one of a few documents.
-const FEW_NS: u64 = 10;
-/// What looking an end up in the dictionary takes, and adding up to it.
-const END_NS: u64 = 1_000;
 /// Slots that a lookup begins with: sixteen kilobytes, and more where there are more ends than that.
 const SLOTS_MIN: u64 = 1_024;
 const SLOTS_MAX: u64 = 1 << 16;
@@ -168,7 +161,7 @@ impl PieceCounts {
     /// will have to be taken away.
     fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
-        let cost_ns = n_ends * END_NS + n_deleted * FEW_NS;
+        let cost_ns = n_ends * ns::RANGE_END + n_deleted * ns::VALUE_OF_FEW;
         if cost_ns > u64::from(part.column.n_docs()) || !part.field.has_codes() {
             return Ok(false);
         }
@@ -176,7 +169,7 @@ impl PieceCounts {
         let Some(cumulative) = part.field.cumulative(dictionary.n_blocks())? else {
             return Ok(false);
         };
-        budget::work(END_NS * n_ends)?;
+        budget::work(ns::RANGE_END * n_ends)?;
         let below = |end: &u64| dictionary.documents_below(&term_of_code(*end), &cumulative);
         let of_all = cumulative.before(dictionary.n_blocks());
         let mut before = 0;
@@ -211,7 +204,7 @@ impl PieceCounts {
         let most = plain.first_of(greatest);
         let by_ends = &mut self.by_ends;
         if firsts.len() <= COMPARED_MAX {
-            return self.scan.numbers(plain, matches, DOC_NS, |numbers| {
+            return self.scan.numbers(plain, matches, ns::VALUE_PLACED, |numbers| {
                 let with = count_from(numbers, first);
                 let n_from = |first: &u32| count_from(numbers, *first);
                 count_compared(with, firsts.iter().map(n_from), by_ends);
@@ -221,7 +214,7 @@ impl PieceCounts {
         budget::work(SLOTS_MAX)?;
         let ends = firsts.iter().map(|first| u64::from(*first)).collect();
         let pieces = Pieces::new(ends, Some((first.into(), most.into())));
-        self.scan.numbers(plain, matches, DOC_NS, |numbers| {
+        self.scan.numbers(plain, matches, ns::VALUE_PLACED, |numbers| {
             let mut n_with = 0;
             for number in numbers.iter().filter(|number| **number >= first) {
                 n_with += 1;
@@ -243,7 +236,7 @@ struct ByBlock<'c, F> {
 }
 
 impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
-    const VALUE_NS: u64 = DOC_NS;
+    const VALUE_NS: u64 = ns::VALUE_PLACED;
 
     type Key = usize;
 
@@ -267,7 +260,7 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
     }
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
-        budget::work(DOC_NS * u64::from(of.n))?;
+        budget::work(ns::VALUE_PLACED * u64::from(of.n))?;
         let ByBlock { pieces, by_ends, of_many, numbers: room, add_many } = self;
         // No code has more ends before it than there are.
         let mut add_one = |code| by_ends[pieces.n_ends(code)] += 1;
@@ -308,7 +301,7 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
                     of_many.push(n_ends);
                 }
             }
-            done = budget::work(CODE_NS * n_codes).and_then(|()| add_many(of_many));
+            done = budget::work(ns::VALUE_OF_MANY * n_codes).and_then(|()| add_many(of_many));
         });
         done.map(|()| n_with)
     }

@@ -11,7 +11,7 @@
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use super::tally::outside;
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;
 use crate::format::terms::TermDictionary;
@@ -25,12 +25,6 @@ const PARTS: u64 = 1 << 12;
 const SORTED_MAX: u64 = 1 << 17;
 /// Ranges that numbers are compared with one after the other, with all of some hundred at once.
 const COMPARED_MAX: usize = 4;
-/// What sorting a code takes about, looking for the range of one, and going through the bits of 64, in nanoseconds.
-const SORT_NS: u64 = 20;
-const RANGE_NS: u64 = 1;
-const WORD_NS: u64 = 1;
-/// And looking a code up in a dictionary.
-const LOOKUP_NS: u64 = 1_000;
 /// Words of bits that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 
@@ -58,7 +52,7 @@ impl Parts {
             true => {
                 held.more(Self::bytes_of_bits((least, greatest)))?;
                 let n_words = span / u64::from(u64::BITS) + 1;
-                budget::work(n_words * WORD_NS)?;
+                budget::work(n_words * ns::WORD_READ)?;
                 Some(vec![0; n_words as usize])
             }
             false => None,
@@ -129,7 +123,7 @@ impl Parts {
         let Some(met) = &self.met else { return Ok(None) };
         let mut n = 0;
         for words in met.chunks(AT_ONCE) {
-            budget::work(words.len() as u64 * WORD_NS)?;
+            budget::work(words.len() as u64 * ns::WORD_READ)?;
             n += words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         }
         Ok(Some(n))
@@ -225,7 +219,7 @@ impl RankSearch {
             }
             return Ok(());
         }
-        budget::work(SORT_NS * round.n_codes)?;
+        budget::work(ns::CODE_SORTED * round.n_codes)?;
         round.codes.sort_unstable();
         let mut rest = &round.codes[..];
         for part in before {
@@ -294,7 +288,7 @@ impl Round {
             }
         } else {
             let n_steps = u64::from(self.ends.len().ilog2());
-            budget::work(RANGE_NS * n_steps * numbers.len() as u64)?;
+            budget::work(ns::RANGE_COMPARED * n_steps * numbers.len() as u64)?;
         }
         numbers.iter().try_for_each(|number| self.add(code(*number), 1))
     }
@@ -336,7 +330,7 @@ impl<'s> RankedTerms<'s> {
 
     /// What finding one takes at the most.
     pub(super) fn rank_ns(&self) -> u64 {
-        u64::from(u64::BITS) * self.parts.len() as u64 * LOOKUP_NS
+        u64::from(u64::BITS) * self.parts.len() as u64 * ns::RANGE_END
     }
 
     /// The least code of those between two that so many are not above, counted from 1.
@@ -350,7 +344,7 @@ impl<'s> RankedTerms<'s> {
             let middle = least + (greatest - least) / 2;
             let mut up_to = 0;
             for (dictionary, cumulative) in &self.parts {
-                budget::work(LOOKUP_NS)?;
+                budget::work(ns::RANGE_END)?;
                 profile.ends_looked_up += 1;
                 // Above the middle there is the greatest.
                 let behind = term_of_code(middle + 1);

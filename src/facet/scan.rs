@@ -3,22 +3,18 @@
 
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
 use crate::segment::file::Section;
 
-/// What a look at the directory takes about, in nanoseconds, and at a document whose number is only counted or added up.
-pub(crate) const HEAD_NS: u64 = 20;
-pub(super) const NUMBER_NS: u64 = 2;
-
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
 pub(super) trait Sink {
     /// What a look at the directory takes about, at a value, and at one of a few documents, in nanoseconds.
-    const HEAD_NS: u64 = HEAD_NS;
+    const HEAD_NS: u64 = ns::COLUMN_HEAD;
     const VALUE_NS: u64;
-    const FEW_NS: u64 = 10;
+    const FEW_NS: u64 = ns::VALUE_OF_FEW;
 
     /// What a code is counted by. Keys ascend with codes.
     type Key: Copy + PartialEq;

@@ -12,7 +12,7 @@
 //! Sources: Flajolet, Fusy, Gandouet and Meunier, *HyperLogLog*, 2007; Karnin, Lang and Liberty, *Optimal quantile approximation in
 //! streams*, 2016. Both as Apache DataSketches has them.
 
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use datasketches::common::SearchCriteria;
 use datasketches::hll::{HllSketch, HllType};
@@ -29,8 +29,7 @@ const LG_REGISTERS: u8 = 16;
 const KEPT: u16 = 2_048;
 /// What both take at the most.
 const SKETCH_BYTES: u64 = 192 << 10;
-/// What a value takes about, in nanoseconds, and how many are added before the clock is asked.
-const VALUE_NS: u64 = 40;
+/// Values that are added before the clock is asked.
 const AT_ONCE: u64 = 4_096;
 
 /// Sketches of values.
@@ -62,7 +61,7 @@ impl Sketch {
         self.distinct.update(code);
         for start in (0..times).step_by(AT_ONCE as usize) {
             let n = (times - start).min(AT_ONCE);
-            budget::work(VALUE_NS * n)?;
+            budget::work(ns::SKETCHED * n)?;
             (0..n).for_each(|_| self.ranks.update(code));
         }
         Ok(())

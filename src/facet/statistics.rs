@@ -18,11 +18,10 @@ use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
 use super::ranks::{Parts, RankSearch, RankedTerms, Round};
-use super::scan::{InBlock, NUMBER_NS, NumbersAt, Scan, Sink};
+use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
-use super::terms::TERM_NS;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::execution::MatchSet;
 use crate::format::column::Block;
@@ -292,7 +291,7 @@ impl<'s> Sources<'s> {
         let Some(ranked) = RankedTerms::open(&self.of_field.columns)? else { return Ok(None) };
         let n_ranks = wanted.percentiles.len() as u64;
         if n_ranks.saturating_mul(ranked.rank_ns())
-            > self.of_field.n_matches.saturating_mul(NUMBER_NS)
+            > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED)
         {
             return Ok(None);
         }
@@ -420,7 +419,7 @@ impl Looking {
         };
         let (first, unit) = (plain.first(), plain.base_and_unit());
         let mut present = vec![];
-        scan.numbers(&plain, part.matches, NUMBER_NS, |numbers| {
+        scan.numbers(&plain, part.matches, ns::NUMBER_COUNTED, |numbers| {
             // Below the first are documents without a value.
             if first == 0 {
                 return self.add_numbers(numbers, unit);
@@ -510,7 +509,7 @@ impl Looking {
         while left > 0
             && let Some((term, _, info)) = terms.next()?
         {
-            budget::work(TERM_NS)?;
+            budget::work(ns::TERM_COUNTED)?;
             let code = value::code_of_term(term).ok_or_else(|| {
                 Error::corrupt("reading the terms of a field of numbers")
                     .expected("eight bytes")
@@ -534,8 +533,8 @@ impl Looking {
 }
 
 impl Sink for Looking {
-    const VALUE_NS: u64 = 6;
-    const FEW_NS: u64 = 12;
+    const VALUE_NS: u64 = ns::VALUE_ADDED;
+    const FEW_NS: u64 = ns::VALUE_OF_FEW_ADDED;
 
     type Key = u64;
 
@@ -555,7 +554,7 @@ impl Sink for Looking {
         let n = u64::from(of.n);
         let (one_each, takes_numbers) = (block.one_each(), self.takes_numbers());
         if let Some(of_block) = one_each.as_ref().filter(|it| it.are_plain() && takes_numbers) {
-            budget::work(NUMBER_NS * n)?;
+            budget::work(ns::NUMBER_COUNTED * n)?;
             let mut room = std::mem::take(&mut self.numbers);
             let added =
                 self.add_numbers(room.read(of_block, of.places).1, of_block.base_and_unit());

@@ -12,17 +12,15 @@
 
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
-use super::scan::{HEAD_NS, MetCounts, Scan, Sink};
+use super::scan::{MetCounts, Scan, Sink};
 use super::tally::Tally;
 use super::width::DecimalWidth;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::for_each_block;
 use crate::format::column::Heads;
 use crate::value::{code_of_f64, f64_of_code};
 
-/// What making a step takes about, in nanoseconds.
-const STEP_NS: u64 = 15;
 /// Documents that match for each step that is made before it is met, beyond a few; the most of these, which is also how many may
 /// have any, and what one takes with its bucket.
 const DOCS_PER_STEP: u64 = 4;
@@ -115,7 +113,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
     let (counts, scan) = match n_steps <= made_max {
         true => {
             budget::hold(n_steps * STEP_BYTES)?;
-            budget::work(n_steps * STEP_NS)?;
+            budget::work(n_steps * ns::STEP_MADE)?;
             // Of all but the first, which begins before all numbers.
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
             let counts = count_by_ends(columns, ends, range)?;
@@ -153,7 +151,7 @@ fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
     for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
             let block = column.block(nth, heads.get(nth)?)?;
-            budget::work(HEAD_NS + MetSteps::VALUE_NS * u64::from(places.len()))?;
+            budget::work(ns::COLUMN_HEAD + MetSteps::VALUE_NS * u64::from(places.len()))?;
             places.for_each(|place| {
                 range = wider(range, block.least(place).zip(block.greatest(place)));
             });
@@ -172,7 +170,7 @@ struct MetSteps {
 }
 
 impl Sink for MetSteps {
-    const VALUE_NS: u64 = 10;
+    const VALUE_NS: u64 = ns::STEP_COUNTED;
 
     type Key = i128;
 

@@ -1,7 +1,7 @@
 //! How often each code was met.
 
 use super::scan::{InBlock, Sink};
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::execution::Places;
@@ -9,11 +9,6 @@ use crate::format::column::{Block, Plain};
 use crate::plan::cost;
 use crate::simd::numbers::count_from;
 
-/// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
-const COUNTER_NS: u64 = 1;
-const MET_NS: u64 = 10;
-/// And a code in each of the rounds of sorting and of merging.
-const ROUND_NS: u64 = 2;
 /// Counters, and codes, that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 /// Codes that are written down before they are sorted: some ten milliseconds of it.
@@ -163,7 +158,7 @@ impl Tally {
     fn sort_pending(&mut self) -> Result<()> {
         let n = self.pending.len();
         let n_rounds = u64::from(usize::BITS - n.leading_zeros());
-        budget::work(n as u64 * n_rounds * ROUND_NS)?;
+        budget::work(n as u64 * n_rounds * ns::CODE_ROUND)?;
         self.pending.sort_unstable();
         self.held.more((n * size_of::<Counted>()) as u64)?;
         let mut run = std::mem::take(&mut self.pending);
@@ -184,7 +179,7 @@ impl Tally {
         let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
         let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<Counted>()) as u64);
         self.held.more(bytes(n))?;
-        budget::work(n as u64 * ROUND_NS)?;
+        budget::work(n as u64 * ns::CODE_ROUND)?;
         merged.extend(b);
         // Sorting that is stable finds the two runs, and merges them.
         merged.sort();
@@ -217,16 +212,16 @@ impl Tally {
     /// Calls `visit` with each of them, and asks the clock now and then.
     pub(super) fn for_each(&self, mut visit: impl FnMut(Counted) -> Result<()>) -> Result<()> {
         for (first, counters) in (0..).step_by(AT_ONCE).zip(self.counters.chunks(AT_ONCE)) {
-            budget::work(counters.len() as u64 * COUNTER_NS)?;
+            budget::work(counters.len() as u64 * ns::COUNTER)?;
             let mut n_met = 0;
             for (nth, &count) in (first..).zip(counters).filter(|(_, count)| **count > 0) {
                 n_met += 1;
                 visit((self.least + nth, count))?;
             }
-            budget::work(n_met * MET_NS)?;
+            budget::work(n_met * ns::CODE_MET)?;
         }
         for counted in self.runs.iter().flat_map(|run| run.chunks(AT_ONCE)) {
-            budget::work(counted.len() as u64 * MET_NS)?;
+            budget::work(counted.len() as u64 * ns::CODE_MET)?;
             counted.iter().try_for_each(|counted| visit(*counted))?;
         }
         Ok(())
@@ -234,7 +229,7 @@ impl Tally {
 }
 
 impl Sink for Tally {
-    const VALUE_NS: u64 = 3;
+    const VALUE_NS: u64 = ns::CODE_COUNTED;
 
     type Key = u64;
 

@@ -33,7 +33,7 @@ use super::merged::{MergedTerms, Occurrence};
 use super::of_field::FieldMatches;
 use super::profile::{FacetProfile, TermCounts};
 use super::top::Top;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
 use crate::format::postings::{LongList, PostingList};
@@ -43,9 +43,6 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-
-/// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
-pub(super) const TERM_NS: u64 = 200;
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -295,7 +292,7 @@ impl<'c, 's> Counting<'c, 's> {
         if !self.top.admits(bounds.sum(), term) {
             return Ok(());
         }
-        budget::work(TERM_NS * occurrences.len() as u64)?;
+        budget::work(ns::TERM_COUNTED * occurrences.len() as u64)?;
         let mut count = 0;
         for (at, info) in occurrences {
             let part = &self.parts[*at];

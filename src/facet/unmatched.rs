@@ -2,13 +2,12 @@
 
 use super::merged::MergedTerms;
 use super::profile::TermCounts;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted};
 use std::collections::BTreeMap;
 
-/// What walking over a term takes about, in nanoseconds, and what one that is kept takes beside its bytes.
-const TERM_NS: u64 = 100;
+/// Memory of a term that is kept, beside its bytes.
 const TERM_BYTES: u64 = 64;
 
 /// Adds values that are in the dictionaries and that nothing counted: behind the others where these come by count, otherwise
@@ -29,7 +28,7 @@ pub(super) fn add_unmatched(
     while buckets.len() < limit
         && let Some((term, _)) = terms.next()?
     {
-        budget::work(TERM_NS)?;
+        budget::work(ns::TERM_WALKED)?;
         let count = by_term.get(term).copied();
         // By value those with a count come where they belong, too: all before the last that is wanted were counted.
         if order == FacetOrder::Count && count.is_some() {

@@ -1,7 +1,7 @@
 //! Which numbers of terms a filter wants: of one dictionary, and of such terms as were counted.
 
 use super::tally::Tally;
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::expansion::{TermFilter, WantedTerms};
 use crate::format::terms::{TermDictionary, TermInfo};
@@ -9,9 +9,6 @@ use crate::ids::TermOrdinal;
 use crate::plan::CostModel;
 use crate::segment::file::Section;
 use std::ops::Range;
-
-/// What reading a term by its number takes about, in nanoseconds.
-const TERM_NS: u64 = 150;
 
 /// The terms of one dictionary that a filter wants, by their numbers.
 pub(super) enum Wanted<'f, 's> {
@@ -42,7 +39,9 @@ impl<'f, 's> Wanted<'f, 's> {
             n_met += u64::from(u32::try_from(ordinal).is_ok_and(|it| ordinals.contains(&it)));
             Ok(())
         })?;
-        if n_met * TERM_NS <= ordinals.len() as u64 * CostModel::BUILT_IN.enumerate_term_ns as u64 {
+        if n_met * ns::TERM_BY_ORDINAL
+            <= ordinals.len() as u64 * CostModel::BUILT_IN.enumerate_term_ns as u64
+        {
             return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
         }
         let (mut bits, mut held) = (vec![], Held::default());
@@ -91,6 +90,6 @@ pub(super) fn term_of(
     ordinal: u64,
     term: &mut Vec<u8>,
 ) -> Result<TermInfo> {
-    budget::work(TERM_NS)?;
+    budget::work(ns::TERM_BY_ORDINAL)?;
     terms.term(TermOrdinal(u32::try_from(ordinal).unwrap_or(u32::MAX)), term)
 }

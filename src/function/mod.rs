@@ -23,7 +23,7 @@ pub use field_value::{FieldValue, Modifier};
 pub(crate) use score::{BoundScoreFunction, as_score};
 pub use score::{Combine, ScoreFunction};
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::AtHand;
 use crate::ids::FieldId;
@@ -38,8 +38,6 @@ use std::sync::Arc;
 
 /// What the score is called.
 pub(crate) const SCORE: &str = "_score";
-/// What reading a number of a document takes about, in nanoseconds.
-const NUMBER_NS: u64 = 10;
 /// Names that a function may have.
 const NAMES_MAX: usize = 32;
 
@@ -372,7 +370,7 @@ impl BoundFunction {
             Kind::Expression(expression, _) => expression.n_steps(),
             _ => 1,
         };
-        budget::work(NUMBER_NS * (self.inputs.len() + n_steps) as u64)?;
+        budget::work(ns::FUNCTION_NUMBER * (self.inputs.len() + n_steps) as u64)?;
         numbers.clear();
         for (input, column) in self.inputs.iter().zip(columns) {
             numbers.push(match (input, column) {

@@ -2,11 +2,8 @@
 
 use super::proximity::{self, Place};
 use super::terms::FieldTerms;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
-
-/// What looking at a word takes about, in nanoseconds.
-const TOKEN_NS: u64 = 50;
 
 /// A word of a text that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +35,7 @@ impl FieldTerms {
                 next => next.saturating_add(self.position_gap),
             };
             analyzer.try_for_each_token(value, |token| {
-                budget::work(TOKEN_NS)?;
+                budget::work(ns::WORD_MARKED)?;
                 let position = first.saturating_add(token.position);
                 // Whatever the order in which a tokenizer gives its tokens.
                 next_position = next_position.max(position.saturating_add(1));

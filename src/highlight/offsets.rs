@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::marks::{Found, Mark};
 use super::terms::FieldTerms;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::expansion::{Walk, is_walk_too_long};
 use crate::format::occurrences::OccurrenceReader;
@@ -63,9 +63,6 @@ impl Lookup {
     }
 }
 
-/// What looking a term up in a document takes about, in nanoseconds.
-const LOOKED_UP_NS: u64 = 500;
-
 fn marks_in(
     field: FieldReader<'_>,
     doc: u32,
@@ -86,7 +83,7 @@ fn marks_in(
     let mut found = vec![];
     let mut positions = vec![];
     for (info, item) in asked.iter() {
-        budget::work(LOOKED_UP_NS)?;
+        budget::work(ns::TERM_IN_DOC)?;
         positions_in(field, info, doc, &mut positions)?;
         found.extend(positions.iter().map(|position| (*position, *item)));
     }

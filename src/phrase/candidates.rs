@@ -3,7 +3,7 @@
 use super::PhraseReader;
 use super::list::WordList;
 use crate::bitmap::{self, Container, ContainerBuf, Scratch};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::recycle::recycled;
 
@@ -42,9 +42,6 @@ impl Candidates {
 /// next one has none of them, and the others need not be touched.
 const LOOKED_UP_MAX: u32 = 16;
 
-/// What taking the documents of a list in a window to hand takes about, in nanoseconds.
-const CANDIDATES_NS: u64 = 2_000;
-
 /// Keeps the documents of a window that all lists have.
 fn retain_common(lists: &mut [WordList<'_>], key: u32, lows: &mut Vec<u16>) -> Result<()> {
     for list in lists {
@@ -81,7 +78,7 @@ impl PhraseReader<'_> {
     /// Makes `candidates` the documents of a window that have all words.
     pub(crate) fn candidates(&mut self, key: u32, candidates: &mut Candidates) -> Result<()> {
         candidates.lows.clear();
-        budget::work(CANDIDATES_NS * self.lists.len() as u64)?;
+        budget::work(ns::CANDIDATES * self.lists.len() as u64)?;
         let Some((rarest, others)) = self.lists.split_first_mut() else { return Ok(()) };
         if !rarest.open_window(key)? {
             return Ok(());

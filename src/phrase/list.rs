@@ -3,7 +3,7 @@
 use super::candidates::PhraseWindow;
 use super::matching::COMPARED;
 use crate::bitmap::{Container, ContainerBuf};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::expansion::{Expansion, Walk};
@@ -426,7 +426,10 @@ impl<'s> LongWord<'s> {
 impl<'s> AnyOf<'s> {
     /// Adds a term.
     fn add(&mut self, field: FieldReader<'s>, info: &TermInfo, room: &mut Room) -> Result<()> {
-        budget::work(OPENED_NS + GATHERED_NS * u64::from(info.df).min(SHORT_DOCS_MAX as u64))?;
+        budget::work(
+            ns::POSITIONS_OPENED
+                + ns::DOC_OF_SHORT_LIST * u64::from(info.df).min(SHORT_DOCS_MAX as u64),
+        )?;
         match field.ranked(info)? {
             RankedList::Long(list) => {
                 room.n_lists += 1;
@@ -463,7 +466,7 @@ impl<'s> AnyOf<'s> {
         let mut last = None;
         self.documents.set_sorted(lows.filter(|low| last.replace(*low) != Some(*low)));
         for list in &mut self.long {
-            budget::work(OPENED_NS)?;
+            budget::work(ns::POSITIONS_OPENED)?;
             if list.open_window(key)? {
                 self.documents.or_with(list.documents()?.0);
             }
@@ -478,7 +481,7 @@ impl<'s> AnyOf<'s> {
         bytes.clear();
         bytes.extend(lows.iter().map(|low| low.to_le_bytes()));
         for (nth, list) in (0..).zip(long) {
-            budget::work(OPENED_NS)?;
+            budget::work(ns::POSITIONS_OPENED)?;
             if list.open_window(key)? {
                 list.each_rank(bytes, common, |low, rank| {
                     prepared.push((key << 16 | u32::from(low), nth, rank));
@@ -505,10 +508,6 @@ impl<'s> AnyOf<'s> {
         Ok(bytes)
     }
 }
-
-/// What taking a list to hand takes about, and a document of a short one, in nanoseconds.
-const OPENED_NS: u64 = 1_000;
-const GATHERED_NS: u64 = 20;
 
 /// Values of an array for each that is looked for up to which going from one to the next is faster than
 /// searching.

@@ -49,7 +49,7 @@ mod rare;
 
 use std::fmt;
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
@@ -121,9 +121,6 @@ impl fmt::Debug for PhraseMemory {
 
 /// Documents that [`PhraseReader::gather`] takes at once.
 pub(crate) const GATHERED_MAX: usize = 256;
-
-/// What placing the words of a phrase in a document takes about, in nanoseconds.
-pub(crate) const PLACED_NS: u64 = 100;
 
 /// Documents of which the positions begin to be loaded before those of one are read.
 pub(crate) const AHEAD: usize = 8;
@@ -263,7 +260,7 @@ impl<'s> PhraseReader<'s> {
         let mut n_kept = 0;
         for start in (0..lows.len()).step_by(GATHERED_MAX) {
             let len = (lows.len() - start).min(GATHERED_MAX);
-            budget::work(PLACED_NS * len as u64)?;
+            budget::work(ns::WORDS_PLACED * len as u64)?;
             self.gather(key, &lows[start..start + len])?;
             (0..len.min(AHEAD)).for_each(|nth| self.prefetch(nth));
             for nth in 0..len {

@@ -9,8 +9,8 @@
 
 use super::list::damaged;
 use super::matching::{self, Windows, Word};
-use super::{PLACED_NS, PhraseReader, PhraseWork};
-use crate::budget;
+use super::{PhraseReader, PhraseWork};
+use crate::budget::{self, ns};
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::format::occurrences::OccurrenceReader;
@@ -23,9 +23,6 @@ use crate::schema::Detail;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::fmt;
-
-/// What looking up to 255 documents up in a list takes about, in nanoseconds.
-const LIST_NS: u64 = 10_000;
 
 /// The documents of a phrase in one segment, with the memory to find those of another.
 #[derive(Default)]
@@ -138,7 +135,7 @@ impl RarePhrase {
             self.ranks.push(vec![]);
             self.positions.push(vec![]);
         }
-        budget::work(LIST_NS)?;
+        budget::work(ns::RARE_LIST)?;
         let RarePhrase { docs, ranks, .. } = self;
         let (before, own) = ranks.split_at_mut(nth);
         let own = &mut own[0];
@@ -190,7 +187,7 @@ impl RarePhrase {
         }));
         let mut windows = Windows::new(words, spec.proximity);
         let mut n_kept = 0;
-        budget::work(PLACED_NS * self.docs.len() as u64)?;
+        budget::work(ns::WORDS_PLACED * self.docs.len() as u64)?;
         for candidate in 0..self.docs.len() {
             self.work.documents += 1;
             self.starts.clear();

@@ -36,6 +36,7 @@ mod facets;
 pub(crate) mod forced;
 pub(crate) mod leaf;
 mod look_ups;
+pub(crate) mod order;
 pub(crate) mod page;
 mod phases;
 mod placed;

@@ -9,6 +9,7 @@
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::forced::Forced;
+use super::order::OrderCosts;
 use super::{Goal, Total, cost};
 
 /// Page that is made, and by what.
@@ -308,6 +309,8 @@ pub(crate) struct SortDetails {
     pub(crate) is_in_index_order: bool,
     /// Functions of scores in words; nothing without any.
     pub(crate) scores: String,
+    /// Costs of all ways, for as many matches as are expected.
+    pub(crate) costs: OrderCosts,
 }
 
 /// Details of groups.

@@ -5,7 +5,7 @@ use super::prepared::Ranked;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::{Scored, Top};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::ids::DocId;
@@ -14,9 +14,8 @@ use crate::plan::SegmentPlan;
 use crate::plan::Shape;
 use crate::recycle::{FreeLists, recycled};
 
-/// Documents that are scored before the clock may be asked, and what each takes about, in nanoseconds.
+/// Documents that are scored before the clock may be asked.
 const SCORED_AT_ONCE: u32 = 128;
-const SCORED_NS: u64 = 200;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -40,7 +39,7 @@ pub(crate) fn score_all(
         match matches {
             MatchSet::Everything => {
                 for start in (0..segment.n_docs).step_by(SCORED_AT_ONCE as usize) {
-                    budget::work(SCORED_NS * u64::from(SCORED_AT_ONCE))?;
+                    budget::work(ns::DOC_SCORED * u64::from(SCORED_AT_ONCE))?;
                     let end = start.saturating_add(SCORED_AT_ONCE).min(segment.n_docs);
                     (start..end).try_for_each(&mut offer)?;
                 }
@@ -52,7 +51,7 @@ pub(crate) fn score_all(
                     let mut left = window.cardinality;
                     while left > 0 {
                         let n = left.min(SCORED_AT_ONCE);
-                        budget::work(SCORED_NS * u64::from(n))?;
+                        budget::work(ns::DOC_SCORED * u64::from(n))?;
                         let mut some = lows.by_ref().take(n as usize);
                         some.try_for_each(|low| offer(high | u32::from(low)))?;
                         left -= n;

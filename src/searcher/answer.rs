@@ -3,7 +3,7 @@
 use super::bound_facet::BoundFacet;
 use super::search::Search;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
 use crate::explain::{FacetRun, LookedAt};
@@ -22,8 +22,6 @@ const HITS_ROOM_MAX: u64 = 1_024;
 const HITS_ROOM: u64 = 100;
 /// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
 const HITS_AFTER_STOP: usize = 10;
-/// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
-const FETCHED_NS: u64 = 50_000;
 
 impl Search<'_> {
     /// Answers the query.
@@ -73,7 +71,7 @@ impl Search<'_> {
         hits: &mut Vec<Hit>,
         stopped: &mut Option<Stopped>,
     ) -> Result<()> {
-        if let Err(error) = budget::work(FETCHED_NS) {
+        if let Err(error) = budget::work(ns::HIT_FETCHED) {
             *stopped = Some(self.stopped(error)?);
             if hits.len() >= HITS_AFTER_STOP {
                 return Ok(());

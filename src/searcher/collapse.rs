@@ -8,7 +8,7 @@ use super::answer::Found;
 use super::hits::Hit;
 use super::search::Search;
 use super::within::BestHits;
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::LookedAt;
@@ -16,20 +16,15 @@ use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
+use crate::plan::order::{batch_after, first_batch};
 use crate::request::{After, Collapse};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// The first batch for each hit of the page, how many there are at the least, and by what each batch is larger than the last.
-const BATCH_PER_HIT: u64 = 4;
-const BATCH_MIN: u64 = 64;
-const BATCH_GROWTH: u64 = 8;
 /// The largest first batch that is found before hits are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
-/// What looking up the value of a document takes about, in nanoseconds.
-const VALUE_NS: u64 = 300;
 /// Documents whose values are looked up of a search that is stopped: in less than a millisecond.
 const AFTER_STOP: u64 = 1_024;
 /// What a group takes beside its term.
@@ -140,10 +135,9 @@ impl Grouping<'_> {
             return Ok(());
         }
         let page_end = self.search.request.offset.saturating_add(self.search.request.limit);
-        let batch = |hits: u64| hits.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN);
-        let mut n = batch(page_end);
+        let mut n = first_batch(page_end);
         if n > UNCOUNTED_MAX {
-            n = batch(page_end.min(self.count(matches)?));
+            n = first_batch(page_end.min(self.count(matches)?));
         }
         loop {
             n = n.min(n_matches);
@@ -158,7 +152,7 @@ impl Grouping<'_> {
             if is_full || self.count(matches)? == self.n_kept && self.is_behind {
                 return budget::hold(size_of_val(&self.page[..]) as u64);
             }
-            n = n.saturating_mul(BATCH_GROWTH);
+            n = batch_after(n);
         }
     }
 
@@ -199,7 +193,7 @@ impl Grouping<'_> {
         // What a batch before gave is no worse than what one that is stopped would.
         let most_after_stop = if self.looked_at == 0 { AFTER_STOP } else { 0 };
         let done = best.each(self.segments, matches, n, |mut hit| {
-            if let Err(stop) = budget::work(VALUE_NS) {
+            if let Err(stop) = budget::work(ns::GROUP_LOOKED_UP) {
                 n_after_stop += 1;
                 if n_after_stop > most_after_stop {
                     return Err(stop);

@@ -134,7 +134,7 @@ impl Search<'_> {
             let page = self.page_plan(ranked);
             let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
             self.meaning.time(Phase::Display, || {
-                plan.page = Some((page, self.page_details(&page, ranked)?));
+                plan.page = Some((page, self.page_details(&page, ranked, &plan)?));
                 self.add_facet_details(&mut plan)
             })?;
             Ok((plan, rewritten, notes))

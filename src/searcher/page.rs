@@ -3,8 +3,8 @@
 use super::search::Search;
 use crate::error::Result;
 use crate::plan::{
-    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf,
-    TopKDetails,
+    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Plan, SortDetails,
+    StatisticsOf, TopKDetails,
 };
 use crate::ranking::prepared::Ranked;
 use crate::request::{Order, Statistics};
@@ -34,6 +34,7 @@ impl Search<'_> {
         &self,
         page: &PagePlan,
         ranked: Option<&Ranked<'_>>,
+        plan: &Plan<'_>,
     ) -> Result<PageDetails> {
         let request = &self.request;
         let keys = || request.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -60,6 +61,8 @@ impl Search<'_> {
             (PageOperator::Sort, _) => {
                 let (order, first) = (self.sort_order()?, request.sort.first());
                 let has_scores = order.needs_scores();
+                let mut wanted = self.first(&order)?;
+                wanted.keep_to(plan);
                 PageDetails::Sort(SortDetails {
                     keys: SortKey::described(&request.sort),
                     written: keys(),
@@ -68,6 +71,7 @@ impl Search<'_> {
                     has_bounds: order.has_bounds(),
                     is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
+                    costs: wanted.expected(plan)?,
                 })
             }
             (PageOperator::Collapse, _) => match &request.collapse {

@@ -19,6 +19,23 @@ impl Search<'_> {
         SortOrder::new(&self.request.sort, self.searcher.schema())
     }
 
+    /// Room for the documents of the page, and of those before.
+    pub(super) fn first<'o>(&'o self, order: &'o SortOrder) -> Result<First<'o>> {
+        let after = match &self.request.after {
+            Some(After::Values { values, doc }) => Some(order.place_of(values, *doc)?),
+            _ => None,
+        };
+        let wanted = match self.forced {
+            Some(Forced::SortAll) => self.searcher.n_docs(),
+            _ => self.request.offset.saturating_add(self.request.limit).min(self.searcher.n_docs()),
+        };
+        let mut first = First::new(order, wanted, after, self.searcher.costs());
+        if self.forced == Some(Forced::WithoutStreams) {
+            first.read_no_lists();
+        }
+        Ok(first)
+    }
+
     /// Gives the documents of the page to `hit` with their values, and finds what else was asked for: of what `planned`
     /// finds, or of what is planned for it.
     pub(super) fn sorted(
@@ -35,22 +52,11 @@ impl Search<'_> {
                 return Ok(found);
             }
         };
-        let after = match &self.request.after {
-            Some(After::Values { values, doc }) => Some(order.place_of(values, *doc)?),
-            _ => None,
-        };
-        let wanted = match self.forced {
-            Some(Forced::SortAll) => self.searcher.n_docs(),
-            _ => self.request.offset.saturating_add(self.request.limit).min(self.searcher.n_docs()),
-        };
-        let (mut found, mut first) = (Found::uncounted(), First::new(&order, wanted, after));
+        let (mut found, mut first) = (Found::uncounted(), self.first(&order)?);
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
             let started = Instant::now();
             first.keep_to(execution.plan());
-            if self.forced == Some(Forced::WithoutStreams) {
-                first.read_no_lists();
-            }
             let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
             took = started.elapsed();
             done

@@ -7,7 +7,7 @@
 
 use super::Searcher;
 use super::search::Search;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::TermPattern;
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
@@ -18,8 +18,6 @@ use std::collections::BTreeSet;
 
 /// Sets of conditions that are tried before it is settled for one that is irreducible; all sets of 12 conditions.
 pub(super) const SETS_MAX: usize = 4_096;
-/// What trying one takes about, in nanoseconds, besides reading.
-const SET_NS: u64 = 5_000;
 /// Unknown terms that are named with one condition.
 const UNKNOWN_MAX: usize = 16;
 
@@ -195,7 +193,7 @@ impl Searcher {
 
     /// Whether no document meets some conditions together.
     fn is_conflict<'c>(&self, clauses: impl Iterator<Item = &'c Clause>) -> Result<bool> {
-        budget::work(SET_NS)?;
+        budget::work(ns::CONDITIONS_TRIED)?;
         let goal = Goal::Page { offset: 0, limit: 1, total: Total::Unknown };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let mut execution = self.execution(&together(clauses), &options)?;

@@ -9,13 +9,13 @@ use super::counted::{Buckets, Counted};
 use super::hits::{Bucket, Hit};
 use super::search::Search;
 use super::select::{Domain, LeftOut};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::explain::FacetRun;
 use crate::facet::{self, FieldMatches};
 use crate::ids::DocId;
-use crate::plan::{FacetNode, SegmentPlan};
+use crate::plan::{CostModel, FacetNode, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
@@ -25,10 +25,6 @@ use std::time::Instant;
 
 /// Buckets that a search may look into, at all depths together.
 const BUCKETS_MAX: usize = 1 << 16;
-/// What looking into one takes about, beside what is counted there, in nanoseconds.
-const BUCKET_NS: u64 = 2_000;
-/// And fetching one of its hits.
-const FETCHED_NS: u64 = 50_000;
 
 impl Facet {
     /// Refuses what lies too deep, or within what has no buckets.
@@ -128,7 +124,7 @@ impl Looking<'_> {
         domain: &Domain<'_>,
         run: &mut FacetRun,
     ) -> Result<()> {
-        budget::work(BUCKET_NS)?;
+        budget::work(ns::BUCKET_OPENED)?;
         for ((facet, node), run) in facet.within.iter().zip(&node.within).zip(&mut run.within) {
             let (segments, matches) = (self.segments, domain.of(&facet.left_out));
             let of = FieldMatches { segments, matches, field: facet.field };
@@ -163,6 +159,7 @@ fn wanted(facet: &BoundFacet) -> Vec<&LeftOut> {
 pub(super) struct BestHits<'s> {
     order: HitOrder<'s>,
     fields: Option<Vec<String>>,
+    costs: &'s CostModel,
 }
 
 enum HitOrder<'s> {
@@ -192,7 +189,7 @@ impl<'s> BestHits<'s> {
                 }
             }
         };
-        Ok(BestHits { order, fields })
+        Ok(BestHits { order, fields, costs: search.searcher.costs() })
     }
 
     /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that this is
@@ -223,7 +220,7 @@ impl<'s> BestHits<'s> {
                 done?;
             }
             HitOrder::Sorted(order, ranked) => {
-                let mut first = First::new(order, n as u64, None);
+                let mut first = First::new(order, n as u64, None, self.costs);
                 let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
                 let mut places = first.into_sorted().into_iter();
                 while let Some(place) = places.next().filter(|_| go_on) {
@@ -249,7 +246,7 @@ impl<'s> BestHits<'s> {
         let n = n.min(usize::try_from(n_matches.sum::<u64>()).unwrap_or(usize::MAX));
         let mut hits = vec![];
         self.each(segments, matches, n, |hit| {
-            budget::work(FETCHED_NS)?;
+            budget::work(ns::HIT_FETCHED)?;
             let fields = search.fetched(hit.doc, self.fields.as_deref())?;
             let hit = Hit { fields, ..hit };
             budget::hold(hit.n_bytes() as u64)?;

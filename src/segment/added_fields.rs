@@ -8,7 +8,7 @@
 //! segment is open: some hundred bytes, beside them a byte a document for a text field with frequencies, and a block's head for
 //! each 1,024 documents for a column.
 
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::format::FileName;
 use crate::format::manifest::SegmentMeta;
@@ -20,8 +20,7 @@ use crate::storage::{MemoryStorage, Storage};
 use crate::sync::Mutex;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// What a document takes about while a field without values is made, in nanoseconds, and in bytes.
-const DOC_NS: u64 = 10;
+/// Memory of a document while a field without values is made.
 const BYTES_PER_DOC: u64 = 4;
 
 /// The fields of a schema that a segment was made without.
@@ -122,12 +121,15 @@ fn without_values(
     let frame = builder.start_field(field, n_docs, of_schema)?.finish(&totals, &ranking)?;
     if of_schema.offsets {
         let mut offsets = builder.start_offsets(field, n_docs)?;
-        (0..n_docs).try_for_each(|_| budget::work(DOC_NS).and_then(|()| offsets.add(&[])))?;
+        (0..n_docs)
+            .try_for_each(|_| budget::work(ns::VALUE_MISSING).and_then(|()| offsets.add(&[])))?;
         offsets.finish()?;
     }
     if of_schema.column {
         let mut column = builder.start_column(field, frame)?;
-        (0..n_docs).try_for_each(|_| budget::work(DOC_NS).and_then(|()| column.add(&[], None)))?;
+        (0..n_docs).try_for_each(|_| {
+            budget::work(ns::VALUE_MISSING).and_then(|()| column.add(&[], None))
+        })?;
         column.finish()?;
     }
     let built = builder.finish(n_docs, 1)?;

@@ -1,15 +1,12 @@
 //! Where the documents of a segment stand in the order of the schema, by their columns.
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::column::AtHand;
 use crate::schema::OrderField;
 use crate::segment::file::Section;
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::SegmentReader;
-
-/// What reading the value of a document takes about, in nanoseconds.
-const RANK_NS: u64 = 20;
 
 /// Where a document stands by one field: the smaller comes first, and what has no value last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +39,7 @@ impl<'s> OrderRanks<'s> {
 
     /// That of a document. Numbers of terms can be mapped to those of other dictionaries.
     pub(crate) fn rank(&mut self, doc: u32, ordinals: Option<&OrdinalMap>) -> Result<OrderRank> {
-        budget::work(RANK_NS)?;
+        budget::work(ns::VALUE_RANKED)?;
         let (block, place) = self.column.block_of(doc)?;
         let Some(code) = block.least(place) else {
             return Ok(OrderRank { is_missing: true, code: 0 });

@@ -7,30 +7,24 @@
 use super::key::Direction;
 use super::order::{OrderKey, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
-use super::ranks::{KEY_NS, SegmentRanks};
-use super::streaming::{StreamCounts, Streamed, Wanted};
-use crate::budget::{self, Held};
+use super::ranks::SegmentRanks;
+use super::streaming::{FirstLists, StreamCounts, Streamed, Wanted};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::execution::{
     MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
-use crate::facet::{ColumnCounts, HEAD_NS, NumbersAt};
+use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
-use crate::plan::{Plan, SegmentPlan};
+use crate::plan::order::{OrderCosts, OrderedSegment};
+use crate::plan::{CostModel, Plan, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
-/// What a look at a document takes about, in nanoseconds.
-const DOC_NS: u64 = 4;
-const FEW_NS: u64 = 10;
-/// And putting a block among the others by its best.
-const SORTED_NS: u64 = 30;
-/// And looking a term up in a dictionary.
-const TERM_NS: u64 = 500;
 /// Documents that are looked at of a search that is stopped, and work that is done for their other keys, in nanoseconds: scores,
 /// functions and texts may take much.
 pub(super) const AFTER_STOP: usize = 1_024;
@@ -47,6 +41,7 @@ pub(crate) struct SortProfile {
 #[derive(Debug)]
 pub(crate) struct First<'o> {
     pub(super) order: &'o SortOrder,
+    costs: &'o CostModel,
     n: usize,
     /// Whether rank and number tell of two documents which comes first.
     is_told_by_first: bool,
@@ -81,9 +76,15 @@ struct Part<'m> {
 
 impl<'o> First<'o> {
     /// Room for `n` documents, which come behind `after`.
-    pub(crate) fn new(order: &'o SortOrder, n: u64, after: Option<Place>) -> Self {
+    pub(crate) fn new(
+        order: &'o SortOrder,
+        n: u64,
+        after: Option<Place>,
+        costs: &'o CostModel,
+    ) -> Self {
         First {
             order,
+            costs,
             n: usize::try_from(n).unwrap_or(usize::MAX),
             is_told_by_first: order.keys().len() == 1 && !order.has_texts(),
             kept: BinaryHeap::new(),
@@ -105,6 +106,50 @@ impl<'o> First<'o> {
     pub(crate) fn keep_to(&mut self, plan: &Plan<'_>) {
         if let Some(OrderKey::Field(field)) = self.order.keys().first() {
             self.within = plan.required_ranges(field.field).cloned().collect();
+        }
+    }
+
+    /// Costs of all ways, as far as a plan knows what matches.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading columns and dictionaries.
+    pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
+        plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
+            let n_matches = segment.told(plan.root()).documents as f64;
+            let lists = match self.wanted_lists() {
+                Some(wanted) => wanted.lists(segment)?,
+                None => None,
+            };
+            let ordered = self.ordered(segment, n_matches, lists.as_ref());
+            Ok(sum.and(ordered.costs(self.costs)))
+        })
+    }
+
+    /// Reader of lists in the order of the first key, where it is a field and these may be read.
+    fn wanted_lists(&self) -> Option<Wanted<'_>> {
+        let Some(OrderKey::Field(field)) = self.order.keys().first() else { return None };
+        let (after, within, by_number) =
+            (self.after.as_ref(), &self.within[..], self.is_told_by_first);
+        let wanted = Wanted { field: *field, n: self.n, after, within, by_number };
+        self.reads_lists.then_some(wanted)
+    }
+
+    /// Facts of a segment in which so many match.
+    fn ordered(
+        &self,
+        segment: &SegmentPlan<'_>,
+        n_matches: f64,
+        lists: Option<&FirstLists>,
+    ) -> OrderedSegment {
+        OrderedSegment {
+            n_docs: segment.n_docs,
+            n_windows: segment.n_windows(),
+            n_matches,
+            n_wanted: self.n as f64,
+            is_in_order: self.order.n_in_index_order(segment.segment.schema()) > 0,
+            has_bounds: self.order.has_bounds(),
+            lists: lists.map(FirstLists::size),
         }
     }
 
@@ -172,14 +217,14 @@ impl<'o> First<'o> {
             let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
             let mut ranks: BTreeMap<&[u8], u128> = BTreeMap::new();
             for term in terms {
-                budget::work(KEY_NS)?;
+                budget::work(ns::KEY_COMPARED)?;
                 if ranks.insert(term, 0).is_none() {
                     held.more(TERM_BYTES as u64)?;
                 }
             }
             let dictionary = segment.field(field.field).terms()?;
             for (nth, (term, rank)) in (0..).zip(&mut ranks) {
-                budget::work(TERM_NS)?;
+                budget::work(ns::TERM_RANK)?;
                 let n_less = dictionary.rank(term)?;
                 *rank = match dictionary.get(term)? {
                     Some(_) => field.rank(Some(n_less.into())),
@@ -234,7 +279,9 @@ impl<'o> First<'o> {
         for place in places.iter_mut().filter(|place| place.terms.is_empty()) {
             done = read(place).map(|terms| place.terms = terms).and_then(|()| match is_stopped {
                 true => Ok(()),
-                false => budget::hold(place.term_bytes()).and_then(|()| budget::work(TERM_NS)),
+                false => {
+                    budget::hold(place.term_bytes()).and_then(|()| budget::work(ns::TERM_RANK))
+                }
             });
             if done.is_err() {
                 break;
@@ -286,14 +333,8 @@ impl<'s> InSegment<'_, '_, 's> {
         if let Some(OrderKey::Field(field)) = self.first.order.keys().first()
             && let Some(column) = self.segment.segment.field(field.field).column()?
         {
-            let First { n, is_told_by_first: by_number, reads_lists, .. } = *self.first;
-            let (after, within) = (self.first.after.as_ref(), &self.first.within[..]);
-            let wanted = Wanted { field: *field, matches, n, after, within, by_number };
             let left = budget::left();
-            let streamed = match reads_lists {
-                true => wanted.candidates(self.segment, &mut self.first.profile.streamed)?,
-                false => None,
-            };
+            let streamed = self.streamed(matches)?;
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
                 None => self.look_at_blocks(*field, column, matches),
@@ -325,6 +366,22 @@ impl<'s> InSegment<'_, '_, 's> {
         })
     }
 
+    /// Documents that have the first of all among them, by lists in their order, where these cost less than bounds of blocks.
+    fn streamed(&mut self, matches: &MatchSet) -> Result<Option<Streamed>> {
+        let Some(wanted) = self.first.wanted_lists() else { return Ok(None) };
+        let Some(lists) = wanted.lists(self.segment)? else { return Ok(None) };
+        let n_matches = matches.len(self.segment.n_docs) as f64;
+        let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
+        if !ordered.costs(self.first.costs).reads_lists {
+            return Ok(None);
+        }
+        let (costs, mut profile) =
+            (ordered.list_costs(self.first.costs), self.first.profile.streamed);
+        let streamed = wanted.candidates(lists, (self.segment, matches), costs, &mut profile);
+        self.first.profile.streamed = profile;
+        streamed
+    }
+
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
     fn take_after_stop(&mut self, docs: &[u32]) -> Result<()> {
         let taken: HashSet<DocId> = self.first.kept.iter().map(|place| place.doc).collect();
@@ -343,7 +400,7 @@ impl<'s> InSegment<'_, '_, 's> {
 
     /// Looks at a document, where the first key has no bounds.
     fn look_at_document(&mut self, doc: u32) -> Result<()> {
-        budget::work(KEY_NS)?;
+        budget::work(ns::KEY_COMPARED)?;
         let rank = self.ranks.first(doc)?;
         if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
     }
@@ -379,7 +436,7 @@ impl<'s> InSegment<'_, '_, 's> {
                 Ok(())
             })?;
         }
-        budget::work(SORTED_NS * parts.len() as u64)?;
+        budget::work(ns::BLOCK_SORTED * parts.len() as u64)?;
         parts.sort_unstable_by_key(|part| (part.best, part.nth));
         let n_parts = parts.len() as u64;
         for part in parts {
@@ -402,7 +459,7 @@ impl<'s> InSegment<'_, '_, 's> {
         nth: u32,
         places: Places<'m>,
     ) -> Result<Option<Part<'m>>> {
-        budget::work(HEAD_NS)?;
+        budget::work(ns::COLUMN_HEAD)?;
         self.first.profile.column.blocks += 1;
         let head = heads.get(nth)?;
         let n_docs = heads.column().docs_of(nth);
@@ -426,7 +483,7 @@ impl<'s> InSegment<'_, '_, 's> {
                 self.take(doc, rank)?;
             }
         }
-        budget::work(FEW_NS * few.n_docs)
+        budget::work(ns::VALUE_OF_FEW * few.n_docs)
     }
 
     fn look_at_block(&mut self, field: SortField, block: &Block<'_>, part: Part<'_>) -> Result<()> {
@@ -443,7 +500,7 @@ impl<'s> InSegment<'_, '_, 's> {
             }
         });
         self.first.profile.column.documents += n_read;
-        budget::work(DOC_NS * n_read)?;
+        budget::work(ns::DOC_RANKED * n_read)?;
         done
     }
 
@@ -484,14 +541,14 @@ impl<'s> InSegment<'_, '_, 's> {
         let n_read = places.len() as u64;
         self.first.numbers = room;
         self.first.profile.column.documents += n_read;
-        budget::work(DOC_NS * n_read)?;
+        budget::work(ns::DOC_RANKED * n_read)?;
         done
     }
 
     /// Takes a document if it is one of the first so far.
     #[inline(never)]
     pub(super) fn take(&mut self, doc: u32, rank: u128) -> Result<()> {
-        budget::work(KEY_NS * self.first.order.keys().len() as u64)?;
+        budget::work(ns::KEY_COMPARED * self.first.order.keys().len() as u64)?;
         self.put(doc, rank)
     }
 

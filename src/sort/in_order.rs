@@ -9,8 +9,7 @@
 use super::first::{First, InSegment};
 use super::order::SortOrder;
 use super::place::Place;
-use super::ranks::KEY_NS;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::schema::Schema;
@@ -31,7 +30,7 @@ impl InSegment<'_, '_, '_> {
         let start = self.start(n_keys)?;
         for doc in matches.documents_from(start, self.segment.n_docs)? {
             self.first.profile.column.documents += 1;
-            budget::work(KEY_NS)?;
+            budget::work(ns::KEY_COMPARED)?;
             let rank = self.ranks.first(doc)?;
             if !self.first.admits(rank, self.ranks.id(doc)) {
                 break;
@@ -49,7 +48,7 @@ impl InSegment<'_, '_, '_> {
     fn start(&mut self, n_keys: usize) -> Result<u32> {
         let mut docs = 0..self.segment.n_docs;
         while self.first.after.is_some() && !docs.is_empty() {
-            budget::work(KEY_NS * self.first.order.keys().len() as u64)?;
+            budget::work(ns::KEY_COMPARED * self.first.order.keys().len() as u64)?;
             let middle = docs.start + (docs.end - docs.start) / 2;
             let candidate = &mut self.first.candidate;
             (candidate.first, candidate.doc) = (self.ranks.first(middle)?, self.ranks.id(middle));

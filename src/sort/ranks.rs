@@ -4,7 +4,7 @@ use super::key::Direction;
 use super::order::{OrderKey, Shuffle, SortField, SortOrder, code_of_score};
 use super::place::Place;
 use super::text::{TextKeys, TextOrder, Tie};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::column::AtHand;
 use crate::function::{BoundFunction, FunctionColumns};
@@ -14,10 +14,6 @@ use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use crate::value;
 use std::sync::Arc;
-
-/// What comparing a document by a key takes about, in nanoseconds, and scoring it.
-pub(super) const KEY_NS: u64 = 15;
-const SCORED_NS: u64 = 200;
 
 /// What the documents of a segment are compared by.
 #[derive(Debug)]
@@ -157,7 +153,7 @@ impl Scores<'_> {
         if let Some((_, score)) = self.last.filter(|(last, _)| *last == doc) {
             return Ok(score);
         }
-        budget::work(SCORED_NS)?;
+        budget::work(ns::DOC_SCORED)?;
         let score = match &mut self.scorer {
             Some(scorer) => scorer.score(doc)?,
             None => None,

@@ -10,29 +10,19 @@
 use super::first::AFTER_STOP;
 use super::order::SortField;
 use super::place::Place;
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, MatchWindows};
 use crate::expansion::Expansion;
 use crate::format::terms::{TermInfo, TermInfos, TermStream};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
+use crate::plan::order::ListCosts;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::sums::sums;
 use crate::value::term_of_code;
 use std::ops::{Bound, Range};
-
-/// What reading a list takes about, a document in it that is looked for in a bitmap, and one in an array, in nanoseconds.
-const LIST_NS: u64 = 60;
-const DOC_NS: u64 = 4;
-const SEARCHED_NS: u64 = 25;
-/// What the directory of a column takes about, by blocks in which something matches.
-const BLOCK_NS: u64 = 60;
-/// Documents of a window up to which they are searched for.
-const ARRAY_MAX: u64 = 4_096;
-/// How many times less this must take than the column, as the values of what matches may be others than those of all.
-const BETTER_BY: u64 = 4;
 
 /// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +47,6 @@ sums! {
 /// What is wanted of a segment.
 pub(super) struct Wanted<'w> {
     pub(super) field: SortField,
-    pub(super) matches: &'w MatchSet,
     /// How many documents.
     pub(super) n: usize,
     /// What they must come behind.
@@ -92,14 +81,27 @@ pub(super) struct Streamed {
     pub(super) stopped: Option<Error>,
 }
 
+/// Lists of a dictionary that have the first of what matches.
+pub(super) struct FirstLists {
+    ordinals: Range<u32>,
+    /// Documents in them.
+    n_docs: u64,
+    /// Term and document that all must come behind.
+    after: Option<(Vec<u8>, DocId)>,
+    /// Whether documents without a value may match.
+    has_missing: bool,
+}
+
+impl FirstLists {
+    /// How many lists there are, and documents in them.
+    pub(super) fn size(&self) -> (u32, u64) {
+        (self.ordinals.len() as u32, self.n_docs)
+    }
+}
+
 impl Wanted<'_> {
-    /// Documents that have the first of all that match among them; `None` where finding them so takes more, or what has no value
-    /// comes before.
-    pub(super) fn candidates(
-        &self,
-        segment: &SegmentPlan<'_>,
-        profile: &mut StreamCounts,
-    ) -> Result<Option<Streamed>> {
+    /// Lists with the first of what matches; `None` where they cannot be read, or what has no value comes before.
+    pub(super) fn lists(&self, segment: &SegmentPlan<'_>) -> Result<Option<FirstLists>> {
         let reader = segment.segment.field(self.field.field);
         let Some(column) = reader.column()? else { return Ok(None) };
         // One with several values would be in several lists.
@@ -117,26 +119,24 @@ impl Wanted<'_> {
                 None => return Ok(None),
             },
         };
-        let n_matches = self.matches.len(segment.n_docs);
-        let n_windows = u64::from(segment.n_windows()).max(1);
-        let doc_ns = match self.matches {
-            MatchSet::Some(_) if n_matches / n_windows <= ARRAY_MAX => SEARCHED_NS,
-            _ => DOC_NS,
-        };
         let ordinals = self.ordinals(reader, after.as_ref())?;
-        let n_with = match reader.documents_between(ordinals.clone())? {
+        let n_docs = match reader.documents_between(ordinals.clone())? {
             Some(n_with) => u64::from(n_with),
             None => column.n_values(),
         };
-        let of_column = BLOCK_NS * n_matches.min(u64::from(column.n_blocks()));
-        // As if what matches had any of these values.
-        let n_read = self.n as f64 * n_with as f64 / n_matches.max(1) as f64;
-        let n_lists = (n_read * ordinals.len() as f64 / n_with.max(1) as f64).max(1.0);
-        let expected = n_read * doc_ns as f64 + n_lists * LIST_NS as f64;
-        if n_matches == 0 || expected * BETTER_BY as f64 > of_column as f64 {
-            return Ok(None);
-        }
-        let found = self.read(reader, segment, ordinals, after, (of_column, doc_ns), profile)?;
+        Ok(Some(FirstLists { ordinals, n_docs, after, has_missing }))
+    }
+
+    /// Documents that have the first of all that match among them; `None` where the lists do not, before they cost too much.
+    pub(super) fn candidates(
+        &self,
+        lists: FirstLists,
+        (segment, matches): (&SegmentPlan<'_>, &MatchSet),
+        costs: ListCosts,
+        profile: &mut StreamCounts,
+    ) -> Result<Option<Streamed>> {
+        let has_missing = lists.has_missing;
+        let found = self.read(lists, (segment, matches), costs, profile)?;
         // Where there are too few, those without a value come next.
         let found = found
             .filter(|found| found.n_counted >= self.n || !has_missing || found.stopped.is_some());
@@ -177,17 +177,15 @@ impl Wanted<'_> {
         Ok(ordinals.start..ordinals.end.max(ordinals.start))
     }
 
-    /// What matches in the first of these lists, until there are as many as wanted; `None` after so many nanoseconds, of which a
-    /// document takes some.
+    /// Matches of the first of these lists, until there are as many as wanted; `None` where that costs too much.
     fn read(
         &self,
-        reader: FieldReader<'_>,
-        segment: &SegmentPlan<'_>,
-        ordinals: Range<u32>,
-        after: Option<(Vec<u8>, DocId)>,
-        (most_ns, doc_ns): (u64, u64),
+        FirstLists { ordinals, after, .. }: FirstLists,
+        (segment, matches): (&SegmentPlan<'_>, &MatchSet),
+        costs: ListCosts,
         profile: &mut StreamCounts,
     ) -> Result<Option<Candidates>> {
+        let reader = segment.segment.field(self.field.field);
         let dictionary = reader.terms()?;
         // The list of what all must come behind has documents that come before, where it is the first.
         let mut of_after = match &after {
@@ -205,28 +203,28 @@ impl Wanted<'_> {
             false => Lists::Ascending(dictionary.infos(ordinals)),
             true => Lists::Descending(dictionary.terms(ordinals)),
         };
-        let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0);
+        let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0.0);
         let mut read = || -> Result<bool> {
             while found.n_counted < self.n {
                 let Some(info) = lists.next()? else { break };
-                spent_ns += LIST_NS + doc_ns * u64::from(info.df);
+                spent_ns += costs.list_ns(info.df);
                 profile.terms += 1;
                 profile.documents += u64::from(info.df);
-                if spent_ns > most_ns {
+                if costs.is_too_much(spent_ns) {
                     return Ok(false);
                 }
-                budget::work(LIST_NS + doc_ns * u64::from(info.df))?;
+                budget::work(ns::LIST_STREAMED + ns::DOC_OF_SHORT_LIST * u64::from(info.df))?;
                 docs.clear();
                 reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
                 let (behind, before) = (of_after.take(), found.docs.len());
                 for doc in &docs {
                     let id = DocId(segment.base + u64::from(*doc));
                     let is_behind = behind.is_none_or(|after| self.by_number && id > after);
-                    let matches = match self.matches {
+                    let is_match = match matches {
                         MatchSet::Everything => true,
                         MatchSet::Some(windows) => windows.contains(*doc),
                     };
-                    if !matches || self.by_number && !is_behind {
+                    if !is_match || self.by_number && !is_behind {
                         continue;
                     }
                     found.docs.push(*doc);

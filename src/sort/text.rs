@@ -8,7 +8,7 @@
 
 use super::key::{Direction, TextSort};
 use super::order::SortField;
-use crate::budget::{self, Held};
+use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::format::column::AtHand;
 use crate::format::terms::TermDictionary;
@@ -19,10 +19,6 @@ use std::rc::Rc;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// What comparing the key of a value takes about, in nanoseconds.
-const VALUE_NS: u64 = 20;
-/// What reading a term and making its key takes about, in nanoseconds.
-const TERM_NS: u64 = 1_000;
 /// Keys that are kept at hand.
 const AT_HAND: usize = 4_096;
 /// Bytes of a key that are compared as a number.
@@ -227,7 +223,7 @@ impl<'s> TextKeys<'s> {
         let mut ordinals = std::mem::take(&mut self.ordinals);
         ordinals.clear();
         ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
-        budget::work(VALUE_NS * ordinals.len() as u64)?;
+        budget::work(ns::TEXT_COMPARED * ordinals.len() as u64)?;
         for ordinal in &ordinals {
             let key = self.of_term(*ordinal, order)?;
             let is_better = |best: &Rc<TextKey>| match self.field.direction.descending {
@@ -249,7 +245,7 @@ impl<'s> TextKeys<'s> {
         {
             return Ok(Rc::clone(key));
         }
-        budget::work(TERM_NS)?;
+        budget::work(ns::TEXT_KEY)?;
         self.dictionary.term(TermOrdinal(ordinal), &mut self.term)?;
         let key = Rc::new(order.key(&self.term));
         self.held.more(key.n_bytes())?;

@@ -12,7 +12,7 @@
 //! Where documents come to stand otherwise to each other, rows, offsets and columns are [kept](super::reorder) until it is their turn, in
 //! as many passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::occurrences::OccurrenceReader;
 use crate::format::stored::ChunkWriter;
@@ -33,13 +33,6 @@ use crate::writer::reorder::{ReorderBuffer, reorder};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// What reading a row takes about; terms are told of by their stream.
-const ROW_NS: u64 = 200;
-/// And the same of a document's values in a column.
-const CODES_NS: u64 = 20;
-/// And the same of where its words are.
-const OFFSETS_NS: u64 = 50;
 
 /// What a merge made.
 #[derive(Debug)]
@@ -176,7 +169,7 @@ fn copy_rows(all: &Parts<'_>, builder: &mut SegmentBuilder) -> Result<()> {
         part.reader.for_each_row_to_copy(
             |_| true,
             |doc, row| {
-                budget::work(ROW_NS)?;
+                budget::work(ns::ROW_COPIED)?;
                 part.numbers.get(doc).map_or(Ok(()), |_| writer.add(row))
             },
         )?;
@@ -191,7 +184,7 @@ fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
         part.reader.for_each_row_to_copy(
             |docs| part.has_any_for(&buffer.borrow(), docs),
             |doc, row| {
-                budget::work(ROW_NS)?;
+                budget::work(ns::ROW_COPIED)?;
                 if let Some(number) = part.numbers.get(doc) {
                     buffer.borrow_mut().add(number, row);
                 }
@@ -208,7 +201,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
         for part in &all.parts {
             let Some(offsets) = part.reader.field(field).offsets()? else { continue };
             for (doc, number) in part.docs() {
-                budget::work(OFFSETS_NS)?;
+                budget::work(ns::OFFSETS_COPIED)?;
                 if buffer.wants(number) {
                     buffer.add(number, Some(&offsets.part(doc)?));
                 }
@@ -223,7 +216,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
     for part in &all.parts {
         let Some(offsets) = part.reader.field(field).offsets()? else { continue };
         for (doc, _) in part.docs() {
-            budget::work(OFFSETS_NS)?;
+            budget::work(ns::OFFSETS_COPIED)?;
             writer.add(&offsets.part(doc)?)?;
         }
     }
@@ -253,7 +246,7 @@ fn copy_column(
         let Some(column) = part.reader.field(field).column()? else { continue };
         let all = |_| true;
         column.for_each(all, |doc, codes| {
-            budget::work(CODES_NS)?;
+            budget::work(ns::CODES_COPIED)?;
             match part.numbers.get(doc) {
                 Some(_) => writer.add(codes, of_part(nth)),
                 None => Ok(()),
@@ -278,7 +271,7 @@ fn gather_codes<'o>(
         column.for_each(
             |docs| part.has_any_for(&buffer.borrow(), docs),
             |doc, codes| {
-                budget::work(CODES_NS)?;
+                budget::work(ns::CODES_COPIED)?;
                 let number = part.numbers.get(doc);
                 let Some(number) = number.filter(|number| buffer.borrow().wants(*number)) else {
                     return Ok(());

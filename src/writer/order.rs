@@ -1,6 +1,6 @@
 //! The numbers that documents get where segments become one, in the order of the schema if it has one.
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::ids::FieldId;
 use crate::schema::{OrderField, Schema};
@@ -13,8 +13,6 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// What comparing two documents takes about, in nanoseconds.
-const COMPARED_NS: u64 = 5;
 /// Documents that are sorted in one step, between which the budget is asked.
 const SORTED_AT_ONCE: usize = 1 << 20;
 
@@ -101,10 +99,10 @@ fn sorted(
     let mut are_sorted = true;
     for some in entries.chunks_mut(at_once) {
         let n = some.len() as u64;
-        budget::work(COMPARED_NS * n)?;
+        budget::work(ns::DOCS_COMPARED * n)?;
         if !some.is_sorted_by(|a, b| a.compare(b, ranks).is_le()) {
             are_sorted = false;
-            budget::work(COMPARED_NS * n * u64::from(n.ilog2()))?;
+            budget::work(ns::DOCS_COMPARED * n * u64::from(n.ilog2()))?;
             // One that is fast where segments that are in order stand behind each other.
             some.sort_by(|a, b| a.compare(b, ranks));
         }
@@ -122,7 +120,7 @@ fn sorted(
         return Ok(None);
     }
     let (mut numbers, mut number) = (vec![0; entries.len()], 0);
-    let merged_ns = COMPARED_NS * u64::from(1 + runs.len().ilog2());
+    let merged_ns = ns::DOCS_COMPARED * u64::from(1 + runs.len().ilog2());
     while let Some(mut run) = runs.peek_mut() {
         budget::work(merged_ns)?;
         numbers[run.first.place as usize] = number;

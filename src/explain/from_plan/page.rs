@@ -8,6 +8,7 @@ use crate::explain::{
 };
 use crate::plan::cost::BestCosts;
 use crate::plan::forced::{Forced, Measured};
+use crate::plan::order::OrderCosts;
 use crate::plan::{
     CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, StatisticsOf,
     TopKDetails, TopKStrategy, Total,
@@ -187,8 +188,8 @@ impl Explaining<'_, '_> {
             let scoring = self.plan.costs.score_matches_ns(matches, details.n_lists);
             let reason = "a page by bounds does not meet all that matches";
             let decision = Decision::accepted("count after the page", reason);
-            let with_page = Some((finding + scoring).round() as u64);
-            let decision = decision.costing(finding.round() as u64);
+            let with_page = Some(whole_ns(finding + scoring));
+            let decision = decision.costing(whole_ns(finding));
             node.decisions
                 .push(decision.instead_of("count while every match is scored", with_page));
         }
@@ -305,8 +306,7 @@ impl Explaining<'_, '_> {
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
-        let ns = |cost: f32| cost.round() as u64;
-        let costs = costs.map(|it| (ns(it.by_bounds), ns(it.of_everything)));
+        let costs = costs.map(|it| (whole_ns(it.by_bounds), whole_ns(it.of_everything)));
         let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };
         let (estimated_cost_ns, other_ns) = costs.unzip();
         let decision = Decision { accepted, estimated_cost_ns, ..Decision::accepted(rule, reason) };
@@ -317,12 +317,22 @@ impl Explaining<'_, '_> {
 
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
+        let costs = details.costs;
         let label = self.label("first", &format!("by {keys}"));
         let mut node = self.over(root, label);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
+        let profile = self.run.map(|run| match run.page.looked_at {
+            LookedAt::Columns(profile) => profile,
+            _ => SortProfile::default(),
+        });
+        let reads_lists = match profile {
+            Some(profile) => profile.streamed.segments > 0,
+            None => costs.reads_lists,
+        };
         node.algorithm = match has_bounds {
             _ if *is_in_index_order => "what matches, in the order of the index".into(),
+            _ if reads_lists => "lists in the order of the field, then columns of these".into(),
             true => format!("columns, by bounds of blocks{scores}"),
             false => format!("{what} of every match{scores}"),
         };
@@ -336,39 +346,61 @@ impl Explaining<'_, '_> {
             }
         };
         let decision = Decision::accepted("keep the first, sort nothing else", reason);
-        let mut decision = decision.instead_of("sort every match", None);
+        let mut decision = decision
+            .costing(whole_ns(costs.chosen))
+            .instead_of("sort every match", Some(whole_ns(costs.sorted)));
         decision.put_measured(self.measured(), &[Forced::SortAll]);
         node.decisions.push(decision);
-        let profile = match self.run.map(|run| run.page.looked_at) {
-            Some(LookedAt::Columns(profile)) => profile,
-            Some(_) => SortProfile::default(),
-            None => return node,
-        };
-        let streamed = profile.streamed;
-        if streamed.segments > 0 {
-            node.algorithm = "lists in the order of the field, then columns of these".into();
-            let reason = format!(
-                "{} in the first lists {} expected to hold the hits, {} matched",
-                counted(streamed.documents, "document"),
-                if streamed.documents == 1 { "was" } else { "were" },
-                streamed.candidates
-            );
-            let way = Decision::accepted("read lists in their order", reason);
-            let mut way = way.instead_of("bounds of all blocks where something matches", None);
-            way.put_measured(self.measured(), &[Forced::WithoutStreams]);
-            node.decisions.push(way);
+        if !is_in_index_order {
+            node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
         }
-        if let Some(actual) = &mut node.actual {
+        if let (Some(profile), Some(actual)) = (profile, &mut node.actual) {
+            let streamed = profile.streamed;
             actual.streamed = (streamed.terms > 0).then_some(streamed);
             actual.sort = Some(profile.column);
         }
         node
     }
 
+    /// Whether lists are read in the order of the field; nothing where that cannot be.
+    fn decision_of_lists(
+        &self,
+        costs: OrderCosts,
+        reads_lists: bool,
+        profile: Option<SortProfile>,
+    ) -> Option<Decision> {
+        let (by_lists, by_bounds) = (whole_ns(costs.by_lists?), whole_ns(costs.by_bounds));
+        let rule = "read lists in their order";
+        if !reads_lists {
+            let is_given_up = profile.is_some_and(|profile| profile.streamed.given_up > 0);
+            let reason = match is_given_up {
+                true => "the first lists hold too few of what matches: they were given up",
+                false => "heads of blocks cost less than as many lists as hold the first",
+            };
+            let decision = Decision::rejected(rule, reason).costing(by_bounds);
+            return Some(decision.instead_of("lists in the order of the field", Some(by_lists)));
+        }
+        let reason = match profile.map(|profile| profile.streamed) {
+            Some(streamed) => format!(
+                "{} in the first lists {} expected to hold the hits, {} matched",
+                counted(streamed.documents, "document"),
+                if streamed.documents == 1 { "was" } else { "were" },
+                streamed.candidates
+            ),
+            None => "so many match that the first lists hold the hits".to_owned(),
+        };
+        let decision = Decision::accepted(rule, reason).costing(by_lists);
+        let mut decision =
+            decision.instead_of("bounds of all blocks where something matches", Some(by_bounds));
+        decision.put_measured(self.measured(), &[Forced::WithoutStreams]);
+        Some(decision)
+    }
+
     fn collapse(&self, root: ExplainNode, details: &CollapseDetails) -> ExplainNode {
         let CollapseDetails { field, what, order, written, scores } = details;
         let (_, limit) = self.bounds_of_page();
-        let estimate = (root.estimate.documents.min(limit), root.estimate.upper.min(limit));
+        let matches = root.estimate.documents;
+        let estimate = (matches.min(limit), root.estimate.upper.min(limit));
         let label = self.label("first", &format!("{order}, {what}"));
         let mut node = self.over(root, label);
         // Everything may be one group.
@@ -377,7 +409,11 @@ impl Explaining<'_, '_> {
         node.predicate.clone_from(written);
         node.algorithm = format!("all matches in order, a batch at a time{scores}");
         let reason = "how far a page reaches is known when it is full or has all there are";
-        node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
+        let decision = Decision::accepted("larger batches until it is", reason);
+        let (offset, limit) = self.bounds_of_page();
+        let of_groups = self.plan.costs.group_ns(matches, offset.saturating_add(limit));
+        let (batch, all) = (whole_ns(of_groups.0), whole_ns(of_groups.1));
+        node.decisions = vec![decision.costing(batch).instead_of("group every match", Some(all))];
         if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
             let documents = match run.page.looked_at {
                 // Documents of a batch again where a larger one is looked at.
@@ -388,6 +424,10 @@ impl Explaining<'_, '_> {
         }
         node
     }
+}
+
+fn whole_ns(cost: f32) -> u64 {
+    cost.round() as u64
 }
 
 /// Documents of a page, of so many that match.

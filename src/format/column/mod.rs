@@ -120,15 +120,13 @@ pub(crate) use heads::{Few, Heads};
 pub(crate) use plain::{Numbers, Plain};
 pub(crate) use writer::ColumnWriter;
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// Documents of a block.
 pub(crate) const BLOCK_DOCS: u32 = 1_024;
-/// What asking for each document of a block whether it is wanted takes about, in nanoseconds.
-const BLOCK_NS: u64 = 2_000;
 const ENTRY_LEN: usize = 40;
 const TAIL_LEN: usize = 56;
 /// Zeros behind packed numbers: one is read with the eight bytes that it begins in.
@@ -423,7 +421,7 @@ impl<'s, S: Source<'s>> Column<S> {
     ) -> Result<()> {
         let mut codes = vec![];
         for nth in 0..self.n_blocks() {
-            budget::work(BLOCK_NS)?;
+            budget::work(ns::BLOCK_ASKED)?;
             let first = nth * BLOCK_DOCS;
             if !wanted(first..first + self.docs_of(nth)) {
                 continue;

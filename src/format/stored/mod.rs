@@ -78,7 +78,7 @@
 
 mod symbols;
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::{ByteReader, Bytes, Source, array_at, put_at, write_varint};
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -93,8 +93,6 @@ const GROUP_DOCS: usize = 64;
 /// Bytes of rows that end a group under LZ4, and rows: a row is found by the lengths of those before it.
 const GROUP_ROW_BYTES: usize = 16 << 10;
 const GROUP_ROWS: usize = 256;
-/// What asking for each document of a group whether it is wanted takes about, in nanoseconds.
-const GROUP_NS: u64 = 500;
 /// Mean row length from which LZ4 is the codec.
 const LONG_ROW_BYTES: usize = 256;
 /// Bytes of values below which LZ4 is the codec: a table of symbols takes more than it saves. Of titles it does up to some
@@ -399,7 +397,7 @@ impl<'s, S: Source<'s>> StoredReader<S> {
             for nth in 0..chunk.n_groups {
                 let docs = chunk.docs_of(nth).map_err(locate)?;
                 let docs = first.saturating_add(docs.start)..first.saturating_add(docs.end);
-                budget::work(GROUP_NS)?;
+                budget::work(ns::STORED_GROUP_ASKED)?;
                 if docs.start == doc && docs.end <= end && !wanted(docs.clone()) {
                     doc = docs.end;
                     continue;

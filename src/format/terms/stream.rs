@@ -4,15 +4,12 @@
 
 use super::block::{Block, InfoCursor, KeyCursor};
 use super::{TermDictionary, TermInfo, prefix_of};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::ids::TermOrdinal;
 use fst::Automaton;
 use std::ops::Range;
-
-/// What walking over a block takes about, in nanoseconds.
-const BLOCK_NS: u64 = 700;
 
 /// The terms with ordinals in a range, from either end until the ends meet.
 #[derive(Debug)]
@@ -85,7 +82,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
 
     /// Goes to the next block, or to the place in a block where the stream begins.
     fn load_front(&mut self) -> Result<()> {
-        budget::work(BLOCK_NS)?;
+        budget::work(ns::TERM_BLOCK)?;
         let dictionary = &self.dictionary;
         let ordinal = self.left.start;
         let number = dictionary.index.block_of(ordinal)?;
@@ -110,7 +107,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
         }
         let ordinal = self.left.end - 1;
         if self.back.as_ref().is_none_or(|back| ordinal < back.first_ordinal) {
-            budget::work(BLOCK_NS)?;
+            budget::work(ns::TERM_BLOCK)?;
             let number = self.dictionary.index.block_of(ordinal)?;
             let (block, first_ordinal) = self.dictionary.block(number)?;
             self.dictionary.index_in(&block, first_ordinal, ordinal)?;
@@ -181,7 +178,7 @@ impl<'s, S: Source<'s>> TermInfos<'s, S> {
     }
 
     fn load_front(&mut self) -> Result<()> {
-        budget::work(BLOCK_NS)?;
+        budget::work(ns::TERM_BLOCK)?;
         let ordinal = self.left.start;
         let number = self.dictionary.index.block_of(ordinal)?;
         let (block, first_ordinal) = self.dictionary.block(number)?;
@@ -357,7 +354,7 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             true => self.seek(after)?,
             false => after,
         };
-        budget::work(BLOCK_NS)?;
+        budget::work(ns::TERM_BLOCK)?;
         self.front = Some(Front::new(self.dictionary.block(number)?));
         Ok(true)
     }

@@ -6,7 +6,7 @@
 
 use super::pruning::Pruning;
 use super::window::WINDOW;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::lengths::score_part;
 use crate::format::ranked::RankedList;
@@ -17,9 +17,6 @@ use crate::segment::file::Section;
 
 /// Frequencies that are packed together.
 pub(super) const GROUP: u32 = 64;
-
-/// What scoring a posting takes about, in nanoseconds.
-const POSTING_NS: u64 = 5;
 
 /// The sums of one window.
 #[derive(Debug, Default)]
@@ -89,7 +86,7 @@ pub(super) fn offer<const ALL: bool>(
                 at.skip(&clause.list);
             }
             // As if each list had a quarter of the documents.
-            budget::work(POSTING_NS * u64::from(WINDOW / 4))?;
+            budget::work(ns::POSTING_SCORED * u64::from(WINDOW / 4))?;
             if ALL {
                 sums.listed.fill(0);
             }

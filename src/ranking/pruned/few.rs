@@ -6,16 +6,12 @@
 use super::one::Finder;
 use super::pruning::Pruning;
 use super::sum::{Readers, Sum};
-use super::window::WINDOW_NS;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-
-/// What scoring a posting takes about, in nanoseconds.
-const POSTING_NS: u64 = 20;
 
 /// The memory of looking documents up.
 #[derive(Debug, Default)]
@@ -58,7 +54,7 @@ impl Few {
         self.ranks.clear();
         self.ranks.resize(clauses.len() * docs.len(), 0);
         for &nth in &self.order[1..] {
-            budget::work(WINDOW_NS)?;
+            budget::work(ns::WINDOW_BOUNDS)?;
             let ranks = &mut self.ranks[nth * docs.len()..][..docs.len()];
             let mut finder = Finder::of(&clauses[nth].list);
             let mut n_left = 0;
@@ -89,7 +85,7 @@ impl Few {
         base: u64,
         top: &mut Top,
     ) -> Result<()> {
-        budget::work(POSTING_NS * (self.left.len() * clauses.len()) as u64)?;
+        budget::work(ns::POSTING_OF_FEW * (self.left.len() * clauses.len()) as u64)?;
         for &place in &self.left {
             let doc = docs[place as usize];
             let mut sum = Sum::of(doc, readers);

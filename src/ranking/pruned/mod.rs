@@ -29,7 +29,7 @@ mod tests;
 pub(crate) mod tree;
 mod window;
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -49,7 +49,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
-use window::{WINDOW, WINDOW_NS};
+use window::WINDOW;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
@@ -290,7 +290,7 @@ impl Search<'_, '_> {
 
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<Range<usize>> {
-        budget::work(WINDOW_NS * self.query.clauses.len() as u64)?;
+        budget::work(ns::WINDOW_BOUNDS * self.query.clauses.len() as u64)?;
         let start = self.opened.len();
         self.parts.open(self.query.clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();

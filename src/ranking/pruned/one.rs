@@ -11,9 +11,9 @@ use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many};
-use super::window::{BLOCK_NS, BLOCKS_AT_ONCE, WINDOW, WINDOW_NS};
+use super::window::{BLOCKS_AT_ONCE, WINDOW};
 use crate::bitmap::Container;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk};
@@ -192,7 +192,7 @@ impl<'a, 's> Scan<'a, 's> {
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
         for container in self.list.containers() {
-            budget::work(WINDOW_NS)?;
+            budget::work(ns::WINDOW_BOUNDS)?;
             pruning.windows_considered += 1;
             let high = u32::from(container.key) * WINDOW;
             let mut cut = cut(self.top.threshold(), per_code);
@@ -218,7 +218,7 @@ impl<'a, 's> Scan<'a, 's> {
             let mut reached = high;
             for (nth, &candidate) in candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
-                    budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+                    budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
                 }
                 let candidate = candidate as usize;
                 // Equal scores of later documents do not enter: those are most, where texts are short.

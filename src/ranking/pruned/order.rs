@@ -4,8 +4,8 @@
 //! single blocks that were noted are sorted, the best of them first and by themselves.
 
 use super::bounds::Scale;
-use super::window::{BLOCK_NS, BLOCKS_AT_ONCE};
-use crate::budget;
+use super::window::BLOCKS_AT_ONCE;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS};
@@ -78,7 +78,7 @@ impl Bands {
             }
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
-                    budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+                    budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
                 }
                 let (window, block) = (*candidate as usize / BLOCKS, *candidate as usize % BLOCKS);
                 let sum = std::mem::take(&mut self.sums[window][block]);
@@ -144,7 +144,7 @@ impl Noted {
         noted.sort_unstable_by_key(|noted| Reverse(*noted));
         for (nth, noted) in noted.iter().enumerate() {
             if nth % BLOCKS_AT_ONCE == 0 {
-                budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+                budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
             }
             let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
             if sum < scale.limit(top.threshold()) {

@@ -8,13 +8,12 @@
 
 use super::bounds::changes;
 use super::exhaustive::past_the_end;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
 use crate::ids::DocId;
 use crate::phrase::{
-    AHEAD, Candidates, GATHERED_MAX, PLACED_NS, PhraseMemory, PhraseReader, PhraseWindow,
-    RarePhrase,
+    AHEAD, Candidates, GATHERED_MAX, PhraseMemory, PhraseReader, PhraseWindow, RarePhrase,
 };
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
@@ -234,7 +233,7 @@ impl Search<'_> {
         bounds: &mut Vec<Bound>,
         order: &mut Vec<u32>,
     ) -> Result<()> {
-        budget::work(PLACED_NS * lows.len() as u64)?;
+        budget::work(ns::WORDS_PLACED * lows.len() as u64)?;
         words.gather(key, lows)?;
         bounds.clear();
         let (Some(first), Some(last)) = (lows.first(), lows.last()) else { return Ok(()) };

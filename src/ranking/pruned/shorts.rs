@@ -6,7 +6,7 @@
 
 use super::one::Finder;
 use super::sum::{Readers, Sum};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{RankedList, RankedLong, Walk};
@@ -15,9 +15,6 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::segment::file::Section;
-
-/// What looking a document up in a list takes about, in nanoseconds.
-const WALK_NS: u64 = 50;
 
 /// What f32 may round away of a sum.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
@@ -105,7 +102,7 @@ impl Shorts {
             if (f64::from(*short) + rest) * ROUNDING < f64::from(top.threshold()) {
                 continue;
             }
-            budget::work(WALK_NS * (walks.len() + 1) as u64)?;
+            budget::work(ns::DOC_OF_SHORT_SCORED * (walks.len() + 1) as u64)?;
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();

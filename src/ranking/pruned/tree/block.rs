@@ -3,7 +3,7 @@
 use super::bound::{Bounds, View, Weighed};
 use super::equal::Equal;
 use super::lists::{Tree, TreeCombined, TreeField};
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{RankedList, RankedLong};
@@ -42,10 +42,6 @@ pub(super) struct BlockScorer<'q, 's, 'm> {
     /// K of the document that was scored last, in the field of a clause.
     k: Option<(u32, usize, f32)>,
 }
-
-/// What the documents of a block take about for each list, and for each phrase, in nanoseconds.
-const LIST_NS: u64 = 100;
-const PHRASE_NS: u64 = 3_000;
 
 /// The memory of scoring blocks, for the next time.
 #[derive(Debug, Default)]
@@ -115,7 +111,10 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         if ruled_out == Some(RuledOut::Block) {
             return Ok(());
         }
-        budget::work(LIST_NS * tree.clauses.len() as u64 + PHRASE_NS * tree.phrases.len() as u64)?;
+        budget::work(
+            ns::BLOCK_OF_LIST * tree.clauses.len() as u64
+                + ns::BLOCK_OF_PHRASE * tree.phrases.len() as u64,
+        )?;
         pruning.blocks_scored += 1;
         let mut docs = here.candidates(root, limit);
         if let Some(RuledOut::Lists(lists)) = ruled_out

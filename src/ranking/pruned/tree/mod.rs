@@ -31,8 +31,8 @@ use super::parts::{Opened, Parts, Window};
 use super::pruning::Pruning;
 use super::scratch::Scratch;
 use super::sum::Readers;
-use super::window::{WINDOW, WINDOW_NS};
-use crate::budget;
+use super::window::WINDOW;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
 use crate::ranking::node::Node;
@@ -188,7 +188,7 @@ impl<'q, 's> Search<'q, 's, '_> {
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<()> {
         // Opening the lists, and adding up their bounds.
-        budget::work(WINDOW_NS * self.weighed.tree.clauses.len() as u64)?;
+        budget::work(ns::WINDOW_BOUNDS * self.weighed.tree.clauses.len() as u64)?;
         let start = self.opened.len();
         let clauses = &self.weighed.tree.clauses;
         self.parts.open(clauses, window, &mut self.opened)?;

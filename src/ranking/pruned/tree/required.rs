@@ -6,7 +6,7 @@
 
 use super::lists::Tree;
 use super::memory::RequiredMemory;
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -18,9 +18,6 @@ use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
 use smallvec::SmallVec;
-
-/// What looking a document up takes about, in nanoseconds.
-const LOOKED_UP_NS: u64 = 100;
 
 /// Numbers of a few terms or clauses.
 type Numbers = SmallVec<[usize; 4]>;
@@ -103,7 +100,7 @@ impl Required {
         let mut left_out = LeftOut::lists(excluded, finders);
         let mut of_clauses = Readers::new(readers);
         for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
-            budget::work(LOOKED_UP_NS * of_doc.len() as u64)?;
+            budget::work(ns::DOC_REQUIRED * of_doc.len() as u64)?;
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
             let mut sum = Sum::of(doc, &mut of_clauses);

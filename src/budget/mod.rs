@@ -16,6 +16,8 @@
 //! Sorting a page, compiling a regular expression, unpacking one stored document, and reading a block of a file
 //! that is not in memory: each is one step.
 
+pub(crate) mod ns;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{self, Limits};
 use std::cell::{Cell, RefCell};

@@ -1,0 +1,212 @@
+//! Ways to find the first documents of an order, and the first of each group, by cost.
+//!
+//! | way | reads |
+//! |---|---|
+//! | order of the index | what matches, up to the last that is wanted |
+//! | lists in their order | lists of the first field, from its first value on, until they hold as much of what matches as is wanted; then the column for these |
+//! | bounds of blocks | heads of all blocks of the first field's column where something matches, and the blocks with the best bounds |
+//! | every match | a key of each match |
+//!
+//! Of each segment a way is taken once its matches are counted; people who only ask for the plan are told the way for as many
+//! matches as are expected.
+
+use super::costs::CostModel;
+use crate::format::column::BLOCK_DOCS;
+
+/// How many times less lists must take than heads of blocks: values of what matches may be others than those of all.
+const BETTER_BY: f32 = 4.0;
+/// Matches of a window up to which a document is searched for among them.
+const ARRAY_MAX: f64 = 4_096.0;
+/// Hits of the first batch for each of a page that is grouped, the least there are, and growth from batch to batch.
+const BATCH_PER_HIT: u64 = 4;
+const BATCH_MIN: u64 = 64;
+const BATCH_GROWTH: u64 = 8;
+
+/// Segment whose first documents are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OrderedSegment {
+    pub(crate) n_docs: u32,
+    pub(crate) n_windows: u32,
+    pub(crate) n_matches: f64,
+    pub(crate) n_wanted: f64,
+    /// Whether documents lie in this order.
+    pub(crate) is_in_order: bool,
+    /// Whether blocks have bounds of the first key.
+    pub(crate) has_bounds: bool,
+    /// Lists of the first field from which documents may come, and documents in them, where they can be read instead.
+    pub(crate) lists: Option<(u32, u64)>,
+}
+
+/// Costs of the ways to find the first documents, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct OrderCosts {
+    /// Lists in their order, where they can be read.
+    pub(crate) by_lists: Option<f32>,
+    /// Heads of blocks, and the best blocks.
+    pub(crate) by_bounds: f32,
+    /// Bounds left out: every match, of which the first are kept.
+    pub(crate) of_every_match: f32,
+    /// Sorting every match.
+    pub(crate) sorted: f32,
+    /// The way that is taken.
+    pub(crate) chosen: f32,
+    pub(crate) reads_lists: bool,
+}
+
+/// Costs of a list that is read in its order, of a document in it, and the most that all may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListCosts {
+    list: f32,
+    doc: f32,
+    most: f32,
+}
+
+impl ListCosts {
+    /// A list of so many documents.
+    pub(crate) fn list_ns(&self, df: u32) -> f32 {
+        self.list + self.doc * df as f32
+    }
+
+    /// Whether so much is more than heads of blocks take.
+    pub(crate) fn is_too_much(&self, spent_ns: f32) -> bool {
+        spent_ns > self.most
+    }
+}
+
+impl OrderedSegment {
+    fn n_blocks(&self) -> f64 {
+        self.n_matches.min(f64::from(self.n_docs.div_ceil(BLOCK_DOCS)))
+    }
+
+    /// Costs of reading lists, of which heads of blocks are the limit.
+    pub(crate) fn list_costs(&self, costs: &CostModel) -> ListCosts {
+        let is_searched = self.n_matches <= ARRAY_MAX * f64::from(self.n_windows.max(1));
+        let look_up = if is_searched { costs.gallop_ns } else { costs.probe_bit_ns };
+        ListCosts {
+            list: costs.enumerate_term_ns + costs.open_list_ns,
+            doc: costs.varint_ns + look_up,
+            most: costs.column_block_ns * self.n_blocks() as f32,
+        }
+    }
+
+    /// Costs of all ways.
+    pub(crate) fn costs(&self, costs: &CostModel) -> OrderCosts {
+        let (n_matches, n_blocks) = (self.n_matches as f32, self.n_blocks() as f32);
+        let of_lists = self.list_costs(costs);
+        let by_lists = self.lists.filter(|_| n_matches > 0.0).map(|(n_lists, n_docs)| {
+            // As if what matches had any of these values.
+            let n_docs = n_docs as f64;
+            let n_read = self.n_wanted * n_docs / self.n_matches;
+            let n_lists = (n_read * f64::from(n_lists) / n_docs.max(1.0)).max(1.0);
+            n_lists as f32 * of_lists.list + n_read as f32 * of_lists.doc
+        });
+        let reads_lists = by_lists.is_some_and(|ns| ns * BETTER_BY <= of_lists.most);
+        let heads = costs.column_ns + n_blocks * costs.column_block_ns;
+        let of_every_match = heads + n_matches * costs.column_doc_ns;
+        // As many blocks have the best bounds as documents are wanted, if values lie anywhere.
+        let n_wanted = self.n_matches.min(self.n_wanted) as f32;
+        let n_read = n_matches * (n_wanted / n_blocks.max(1.0)).min(1.0);
+        let by_bounds = heads + n_read * costs.column_doc_ns;
+        let chosen = match by_lists.filter(|_| reads_lists) {
+            _ if self.is_in_order => n_wanted * costs.write_ns,
+            Some(by_lists) => by_lists,
+            None if self.has_bounds => by_bounds,
+            None => of_every_match,
+        };
+        let sorted = of_every_match + n_matches * costs.sort_code_ns;
+        OrderCosts { by_lists, by_bounds, of_every_match, sorted, chosen, reads_lists }
+    }
+}
+
+impl OrderCosts {
+    /// With those of one more segment.
+    pub(crate) fn and(self, other: OrderCosts) -> OrderCosts {
+        let by_lists = self.by_lists.into_iter().chain(other.by_lists).reduce(|a, b| a + b);
+        OrderCosts {
+            by_lists,
+            by_bounds: self.by_bounds + other.by_bounds,
+            of_every_match: self.of_every_match + other.of_every_match,
+            sorted: self.sorted + other.sorted,
+            chosen: self.chosen + other.chosen,
+            reads_lists: self.reads_lists || other.reads_lists,
+        }
+    }
+}
+
+/// Hits of the first batch of a page that is grouped and ends behind so many: each batch is found anew, in order, until the page
+/// is full.
+pub(crate) fn first_batch(page_end: u64) -> u64 {
+    page_end.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN)
+}
+
+/// Hits of the batch after one of so many.
+pub(crate) fn batch_after(n: u64) -> u64 {
+    n.saturating_mul(BATCH_GROWTH)
+}
+
+impl CostModel {
+    /// Grouping the first batch of so many matches, and grouping all: their order apart, which both need.
+    pub(crate) fn group_ns(&self, n_matches: u64, page_end: u64) -> (f32, f32) {
+        // A value, its term, and an entry in a table.
+        let hit_ns = self.column_ns + self.column_block_ns + self.merge_term_ns;
+        let batch = first_batch(page_end).min(n_matches) as f32;
+        let all = n_matches as f32;
+        (batch * hit_ns, all * (hit_ns + self.sort_code_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COSTS: &CostModel = &CostModel::BUILT_IN;
+
+    fn segment(n_matches: u32, n_wanted: u32) -> OrderedSegment {
+        OrderedSegment {
+            n_docs: 1 << 20,
+            n_windows: 16,
+            n_matches: n_matches.into(),
+            n_wanted: n_wanted.into(),
+            has_bounds: true,
+            lists: Some((1_000, 1 << 20)),
+            ..OrderedSegment::default()
+        }
+    }
+
+    #[test]
+    fn lists_are_read_where_many_match_and_few_are_wanted() {
+        assert!(segment(1 << 19, 10).costs(COSTS).reads_lists);
+        assert!(!segment(1_000, 10).costs(COSTS).reads_lists);
+        assert!(!segment(1 << 19, 100_000).costs(COSTS).reads_lists);
+        let none = OrderedSegment { lists: None, ..segment(1 << 19, 10) }.costs(COSTS);
+        assert_eq!((none.by_lists, none.reads_lists, none.chosen), (None, false, none.by_bounds));
+        // Nothing matches, so nothing is read.
+        assert_eq!(segment(0, 10).costs(COSTS).by_lists, None);
+    }
+
+    #[test]
+    fn each_way_costs_less_than_the_one_that_reads_more() {
+        for n_matches in [1, 100, 10_000, 1 << 20] {
+            let costs = segment(n_matches, 10).costs(COSTS);
+            assert!(costs.by_bounds <= costs.of_every_match, "{costs:?}");
+            assert!(costs.of_every_match < costs.sorted, "{costs:?}");
+            assert!(costs.chosen <= costs.by_bounds, "{costs:?}");
+            let in_order = OrderedSegment { is_in_order: true, ..segment(n_matches, 10) };
+            assert!(in_order.costs(COSTS).chosen <= costs.chosen);
+            let (batch, all) = COSTS.group_ns(n_matches.into(), 10);
+            assert!(batch < all);
+        }
+        // A page as deep as what matches has to look at all of it, whatever bounds say.
+        let deep = segment(10_000, 10_000).costs(COSTS);
+        assert_eq!(deep.by_bounds, deep.of_every_match);
+    }
+
+    #[test]
+    fn costs_of_segments_add_up() {
+        let (one, two) = (segment(1 << 19, 10).costs(COSTS), segment(1_000, 10).costs(COSTS));
+        let both = one.and(two);
+        assert_eq!(both.chosen, one.chosen + two.chosen);
+        assert!(both.reads_lists);
+        assert_eq!(OrderCosts::default().and(one), one);
+    }
+}
