@@ -77,7 +77,7 @@ pub fn glossary() -> Vec<GlossaryEntry> {
             continue;
         }
         let Some(kind) = kind else { continue };
-        let meaning = meaning.replace(['`', '*'], "");
+        let meaning = meaning.replace('`', "'").replace('*', "");
         let entry = |word| GlossaryEntry { kind, word, meaning: meaning.clone() };
         match kind {
             WordKind::Word => entries.extend(words.split(", ").map(entry)),
@@ -137,7 +137,14 @@ impl ExplainTree {
             WordKind::Word => entry.is_in(&text),
             kind => parts.iter().any(|(of, part)| *of == kind && entry.names(part)),
         };
-        glossary().into_iter().filter(is_used).collect()
+        let mut used: Vec<GlossaryEntry> = vec![];
+        for entry in glossary().into_iter().filter(is_used) {
+            // What an algorithm is called may be a word of its own, too.
+            if used.iter().all(|other| other.word != entry.word) {
+                used.push(entry);
+            }
+        }
+        used
     }
 
     /// Plan without what the query says, whose words are no words of plans.
@@ -146,9 +153,12 @@ impl ExplainTree {
         for text in [&mut tree.query, &mut tree.parsed, &mut tree.rewritten] {
             text.clear();
         }
+        // Runs of the query are no runs of documents.
+        tree.repeated = None;
         let mut nodes = vec![&mut tree.plan];
         while let Some(node) = nodes.pop() {
             node.label.clear();
+            node.times = None;
             nodes.extend(&mut node.children);
         }
         tree.documents.clear();
@@ -214,6 +224,10 @@ mod tests {
             assert!(before.contains(&word), "{word}: {before:?}");
         }
         assert!(!before.contains(&"threshold") && !before.contains(&"Phrase"), "{before:?}");
+        let mut each = before.clone();
+        each.sort_unstable();
+        each.dedup();
+        assert_eq!(each.len(), before.len(), "each word once: {before:?}");
         tree.query = "threshold".into();
         tree.plan.label = "title:threshold".into();
         assert_eq!(words(&tree), before);
