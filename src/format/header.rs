@@ -61,6 +61,8 @@ const CRC_AT: usize = ID_AT + size_of::<SegmentId>() + 16;
 pub(crate) const HEADER_LEN: usize = CRC_AT + size_of::<u32>();
 const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format");
 
+/// The incompatible feature bit of segments whose ranked lists say from which code on codes tell parts apart.
+pub(crate) const TOLD_FROM: u32 = 1;
 /// The incompatible feature bit of manifests with a field that keeps offsets.
 pub(super) const OFFSETS: u32 = 1;
 /// That of manifests with a segment some of whose documents are deleted.
@@ -106,7 +108,16 @@ impl FileKind {
                 of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES
             }
             FileKind::Image => LONG_NAMES,
-            FileKind::Segment | FileKind::Deletes => 0,
+            FileKind::Segment => TOLD_FROM,
+            FileKind::Deletes => 0,
+        }
+    }
+
+    /// Those of all files of this kind that are written now.
+    pub(super) fn written(self) -> u32 {
+        match self {
+            FileKind::Segment => TOLD_FROM,
+            FileKind::Manifest | FileKind::Image | FileKind::Deletes => 0,
         }
     }
 

@@ -64,6 +64,8 @@ use std::ops::Range;
 const CODES_AT: usize = 16;
 /// Lengths below are their own codes and then some: 16 more, until four bits do not hold the rest.
 const N_FREE: u32 = 24;
+/// Lengths below this have codes of their own, which are equal to them.
+pub(crate) const EXACT_LENGTHS: u32 = 40;
 
 /// The longest that there is a code for.
 const LENGTH_MAX: u32 = i32::MAX as u32;
@@ -270,7 +272,7 @@ mod tests {
     fn codes_are_exact_below_40_and_always_the_largest_length_that_is_not_greater() {
         let table = decode_table();
         assert!(table.is_sorted_by(|a, b| a < b));
-        assert!((0..40).all(|length| table[length] == length as u32));
+        assert!((0..EXACT_LENGTHS).all(|length| table[length as usize] == length));
         let mut length = 0u32;
         loop {
             let code = usize::from(code_of(length));

@@ -46,6 +46,7 @@
 //! | incompatible 16 | manifests | never to be used: it stood for columns of another form before any release |
 //! | incompatible 32 | manifests | a field keeps a column (the module `column`) |
 //! | incompatible 1 | images | names take up to 64 bytes |
+//! | incompatible 1 | segments | ranked lists say from which code on codes tell parts apart (the module `ranked`) |
 
 #![deny(
     clippy::expect_used,

@@ -241,18 +241,6 @@ impl ShortList {
         list
     }
 
-    /// Decodes the documents that `bytes` begin with, and says where they end.
-    pub(crate) fn decode(bytes: &[u8], df: u32, n_docs: u32) -> Option<(Self, usize)> {
-        let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: u8::try_from(df).ok()? };
-        let mut slots = list.docs.iter_mut();
-        let end = each_short(bytes, df, n_docs, |doc| {
-            if let Some(slot) = slots.next() {
-                *slot = doc;
-            }
-        })?;
-        Some((list, end))
-    }
-
     #[inline]
     pub(crate) fn as_slice(&self) -> &[u32] {
         // There are as many slots as `len` can count.

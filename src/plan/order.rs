@@ -78,6 +78,11 @@ impl OrderedSegment {
         self.n_matches.min(f64::from(self.n_docs.div_ceil(BLOCK_DOCS)))
     }
 
+    /// Reading the heads of blocks, which are sorted by their bounds.
+    fn heads_ns(&self, costs: &CostModel) -> f32 {
+        self.n_blocks() as f32 * (costs.column_block_ns + costs.sort_code_ns)
+    }
+
     /// Costs of reading lists, of which heads of blocks are the limit.
     pub(crate) fn list_costs(&self, costs: &CostModel) -> ListCosts {
         let is_searched = self.n_matches <= ARRAY_MAX * f64::from(self.n_windows.max(1));
@@ -85,7 +90,7 @@ impl OrderedSegment {
         ListCosts {
             list: costs.enumerate_term_ns + costs.open_list_ns,
             doc: costs.varint_ns + look_up,
-            most: costs.column_block_ns * self.n_blocks() as f32,
+            most: self.heads_ns(costs),
         }
     }
 
@@ -101,7 +106,7 @@ impl OrderedSegment {
             n_lists as f32 * of_lists.list + n_read as f32 * of_lists.doc
         });
         let reads_lists = by_lists.is_some_and(|ns| ns * BETTER_BY <= of_lists.most);
-        let heads = costs.column_ns + n_blocks * costs.column_block_ns;
+        let heads = costs.column_ns + self.heads_ns(costs);
         let of_every_match = heads + n_matches * costs.column_doc_ns;
         // As many blocks have the best bounds as documents are wanted, if values lie anywhere.
         let n_wanted = self.n_matches.min(self.n_wanted) as f32;

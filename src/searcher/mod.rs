@@ -122,7 +122,7 @@ struct Inner {
     /// What earlier queries left for later ones.
     scratch: Pool<Scratch>,
     /// The same for finding the best.
-    pruned: Pool<pruned::Scratch>,
+    pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
     memory: Pool<SearchMemory>,
     /// The same for terms that were looked up.
@@ -301,7 +301,7 @@ impl Searcher {
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
-        self.0.pruned.lock().iter().map(pruned::Scratch::bytes).sum()
+        self.0.pruned.lock().iter().map(|scratch| scratch.bytes()).sum()
     }
 
     /// The segments of the snapshot, in the order of the documents.

@@ -253,6 +253,11 @@ impl<'s> FieldReader<'s> {
         self.segment.file.of_field(self.field)?.require(Some(self.field), kind)
     }
 
+    /// Whether ranked lists say from which code on codes tell parts apart.
+    pub(crate) fn tells_from(self) -> Result<bool> {
+        Ok(self.segment.file.of_field(self.field)?.tells_from())
+    }
+
     /// The dictionary; opening it reads the header of its index.
     pub(crate) fn terms(self) -> Result<TermDictionary<Section<'s>>> {
         let dictionary = TermDictionary::open(
@@ -356,17 +361,21 @@ impl<'s> FieldReader<'s> {
                 .expected("frequencies")
                 .found("a field that does not keep them"));
         }
-        let (docs, bytes, at) = match &info.postings {
-            PostingsAt::Inline(docs) => {
-                let occurrences = self.terms()?.occurrences(docs)?;
-                (self.inline(docs)?, occurrences, 0)
+        let mut docs = free.take();
+        docs.clear();
+        let (bytes, at) = match &info.postings {
+            PostingsAt::Inline(of_term) => {
+                self.expect_inside(of_term)?;
+                docs.extend_from_slice(of_term.as_slice());
+                (self.terms()?.occurrences(of_term)?, 0)
             }
             PostingsAt::Section { offset, len, .. } if info.df as usize <= SHORT_DOCS_MAX => {
                 let section = self.section(SectionKind::POSTINGS)?;
                 let bytes = section.bytes(*offset..offset.saturating_add(u64::from(*len)))?;
-                let docs = ShortList::decode(&bytes, info.df, self.segment.n_docs);
-                let (docs, at) = docs.ok_or_else(|| self.past_the_end())?;
-                (docs, bytes, at)
+                docs.reserve(3 * info.df as usize);
+                let n_docs = self.segment.n_docs;
+                let end = each_short(&bytes, info.df, n_docs, |doc| docs.push(doc));
+                (bytes, end.ok_or_else(|| self.past_the_end())?)
             }
             PostingsAt::Section { offset, len, ranked_len } => {
                 let PostingList::Long(list) = self.postings(info)? else {
@@ -375,10 +384,11 @@ impl<'s> FieldReader<'s> {
                 let section = self.section(SectionKind::POSTINGS)?;
                 let at = offset.saturating_add(u64::from(*len));
                 let list = RankedLong::open(list, section, at, *ranked_len, detail)?;
+                free.give(docs);
                 return Ok(RankedList::Long(list));
             }
         };
-        let list = RankedShort::read(docs.as_slice(), bytes, at, detail, free.take());
+        let list = RankedShort::read(docs, bytes, at, detail);
         list.map(RankedList::Short).ok_or_else(|| {
             Error::corrupt("reading the occurrences of a term")
                 .expected(format!("those in {} documents", info.df))

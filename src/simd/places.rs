@@ -58,6 +58,62 @@ pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize
     block_portable(list, range, nth)
 }
 
+/// Word `nth` of a bitmap, how many bits are set in the words from `first` on before it, and how many in it.
+#[inline]
+pub(crate) fn block_of_bits(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
+    #[cfg(target_arch = "x86_64")]
+    if super::has_bit_features() {
+        #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
+        // SAFETY: `has_bit_features` found every feature that the function enables.
+        return unsafe { block_of_bits_counted(words, first, nth) };
+    }
+    block_of_bits_portable(words, first, nth)
+}
+
+#[inline(always)]
+fn block_of_bits_portable(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
+    let before = words.get(first..nth).unwrap_or_default().iter();
+    let before = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+    let word = words.get(nth).map_or(0, |word| u64::from_le_bytes(*word));
+    (word, before, word.count_ones())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn block_of_bits_counted(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
+    block_of_bits_portable(words, first, nth)
+}
+
+/// How many bits are set in a bitmap before bit `at`, from the word `first` on, if that is set.
+#[inline]
+pub(crate) fn rank_of_bit(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32> {
+    #[cfg(target_arch = "x86_64")]
+    if super::has_bit_features() {
+        #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
+        // SAFETY: `has_bit_features` found every feature that the function enables.
+        return unsafe { rank_of_bit_counted(words, first, at) };
+    }
+    rank_of_bit_portable(words, first, at)
+}
+
+#[inline(always)]
+fn rank_of_bit_portable(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32> {
+    let (nth, bit) = (usize::from(at >> 6), 1u64 << (at & 63));
+    let word = u64::from_le_bytes(*words.get(nth)?);
+    if word & bit == 0 {
+        return None;
+    }
+    let before = words.get(first..nth)?.iter();
+    let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+    Some(before + (word & (bit - 1)).count_ones())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn rank_of_bit_counted(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32> {
+    rank_of_bit_portable(words, first, at)
+}
+
 fn block_portable(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
     let before = n_below_portable(list, range.clone(), nth << 6);
     let numbers = list.get(range).unwrap_or_default().get(before..).unwrap_or_default();
@@ -227,6 +283,32 @@ mod tests {
             let before = part.partition_point(|number| number >> 6 < nth);
             for kernel in [block, block_portable] {
                 prop_assert_eq!(kernel(&list, range.clone(), nth), (word, before));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bits_of_a_bitmap_are_counted(
+            words in prop::collection::vec(any::<u64>(), 0..20),
+            (first, nth) in (0usize..20, 0usize..24),
+            bit in 0u16..64,
+        ) {
+            let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
+            let bits = |range: Range<usize>| {
+                let words = words.get(range).unwrap_or_default().iter();
+                words.map(|word| word.count_ones()).sum::<u32>()
+            };
+            let word = words.get(nth).copied().unwrap_or_default();
+            let expected = (word, bits(first..nth), word.count_ones());
+            for kernel in [block_of_bits, block_of_bits_portable] {
+                prop_assert_eq!(kernel(&bytes, first, nth), expected);
+            }
+            let is_set = word >> bit & 1 == 1 && first <= nth;
+            let before = (0..bit).filter(|bit| word >> bit & 1 == 1).count() as u32;
+            let rank = is_set.then_some(bits(first..nth) + before);
+            for kernel in [rank_of_bit, rank_of_bit_portable] {
+                prop_assert_eq!(kernel(&bytes, first, (nth as u16) << 6 | bit), rank);
             }
         }
     }

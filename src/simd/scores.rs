@@ -53,7 +53,12 @@ fn gather_portable(
     }
 }
 
-/// As [`gather`] for numbers of at most 8 bits: they are spread over bytes, eight at once, and those that are wanted picked.
+/// One in each of eight bytes.
+#[cfg(target_arch = "x86_64")]
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// As [`gather`] for numbers of at most 8 bits: they are spread over bytes, eight at once, those that are wanted moved together
+/// and then to where the documents are that have one.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn gather_bytes(
@@ -63,36 +68,62 @@ fn gather_bytes(
     groups: [Packed<'_>; 2],
     frequencies: &mut [f32; BLOCK],
 ) {
-    use std::arch::x86_64::_pext_u64;
-    let mut numbers = [0; 2 * BLOCK];
-    let nth = nth as usize % BLOCK;
-    let end = nth + listed.count_ones() as usize;
-    let [first, second] = groups;
-    let (of_first, of_second) = numbers.split_at_mut(BLOCK);
-    unpack(first, nth / 8..end.min(BLOCK).div_ceil(8), of_first);
-    unpack(second, 0..end.saturating_sub(BLOCK).div_ceil(8), of_second);
+    use std::arch::x86_64::{_pdep_u64, _pext_u64};
     let common = listed & wanted;
-    // The numbers of the postings that are wanted, and of the documents that have one.
-    let (mut postings, mut documents) = (_pext_u64(common, listed), _pext_u64(common, wanted));
-    if common != wanted {
-        frequencies.fill(0.0);
+    // Postings that are wanted, by their numbers in both groups.
+    let postings = u128::from(_pext_u64(common, listed)) << (nth as usize % BLOCK);
+    let (mut bytes, mut n) = ([0; BLOCK + 8], 0);
+    for ((packed, width), postings) in groups.into_iter().zip([postings, postings >> BLOCK]) {
+        let mut left = postings as u64;
+        let mut at = (left.trailing_zeros() / 8) as usize % 8;
+        left >>= 8 * at;
+        while left != 0 {
+            let numbers = spread(packed, at * width as usize, width);
+            put(&mut bytes, n, _pext_u64(numbers, bytes_of(left as u8)));
+            n += (left as u8).count_ones() as usize;
+            (left, at) = (left >> 8, at + 1);
+        }
     }
-    while postings != 0 {
-        let (at, to) = (postings.trailing_zeros() as usize, documents.trailing_zeros() as usize);
-        (postings, documents) = (postings & (postings - 1), documents & documents.wrapping_sub(1));
-        frequencies[to % BLOCK] = f32::from(u16::from(numbers[(nth + at) % (2 * BLOCK)]) + 1);
+    let documents = _pext_u64(common, wanted);
+    if common != wanted {
+        let (mut spaced, mut from) = ([0; BLOCK + 8], 0);
+        for (nth, some) in documents.to_le_bytes().into_iter().enumerate() {
+            let some_numbers = super::packed::word_at(&bytes, from);
+            put(&mut spaced, 8 * nth, _pdep_u64(some_numbers, bytes_of(some)));
+            from += some.count_ones() as usize;
+        }
+        bytes = spaced;
+    }
+    let n_chunks = wanted.count_ones().div_ceil(8) as usize;
+    let chunks = frequencies.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<8>().0);
+    for (frequencies, bytes) in chunks.take(n_chunks) {
+        for (frequency, byte) in frequencies.iter_mut().zip(bytes) {
+            *frequency = f32::from(u16::from(*byte) + 1);
+        }
+    }
+    if common != wanted {
+        let chunks = frequencies.as_chunks_mut::<8>().0.iter_mut().zip(documents.to_le_bytes());
+        for (frequencies, some) in chunks.take(n_chunks) {
+            for (nth, frequency) in frequencies.iter_mut().enumerate() {
+                *frequency = if some & 1 << nth != 0 { *frequency } else { 0.0 };
+            }
+        }
     }
 }
 
-/// Spreads numbers of at most 8 bits over bytes, in steps of eight.
+/// All bits of those of eight bytes of which a bit is set.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn unpack((packed, width): Packed<'_>, steps: std::ops::Range<usize>, numbers: &mut [u8]) {
-    for step in steps {
-        if let Some(to) = numbers.get_mut(8 * step..8 * step + 8) {
-            to.copy_from_slice(&spread(packed, step * width as usize, width));
-        }
+fn bytes_of(bits: u8) -> u64 {
+    std::arch::x86_64::_pdep_u64(bits.into(), ONES) * 0xFF
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn put(bytes: &mut [u8; BLOCK + 8], at: usize, word: u64) {
+    if let Some(to) = bytes.get_mut(at..at + 8) {
+        to.copy_from_slice(&word.to_le_bytes());
     }
 }
 
@@ -100,10 +131,77 @@ fn unpack((packed, width): Packed<'_>, steps: std::ops::Range<usize>, numbers: &
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn spread(packed: &[u8], at: usize, width: u32) -> [u8; 8] {
+fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
     use std::arch::x86_64::{_bzhi_u64, _pdep_u64};
-    let of_each = _bzhi_u64(u64::MAX, width) * 0x0101_0101_0101_0101;
-    _pdep_u64(super::packed::word_at(packed, at), of_each).to_le_bytes()
+    let of_each = _bzhi_u64(u64::MAX, width) * ONES;
+    _pdep_u64(super::packed::word_at(packed, at), of_each)
+}
+
+/// Moves the bytes whose bit is set in `wanted` together. Bytes behind the last are 0.
+#[inline]
+pub(crate) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
+    #[cfg(target_arch = "x86_64")]
+    if super::has_bit_features() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
+        // SAFETY: `has_bit_features` found every feature that the function enables.
+        return unsafe { pick_words(bytes, wanted) };
+    }
+    pick_portable(bytes, wanted)
+}
+
+fn pick_portable(bytes: &[u8], mut wanted: u64) -> [u8; BLOCK] {
+    let mut picked = [0; BLOCK];
+    for to in picked.iter_mut().take(wanted.count_ones() as usize) {
+        *to = bytes.get(wanted.trailing_zeros() as usize).copied().unwrap_or_default();
+        wanted &= wanted - 1;
+    }
+    picked
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn pick_words(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
+    let (mut picked, mut n) = ([0; BLOCK + 8], 0);
+    for (nth, some) in wanted.to_le_bytes().into_iter().enumerate() {
+        let word = super::packed::word_at(bytes, 8 * nth);
+        put(&mut picked, n, std::arch::x86_64::_pext_u64(word, bytes_of(some)));
+        n += some.count_ones() as usize;
+    }
+    picked.first_chunk().copied().unwrap_or([0; BLOCK])
+}
+
+/// Which of the first `n` scores are as good as this one, as bits.
+#[inline]
+pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if super::has_bit_features() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
+        // SAFETY: `has_bit_features` found every feature that the function enables.
+        return unsafe { at_least_avx2(n, scores, least) };
+    }
+    at_least_portable(n, scores, least)
+}
+
+fn at_least_portable(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
+    let good = scores.iter().take(n).map(|score| u64::from(*score >= least));
+    good.rev().fold(0, |bits, good| bits << 1 | good)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn at_least_avx2(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
+    use std::arch::x86_64::{
+        _CMP_GE_OQ, _mm256_cmp_ps, _mm256_loadu_ps, _mm256_movemask_ps, _mm256_set1_ps,
+    };
+    let mut good = 0;
+    for (nth, of_8) in scores.as_chunks::<8>().0.iter().take(n.div_ceil(8)).enumerate() {
+        #[expect(unsafe_code, reason = "loads from an address")]
+        // SAFETY: the array has the eight numbers that are loaded.
+        let of_8 = unsafe { _mm256_loadu_ps(of_8.as_ptr()) };
+        let is_good = _mm256_cmp_ps::<_CMP_GE_OQ>(of_8, _mm256_set1_ps(least));
+        good |= u64::from(_mm256_movemask_ps(is_good) as u8) << (8 * nth);
+    }
+    std::arch::x86_64::_bzhi_u64(good, n as u32)
 }
 
 /// Adds what a list scores to the first `n` scores: `weight * f / (f + k)` where the frequency f is not 0. Those behind may be
@@ -182,6 +280,33 @@ mod tests {
                 let mut found = [7.0; BLOCK];
                 kernel(listed, wanted, nth, groups, &mut found);
                 prop_assert_eq!(&found[..expected.len()], &expected[..]);
+            }
+        }
+
+        #[test]
+        fn picked_bytes_are_those_of_the_bits(
+            bytes in prop::collection::vec(any::<u8>(), 0..70),
+            wanted in any::<u64>(),
+        ) {
+            let of_bit = |bit: usize| bytes.get(bit).copied().unwrap_or_default();
+            let mut expected: Vec<u8> =
+                (0..BLOCK).filter(|bit| wanted >> bit & 1 == 1).map(of_bit).collect();
+            expected.resize(BLOCK, 0);
+            for kernel in [pick, pick_portable] {
+                prop_assert_eq!(&kernel(&bytes, wanted)[..], &expected[..]);
+            }
+        }
+
+        #[test]
+        fn good_scores_are_those_of_each_document_by_itself(
+            scores in prop::collection::vec(prop_oneof![Just(2.5f32), 0.0f32..5.0], BLOCK),
+            (n, least) in (0..=BLOCK, prop_oneof![Just(2.5f32), 0.0f32..5.0]),
+        ) {
+            let scores: [f32; BLOCK] = std::array::from_fn(|nth| scores[nth]);
+            let expected = (0..n).filter(|nth| scores[*nth] >= least);
+            let expected = expected.fold(0u64, |bits, nth| bits | 1 << nth);
+            for kernel in [at_least, at_least_portable] {
+                prop_assert_eq!(kernel(n, &scores, least), expected);
             }
         }
 

@@ -418,7 +418,18 @@ fn blocks_that_have_none_of_the_first_are_not_read() {
     assert_eq!(counts("price:desc", &few).2, 100);
     let explained = searcher.search(&query).sort([SortKey::ascending("price")]).explain().unwrap();
     assert!(explained.plan.actual.is_none() && explained.plan.children.len() == 1);
-    assert!(explained.to_string().contains("columns, by bounds of blocks"), "{explained}");
+    assert!(explained.to_string().contains("lists in the order of the field"), "{explained}");
+    let decision = |rule: &str| explained.plan.decisions.iter().find(|it| it.rule == rule).unwrap();
+    let lists = decision("read lists in their order");
+    let by_bounds = lists.alternative.as_ref().unwrap().estimated_cost_ns.unwrap();
+    assert!(lists.accepted && lists.estimated_cost_ns.unwrap() < by_bounds, "{explained}");
+    let first = decision("keep the first, sort nothing else");
+    assert_eq!(first.estimated_cost_ns, lists.estimated_cost_ns);
+    assert!(first.alternative.as_ref().unwrap().estimated_cost_ns.unwrap() > by_bounds);
+    // Few match: their lists would be searched for in vain.
+    let explained = searcher.search(&few).sort([SortKey::ascending("price")]).explain().unwrap();
+    let lists = explained.plan.decisions.iter().find(|it| it.rule == "read lists in their order");
+    assert!(!lists.unwrap().accepted, "{explained}");
 }
 
 #[test]

@@ -340,6 +340,7 @@ impl Explaining<'_, '_> {
             _ if *is_in_index_order => {
                 "documents of each segment lie in this order: none is read behind the first"
             }
+            _ if reads_lists => "no list is read behind those that hold the first",
             true => "a block of a column of which no value can be among the first is left out",
             false => {
                 "only the first are kept; blocks have no bounds for the first key, so none is left out"

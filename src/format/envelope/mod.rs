@@ -273,7 +273,7 @@ impl<W: Sink> EnvelopeWriter<W> {
             sections: vec![],
             open_section: false,
         };
-        writer.pass(&Header::encode(kind, id, 0))?;
+        writer.pass(&Header::encode(kind, id, kind.written()))?;
         Ok(writer)
     }
 

@@ -92,33 +92,68 @@ impl<'s> Directory<'s> {
     /// search among 8 to 64 values in an array or among the runs of as many documents.
     #[inline]
     pub(crate) fn find(&self, container: Container<'_>, low: u16) -> Option<u32> {
-        let entry = usize::from(low) >> self.granularity.shift;
-        let start = self.rank_at(entry);
-        let rank = match container {
-            Container::Bitmap(words) => {
-                let word = u64::from_le_bytes(*words.get(usize::from(low >> 6))?);
-                let bit = 1u64 << (low & 63);
-                if word & bit == 0 {
-                    return None;
-                }
-                let first_word = entry << self.granularity.shift >> 6;
-                let before = words.get(first_word..usize::from(low >> 6))?.iter();
-                let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
-                start as u32 + before + (word & (bit - 1)).count_ones()
-            }
-            Container::Array(values) => {
-                let end = self.rank_at(entry + 1).min(values.len());
-                let at = start.checked_add(places::n_below(values, start..end, low))?;
-                if at >= end || values.get(at).is_none_or(|v| u16::from_le_bytes(*v) != low) {
-                    return None;
-                }
-                at as u32
-            }
-            Container::Run(runs) => {
-                let first = (entry << self.granularity.shift) as u32;
-                start as u32 + rank_in_runs(runs, first, u32::from(low))?
+        match container {
+            Container::Bitmap(words) => self.find_in_bitmap(words, low),
+            Container::Array(values) => self.find_in_array(values, low),
+            Container::Run(runs) => self.find_in_runs(runs, low),
+        }
+    }
+
+    /// Calls `found` with the number of each of some values that the container has, and the number of values before it.
+    #[inline]
+    pub(crate) fn find_each(
+        &self,
+        container: Container<'_>,
+        lows: &[u16],
+        mut found: impl FnMut(usize, u32),
+    ) {
+        let mut tell = |nth: usize, rank: Option<u32>| {
+            if let Some(rank) = rank {
+                found(nth, rank);
             }
         };
+        let lows = lows.iter().copied().enumerate();
+        match container {
+            Container::Bitmap(words) => {
+                lows.for_each(|(nth, low)| tell(nth, self.find_in_bitmap(words, low)));
+            }
+            Container::Array(values) => {
+                lows.for_each(|(nth, low)| tell(nth, self.find_in_array(values, low)));
+            }
+            Container::Run(runs) => {
+                lows.for_each(|(nth, low)| tell(nth, self.find_in_runs(runs, low)));
+            }
+        }
+    }
+
+    #[inline]
+    fn find_in_bitmap(&self, words: &[[u8; 8]; BLOCKS], low: u16) -> Option<u32> {
+        let entry = usize::from(low) >> self.granularity.shift;
+        let first_word = entry << self.granularity.shift >> 6;
+        let before = places::rank_of_bit(words, first_word, low)?;
+        self.inside(self.rank_at(entry) as u32 + before)
+    }
+
+    #[inline]
+    fn find_in_array(&self, values: &[[u8; 2]], low: u16) -> Option<u32> {
+        let entry = usize::from(low) >> self.granularity.shift;
+        let (start, end) = (self.rank_at(entry), self.rank_at(entry + 1).min(values.len()));
+        let at = start.checked_add(places::n_below(values, start..end, low))?;
+        if at >= end || values.get(at).is_none_or(|v| u16::from_le_bytes(*v) != low) {
+            return None;
+        }
+        self.inside(at as u32)
+    }
+
+    fn find_in_runs(&self, runs: &[[u8; 4]], low: u16) -> Option<u32> {
+        let entry = usize::from(low) >> self.granularity.shift;
+        let first = (entry << self.granularity.shift) as u32;
+        self.inside(self.rank_at(entry) as u32 + rank_in_runs(runs, first, u32::from(low))?)
+    }
+
+    /// A rank that the container has.
+    #[inline]
+    fn inside(&self, rank: u32) -> Option<u32> {
         (rank < self.granularity.cardinality).then_some(rank)
     }
 
@@ -144,20 +179,16 @@ impl<'s> Directory<'s> {
         let entry = low as usize >> self.granularity.shift;
         let first = (entry << self.granularity.shift) as u32;
         let start = self.rank_at(entry) as u32;
-        let (word, rank) = match container {
+        let (word, before, n) = match container {
             Container::Array(_) => return (0, start),
-            Container::Bitmap(words) => {
-                let word = words.get(nth).map_or(0, |word| u64::from_le_bytes(*word));
-                let before = words.get(first as usize >> 6..nth).unwrap_or_default();
-                let before: u32 = before.iter().map(|w| u64::from_le_bytes(*w).count_ones()).sum();
-                (word, start + before)
-            }
+            Container::Bitmap(words) => places::block_of_bits(words, first as usize >> 6, nth),
             Container::Run(runs) => {
                 let (word, before) = word_in_runs(runs, first, low);
-                (word, start + before)
+                (word, before, word.count_ones())
             }
         };
-        let sound = rank.saturating_add(word.count_ones()) <= self.granularity.cardinality;
+        let rank = start + before;
+        let sound = rank.saturating_add(n) <= self.granularity.cardinality;
         if sound { (word, rank) } else { (0, rank) }
     }
 }

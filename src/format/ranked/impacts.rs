@@ -1,8 +1,8 @@
 //! Upper bounds of score parts: one code per block of 64 documents, one per container, one number
 //! per term; and lower bounds of the k-th best.
 
-use super::KTH;
 use super::directory::{BLOCKS, Granularity};
+use super::{KTH, OTHERS};
 use crate::bytes::Bytes;
 use crate::format::lengths::score_part;
 
@@ -66,6 +66,8 @@ pub(super) struct ImpactWriter {
     blocks: Vec<Block>,
     n_postings: u32,
     max: f32,
+    /// The best part of postings with so many words beside, and of those with more than there is room for.
+    by_others: [f32; OTHERS + 1],
     best: Best,
     distinct: Distinct,
 }
@@ -85,12 +87,16 @@ impl ImpactWriter {
         self.best.parts.clear();
         self.best.floor = 0.0;
         self.distinct.clear();
+        self.by_others = [0.0; OTHERS + 1];
         (self.n_postings, self.max) = (0, 0.0);
     }
 
     #[inline]
-    pub(super) fn add(&mut self, doc: u32, frequency: u32, k: f32) {
+    pub(super) fn add(&mut self, doc: u32, frequency: u32, (k, others): (f32, usize)) {
         let part = score_part(frequency, k);
+        if let Some(best) = self.by_others.get_mut(others.min(OTHERS)) {
+            *best = best.max(part);
+        }
         match self.blocks.last_mut() {
             Some(last) if last.number == doc >> BLOCK_BITS => last.max = last.max.max(part),
             _ => self.blocks.push(Block {
@@ -112,9 +118,18 @@ impl ImpactWriter {
         (max, kth)
     }
 
-    /// Whether postings with the same code have the same part, which shows after [`finish`](Self::finish).
-    pub(super) fn tells_apart(&self) -> bool {
-        self.distinct.have_own_codes(self.max)
+    /// Codes of the best parts of postings with at least one word beside, with two and so on; 0 where there are none.
+    pub(super) fn codes_by_others(&self) -> [u8; OTHERS] {
+        std::array::from_fn(|nth| {
+            let best = self.by_others.iter().skip(nth + 1).fold(0.0, |best, part| part.max(best));
+            if best > 0.0 { code_above(best, self.max) } else { 0 }
+        })
+    }
+
+    /// The smallest code from which on postings with the same code have the same part, which shows after
+    /// [`finish`](Self::finish); 0 where there is none.
+    pub(super) fn told_from(&self) -> u8 {
+        self.distinct.told_from(self.max)
     }
 
     /// Appends the largest code of each container, then the codes of all.
@@ -145,28 +160,32 @@ impl ImpactWriter {
     }
 }
 
-/// The different parts seen so far, as long as they are few.
+/// The greatest of the different parts seen so far.
 #[derive(Debug)]
 struct Distinct {
-    /// The bits of each, without order.
+    /// The bits of each, without order: parts are positive, so bits ascend as they do.
     parts: Vec<u32>,
-    /// What was seen lately, by a hash: nearly all parts end here.
+    /// The greatest part that is not kept, for want of room.
+    left_out: u32,
+    /// Parts that were seen lately, by a hash: nearly all parts end here.
     recent: [u32; 1 << Distinct::RECENT_BITS],
 }
 
 impl Default for Distinct {
     fn default() -> Self {
-        Distinct { parts: vec![], recent: [0; 1 << Distinct::RECENT_BITS] }
+        Distinct { parts: vec![], left_out: 0, recent: [0; 1 << Distinct::RECENT_BITS] }
     }
 }
 
 impl Distinct {
     const RECENT_BITS: u32 = 6;
-    /// More than this many are as good as any number.
+    /// Parts that are kept, and those that remain where there are more.
     const MOST: usize = 128;
+    const REMAINING: usize = 64;
 
     fn clear(&mut self) {
         self.parts.clear();
+        self.left_out = 0;
         // No part is 0.
         self.recent.fill(0);
     }
@@ -180,21 +199,34 @@ impl Distinct {
             && *recent != bits
         {
             *recent = bits;
-            if self.parts.len() <= Self::MOST && !self.parts.contains(&bits) {
-                self.parts.push(bits);
+            if bits > self.left_out && !self.parts.contains(&bits) {
+                self.keep(bits);
             }
         }
     }
 
-    /// Whether no two have the same code.
-    fn have_own_codes(&self, max: f32) -> bool {
-        let mut taken = [false; 256];
-        self.parts.len() <= Self::MOST
-            && self.parts.iter().all(|bits| {
-                let code = code_above(f32::from_bits(*bits), max);
-                let slot = taken.get_mut(usize::from(code));
-                slot.is_some_and(|taken| !std::mem::replace(taken, true))
-            })
+    fn keep(&mut self, bits: u32) {
+        self.parts.push(bits);
+        if self.parts.len() > Self::MOST {
+            self.parts.sort_unstable_by(|a, b| b.cmp(a));
+            self.left_out = self.parts.get(Self::REMAINING).copied().unwrap_or_default();
+            self.parts.truncate(Self::REMAINING);
+        }
+    }
+
+    /// The smallest code such that of it, and of each greater one, all parts are the same; 0 where the greatest code has
+    /// several.
+    fn told_from(&self, max: f32) -> u8 {
+        let code = |bits: u32| code_above(f32::from_bits(bits), max);
+        let mut parts_of = [0u8; 256];
+        for bits in &self.parts {
+            if let Some(n) = parts_of.get_mut(usize::from(code(*bits))) {
+                *n = n.saturating_add(1);
+            }
+        }
+        let least = if self.left_out == 0 { 1 } else { code(self.left_out).saturating_add(1) };
+        let is_told = |of: &u8| parts_of.get(usize::from(*of)).is_some_and(|n| *n <= 1);
+        (least..=u8::MAX).rev().take_while(is_told).last().unwrap_or(0)
     }
 }
 

@@ -14,9 +14,11 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2: codes tell parts apart
-//!      8     8  frequencies_len  u64, bytes of `frequencies`
-//!     16     n  max_codes        the largest code of each container
+//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below; 4: has `by_others`
+//!      8     7  frequencies_len  bytes of `frequencies`
+//!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
+//!     16     4  by_others        u8 each: code of the best part of postings with 1, 2, 3, 4 words beside; 0: none
+//!     20     n  max_codes        the largest code of each container
 //!      *     *  codes            container after container
 //!      *     *  directories      container after container
 //!      *     *  widths           u32 per 64 postings
@@ -39,8 +41,16 @@
 //! 4097..       1,024, one per block of 64 documents 512 u16, one per 128 documents
 //! ```
 //!
-//! With flag 2 all postings whose parts have the same code have the same part, and there are at most 128
-//! different ones: short texts. Then a block of a code that was met before holds nothing better than what was met.
+//! From the code `told_from` on all postings whose parts have the same code have the same part, as far as the 64 best parts
+//! say so: in short texts that is nearly every code. Then a block of a code that was met before holds nothing better
+//! than what was met.
+//!
+//! Words beside a posting are all of its document in the field but the term itself, as often as it stands there; of documents whose
+//! length is not exact, of 40 words and more, as many as anybody asks for. So `by_others` bounds the score parts of documents that
+//! have other words of a query, too.
+//!
+//! Segments without the incompatible feature 1 have heads of 16 bytes, without flag 4 and `by_others`. In them `told_from` is 0,
+//! and flag 2 says that codes tell parts apart from code 1 on and that there are at most 128 different parts.
 //!
 //! The code of a block of 64 documents is the largest of its postings, 0 if it has none. Where there
 //! is one a posting, the first posting of each block has the block's code and the others have 0.
@@ -63,47 +73,47 @@
 //!
 //! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
 //! word that stands first in all of them and once more, at position 9, in document 255. The codes of
-//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141.
+//! the postings begin at 0015, the directory at 0115, widths at 0135, records at 0145.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 02  08 00 00 00 00 00 00 00
-//! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0000  00 00 20 3F B9 B9 00 04  08 00 00 00 00 00 00 01
+//! 0010  FF FF FF FF FF BA 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0040  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0050  00 BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0050  00 00 00 00 00 BA 00 00  00 00 00 00 00 00 00 00
 //! 0060  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0070  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0080  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0090  00 BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0090  00 00 00 00 00 BA 00 00  00 00 00 00 00 00 00 00
 //! 00A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 00B0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 00C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 00D0  00 FF 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00D0  00 00 00 00 00 FF 00 00  00 00 00 00 00 00 00 00
 //! 00E0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 00F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0100  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0110  00 00 00 00 01 00 01 00  01 00 01 00 01 00 01 00
+//! 0110  00 00 00 00 00 00 00 00  01 00 01 00 01 00 01 00
 //! 0120  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
-//! 0140  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0150  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
-//! 0160  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
-//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
-//! 0180  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0190  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01A0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
-//! 01B0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
-//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
-//! 01D0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01E0  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
+//! 0130  01 00 01 00 01 00 00 00  00 00 00 00 00 00 00 00
+//! 0140  00 01 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0150  00 00 00 00 00 00 00 00  00 04 00 00 00 00 00 00
+//! 0160  00 00 00 00 00 00 00 00  00 00 00 00 00 08 00 00
+//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0180  00 0C 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0190  00 00 00 00 00 10 00 00  00 00 00 00 00 00 00 00
+//! 01A0  00 00 00 00 00 00 00 00  00 14 00 00 00 00 00 00
+//! 01B0  00 00 00 00 00 00 00 00  00 00 00 00 00 18 00 00
+//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01D0  00 1C 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01E0  00 00 00 00 30 00 00 00  00 00 00 00 80 00 00 00
 //! 01F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0200  00 00 00 00 00 00 00 00  00 48
+//! 0200  00 00 00 00 00 00 00 00  00 00 00 00 00 48
 //! ```
 //!
 //! # Invariants
 //!
-//! - R1: `max`, `max_codes`, `codes`, `kth` and flag 2 are those of the postings, computed in `f32` in the order that
+//! - R1: `max`, `max_codes`, `codes`, `kth`, `told_from`, `by_others` and flag 2 are those of the postings, computed in `f32` in the order that
 //!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
 //! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
@@ -124,7 +134,8 @@
 //! # Versions
 //!
 //! 2: with directories of twice as many entries.
-//! 3: as above.
+//! 3: without `told_from` and `by_others`.
+//! 3, with the incompatible feature 1 of segments: as above.
 //!
 //! # Why
 //!
@@ -154,7 +165,7 @@ pub(crate) use walk::Walk;
 
 use crate::bytes::{Bytes, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::lengths::Bm25;
+use crate::format::lengths::{Bm25, EXACT_LENGTHS};
 use crate::format::occurrences::{self, OccurrenceReader};
 use crate::format::postings::LongList;
 use crate::schema::Detail;
@@ -164,9 +175,15 @@ use impacts::ImpactWriter;
 use positions::{PositionWriter, Positions};
 use std::ops::Range;
 
+/// Bytes of a head, without `by_others`.
 const HEAD_LEN: usize = 16;
 const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
+const BY_OTHERS: u8 = 4;
+/// Numbers of words beside a posting that bounds are kept for.
+const OTHERS: usize = 4;
+/// Bits of the length of frequencies, below `told_from`.
+const LEN_BITS: u32 = 56;
 /// Postings that share a base of offsets.
 const CHUNK: u32 = 1 << 16;
 const BASE_LEN: u64 = 16;
@@ -180,20 +197,31 @@ pub(crate) struct Ranking {
     pub(crate) bm25: Bm25,
     /// Codes of the documents' lengths; empty where the field keeps no frequencies.
     pub(crate) lengths: Vec<u8>,
+    /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
+    pub(crate) tells_from: bool,
     k_by_code: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
-        Ranking { detail, bm25, lengths, k_by_code: bm25.k_by_code() }
+        Ranking { detail, bm25, lengths, tells_from: true, k_by_code: bm25.k_by_code() }
     }
 
     /// What is added to the frequency below the line in the score of this document.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
-    fn k(&self, doc: u32) -> f32 {
-        let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
+    fn k(&self, code: u8) -> f32 {
         self.k_by_code[usize::from(code)]
+    }
+
+    /// How many words a document of this length has beside one that stands there so often: as many as are asked for where the
+    /// length is not exact.
+    #[inline]
+    fn others(code: u8, frequency: u32) -> usize {
+        match u32::from(code) < EXACT_LENGTHS {
+            true => u32::from(code).saturating_sub(frequency) as usize,
+            false => OTHERS,
+        }
     }
 }
 
@@ -225,9 +253,17 @@ impl RankedWriter {
         let (max, kth) = self.impacts.finish();
         out.extend_from_slice(&max.to_le_bytes());
         out.extend_from_slice(&kth);
-        let told_apart = if self.impacts.tells_apart() { TOLD_APART } else { 0 };
-        out.push(told_apart | if packed { 0 } else { WIDE });
-        out.extend_from_slice(&(self.frequencies.packed.len() as u64).to_le_bytes());
+        let (told_from, flags) = match (ranking.tells_from, self.impacts.told_from()) {
+            (true, from) => (from, BY_OTHERS),
+            (false, 1) => (0, TOLD_APART),
+            (false, _) => (0, 0),
+        };
+        out.push(flags | if packed { 0 } else { WIDE });
+        let frequencies_len = self.frequencies.packed.len() as u64;
+        out.extend_from_slice(&(frequencies_len | u64::from(told_from) << LEN_BITS).to_le_bytes());
+        if ranking.tells_from {
+            out.extend_from_slice(&self.impacts.codes_by_others());
+        }
         self.impacts.write_codes(out);
         directory::write(docs, out);
         out.extend_from_slice(&self.frequencies.widths);
@@ -265,7 +301,9 @@ impl RankedWriter {
                     self.positions.start_chunk();
                 }
                 let frequency = occurrences.frequency().ok_or_else(damaged)?;
-                self.impacts.add(doc, frequency, ranking.k(doc));
+                let length = ranking.lengths.get(doc as usize).copied().unwrap_or_default();
+                let others = Ranking::others(length, frequency);
+                self.impacts.add(doc, frequency, (ranking.k(length), others));
                 self.frequencies.add(frequency);
                 if ranking.detail.has_positions() {
                     let read = self.positions.add(frequency, || occurrences.gap());
@@ -333,11 +371,13 @@ pub(crate) struct RankedLong<'s, S> {
     source: S,
     /// All parts.
     range: Range<u64>,
-    /// `max_codes`, behind the head.
+    /// The head, and `max_codes` behind it.
     hot: Bytes<'s>,
+    head_len: usize,
+    by_others: [u8; OTHERS],
     max: f32,
     kth: [u8; 3],
-    codes_tell: bool,
+    told_from: Option<u8>,
     codes_at: u64,
     directories_at: u64,
     frequencies: Frequencies<S>,
@@ -418,18 +458,25 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         };
         let n = list.n_containers();
         let end = at.checked_add(len).ok_or_else(|| wrong("an end past 2^64".to_owned()))?;
-        let hot = source.bytes(at..end.min(at + (HEAD_LEN + n) as u64))?;
+        let hot = source.bytes(at..end.min(at + (HEAD_LEN + OTHERS + n) as u64))?;
         let head = || {
             let max = f32::from_le_bytes(array_at(&hot, 0)?);
             let [k0, k1, k2, flags] = array_at(&hot, 4)?;
-            let frequencies_len = u64::from_le_bytes(array_at(&hot, 8)?);
-            (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, frequencies_len))
+            let lens = u64::from_le_bytes(array_at(&hot, 8)?);
+            let (head_len, by_others) = match flags & BY_OTHERS {
+                0 => (HEAD_LEN, [u8::MAX; OTHERS]),
+                _ => (HEAD_LEN + OTHERS, array_at(&hot, HEAD_LEN)?),
+            };
+            let head = (max, [k0, k1, k2], flags, lens, (head_len, by_others));
+            (hot.len() >= head_len + n).then_some(head)
         };
-        let (max, kth, flags, frequencies_len) =
+        let (max, kth, flags, lens, (head_len, by_others)) =
             head().ok_or_else(|| wrong(format!("{len} bytes")))?;
-        if flags & !(WIDE | TOLD_APART) != 0 || !(0.0..=1.0).contains(&max) {
+        if flags & !(WIDE | TOLD_APART | BY_OTHERS) != 0 || !(0.0..=1.0).contains(&max) {
             return Err(wrong(format!("flags {flags} and a best score part of {max}")));
         }
+        let (frequencies_len, told_from) = (lens & ((1 << LEN_BITS) - 1), (lens >> LEN_BITS) as u8);
+        let told_from = if flags & TOLD_APART != 0 { 1 } else { told_from };
         let df = list.cardinality();
         let (mut codes, mut directories) = (0, 0);
         for nth in 0..n {
@@ -437,7 +484,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             codes += granularity.codes_len() as u64;
             directories += granularity.directory_len() as u64;
         }
-        let codes_at = at + (HEAD_LEN + n) as u64;
+        let codes_at = at + (head_len + n) as u64;
         let directories_at = codes_at + codes;
         let widths_at = directories_at + directories;
         let bases_at = widths_at + df.div_ceil(64) * 4;
@@ -467,9 +514,11 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             source,
             range: at..end,
             hot,
+            head_len,
+            by_others,
             max,
             kth,
-            codes_tell: flags & TOLD_APART != 0,
+            told_from: (told_from > 0).then_some(told_from),
             codes_at,
             directories_at,
             frequencies,
@@ -495,10 +544,22 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         self.kth
     }
 
-    /// Whether all postings whose parts have the same code have the same part.
+    /// The smallest code from which on all postings whose parts have the same code have the same part.
     #[inline]
-    pub(crate) fn codes_tell(&self) -> bool {
-        self.codes_tell
+    pub(crate) fn told_from(&self) -> Option<u8> {
+        self.told_from
+    }
+
+    /// The code that no posting passes whose document has so many other words; 0 where there is none.
+    #[inline]
+    pub(crate) fn code_with_others(&self, n: usize) -> u8 {
+        let of_others = n.checked_sub(1).and_then(|at| self.by_others.get(at.min(OTHERS - 1)));
+        of_others.copied().unwrap_or(u8::MAX)
+    }
+
+    /// Whether it is the list of another term of the field.
+    pub(crate) fn is_other_than(&self, other: &Self) -> bool {
+        self.range != other.range
     }
 
     /// The code of a score part that one of the postings has.
@@ -511,7 +572,8 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     #[inline]
     pub(crate) fn max_codes(&self) -> &[u8] {
         // `open` has read as many bytes as the head and all codes have.
-        self.hot.get(HEAD_LEN..).unwrap_or_default()
+        let end = self.head_len + self.list.n_containers();
+        self.hot.get(self.head_len..end).unwrap_or_default()
     }
 
     /// Where its bytes go.

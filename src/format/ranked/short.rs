@@ -17,18 +17,13 @@ pub(crate) struct RankedShort<'s> {
 impl<'s> RankedShort<'s> {
     /// Takes ascending documents and the stream of their occurrences, which begins at `at` of `bytes` and
     /// goes on to the end; `None` where it does not.
-    /// `numbers` is memory to use.
     pub(crate) fn read(
-        docs: &[u32],
+        docs: Vec<u32>,
         bytes: Bytes<'s>,
         at: usize,
         detail: Detail,
-        mut numbers: Vec<u32>,
     ) -> Option<Self> {
-        let len = docs.len();
-        numbers.clear();
-        numbers.reserve(3 * len);
-        numbers.extend_from_slice(docs);
+        let (len, mut numbers) = (docs.len(), docs);
         numbers.resize(3 * len, 0);
         let (frequencies, parts) = numbers.get_mut(len..)?.split_at_mut_checked(len)?;
         let mut reader = OccurrenceReader::new(bytes.get(at..)?, detail);

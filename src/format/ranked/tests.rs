@@ -5,6 +5,7 @@ use crate::format::doc_check;
 use crate::format::lengths::{self, length_of, score_part};
 use crate::format::postings;
 use crate::test_sizes::{each_unless_miri, unless_miri};
+use std::collections::BTreeSet;
 
 /// A term as a plain list: each document with its positions.
 struct Model {
@@ -126,12 +127,35 @@ impl Model {
                 None => assert_eq!(code, 0),
             }
         }
-        // Whether a code tells the part.
-        let distinct: std::collections::BTreeSet<u32> = parts.iter().map(|p| p.to_bits()).collect();
-        let codes: std::collections::BTreeSet<u8> =
-            parts.iter().map(|part| list.code_of(*part)).collect();
-        let is_told = distinct.len() == codes.len() && distinct.len() <= 128;
-        assert_eq!(list.codes_tell(), is_told);
+        // The best part beside other words.
+        let others = |rank: usize| {
+            let (doc, positions) = &self.docs[rank];
+            let length = length_of(self.ranking.lengths[*doc as usize]) as usize;
+            if length < 40 { length.saturating_sub(positions.len()) } else { usize::MAX }
+        };
+        assert_eq!(list.code_with_others(0), u8::MAX);
+        for n in 1..=4 {
+            let beside = (0..parts.len()).filter(|rank| others(*rank) >= n);
+            let best = beside.map(|rank| parts[rank]).fold(0.0, f32::max);
+            let code = list.code_with_others(n);
+            assert!(bound(code) >= f64::from(best));
+            assert!(code == 0 || bound(code - 1) < f64::from(best), "not the smallest");
+        }
+        assert_eq!(list.code_with_others(9), list.code_with_others(4));
+        // From which code on one tells the part: no further than the 64 best parts.
+        let distinct: BTreeSet<u32> = parts.iter().map(|part| part.to_bits()).collect();
+        let code = |bits: &u32| list.code_of(f32::from_bits(*bits));
+        let n_of = |of: u8| distinct.iter().filter(|bits| code(bits) == of).count();
+        let told: Vec<u8> = (1..=u8::MAX).rev().take_while(|code| n_of(*code) <= 1).collect();
+        match list.told_from() {
+            Some(from) if distinct.len() <= 128 => assert_eq!(told.last(), Some(&from)),
+            Some(from) => {
+                assert!(told.contains(&from));
+                let first_left_out = code(distinct.iter().rev().nth(64).unwrap());
+                assert!(from <= told[told.len() - 1].max(first_left_out.saturating_add(1)));
+            }
+            None => assert!(told.is_empty(), "{told:?}"),
+        }
         let mut rank = 0;
         for container in list.containers() {
             assert_eq!(container.first_rank as usize, rank);
@@ -590,7 +614,7 @@ fn positions_past_32_bits_are_refused() {
 fn a_short_list_is_read_whole_or_not_at_all() {
     const DOCS: [u32; 3] = [3, 70, 71];
     fn read(bytes: &[u8], detail: Detail) -> Option<RankedShort<'_>> {
-        RankedShort::read(&DOCS, Bytes::Mapped(bytes), 2, detail, vec![])
+        RankedShort::read(DOCS.to_vec(), Bytes::Mapped(bytes), 2, detail)
     }
     let positions = [vec![5], vec![0, 3, 200], vec![1]];
     for detail in [Detail::Frequencies, Detail::Positions] {

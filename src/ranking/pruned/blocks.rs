@@ -52,6 +52,8 @@ pub(super) struct Block {
     units: [u16; CLAUSES_MAX],
     /// By clause, what documents with its word alone were found to score.
     pub(super) seen: Vec<TieCache>,
+    /// Whether equal scores are to be expected of any clause.
+    pub(super) has_ties: bool,
 }
 
 /// A window whose lists are open.
@@ -324,14 +326,13 @@ impl Block {
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
             && let Postings::Long(postings, list) = &opened[nth].postings
-            && !query.has_filters()
         {
             let clause = &query.clauses[opened[nth].clause];
             let first = key * WINDOW + (place.block * 64) as u32;
             let seen = &mut self.seen[opened[nth].clause];
-            if let Some(code) = postings.code(place.block, self.ranks[nth])
-                && seen.rules_out(code, DocId(query.base + u64::from(first)), top)
-            {
+            let of_list = (self.words[nth], self.ranks[nth]);
+            let code = postings.code(place.block, of_list.1).unwrap_or(u8::MAX);
+            if seen.rules_out(code, DocId(query.base + u64::from(first)), top) {
                 return Ok(());
             }
             pruning.documents_scored += u64::from(docs.count_ones());
@@ -341,7 +342,10 @@ impl Block {
                 docs => LeftOut::Docs(docs),
             };
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
-            return scan.offer_word(first, docs, self.ranks[nth]);
+            return scan.offer_block(first, of_list, docs, code);
+        }
+        if !ALL && self.has_ties {
+            docs = self.not_ruled_out((key, place.block), opened, query, docs, top);
         }
         if !ALL && are_many(docs) {
             docs = self.good_enough(opened.len(), docs, limit);
@@ -375,6 +379,40 @@ impl Block {
             }
         }
         Ok(())
+    }
+
+    /// Documents among some that have several words, or one whose score is not known to be too low.
+    fn not_ruled_out(
+        &self,
+        (key, block): (u32, usize),
+        opened: &[Opened<'_, '_>],
+        query: &Query<'_, '_>,
+        docs: u64,
+        top: &Top,
+    ) -> u64 {
+        let words = &self.words[..opened.len()];
+        let (once, _) = words.iter().fold((0, 0), |(once, several), word| {
+            let several = several | once & word;
+            ((once | word) & !several, several)
+        });
+        if docs & once == 0 {
+            return docs;
+        }
+        let mut left = docs;
+        for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
+            let alone = docs & once & word;
+            if let Postings::Long(postings, _) = &part.postings
+                && alone != 0
+                && let Some(code) = postings.code(block, *rank)
+            {
+                let first = key * WINDOW + (block * 64) as u32 + alone.trailing_zeros();
+                let first = DocId(query.base + u64::from(first));
+                if self.seen[part.clause].rules_out(code, first, top) {
+                    left &= !alone;
+                }
+            }
+        }
+        left
     }
 
     /// Bound of what the lists add to a document.
@@ -427,10 +465,8 @@ impl Block {
             pruning.postings += u64::from((word & docs).count_ones());
         }
         pruning.documents_scored += u64::from(docs.count_ones());
-        for (doc, score) in together.scored() {
-            if score >= top.threshold() {
-                query.push(score, doc, top);
-            }
+        for (doc, score) in together.at_least(top.threshold()) {
+            query.push(score, doc, top);
         }
         Ok(())
     }

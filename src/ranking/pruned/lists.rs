@@ -1,14 +1,15 @@
-//! Documents that all lists have, found by the shortest of them.
+//! Documents that several lists have, found by one of them: those that all have, by the shortest, and those of any list that
+//! filters let through, by each.
 
+use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};
 use super::parts::{LongPart, Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
-use super::sum::{Readers, Sum};
+use super::sum::Readers;
 use super::window::WINDOW;
-use crate::bitmap::Container;
+use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
-use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::arrays;
 use crate::simd::sums::{count_codes, units};
@@ -21,15 +22,24 @@ const LOOKUP: usize = 6;
 /// Matches that are counted by scoring them: about what planning a count takes.
 const COUNTED_MAX: u64 = 500;
 
-/// The memory of what two lists have in common.
+/// The memory of what lists have in common.
 #[derive(Debug, Default)]
 pub(super) struct Common {
     values: Vec<[u8; 2]>,
+    batch: Batch,
+    /// What a list and a filter have in common.
+    filtered: Option<ContainerBuf>,
 }
 
 impl Common {
     pub(super) fn bytes(&self) -> usize {
-        self.values.capacity() * size_of::<[u8; 2]>()
+        let of_buffer = if self.filtered.is_some() { 8 << 10 } else { 0 };
+        self.values.capacity() * size_of::<[u8; 2]>() + self.batch.bytes() + of_buffer
+    }
+
+    /// Begins another query.
+    pub(super) fn start(&mut self) {
+        self.batch.forget();
     }
 
     /// Offers what can be among the best in a window, by its shortest list.
@@ -53,76 +63,49 @@ impl Common {
         let others = &mut others[..n_others];
         others.sort_unstable_by_key(|nth| opened[*nth].n_postings());
         let bound = others.iter().map(|nth| u32::from(opened[*nth].best)).sum();
-        let mut probe = Probe { query, key, opened, lead, others, readers, top, pruning };
+        let Common { values, batch, .. } = self;
+        batch.start(opened.len());
+        let others = Others { required: others, ..Others::default() };
+        let mut probe = Probe { query, key, opened, lead, others, batch, readers, top, pruning };
         match &opened[lead].postings {
             Postings::Short { docs, units, .. } => {
                 for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
                     if u32::from(*units) + bound >= probe.limit() {
-                        probe.offer((doc % WINDOW) as u16, rank, *units)?;
+                        probe.take((doc % WINDOW) as u16, rank, *units)?;
                     }
                 }
-                Ok(())
             }
-            Postings::Long(postings, _) => self.by_container(&mut probe, postings, bound),
+            Postings::Long(postings, _) => probe.take_container(postings, bound, values)?,
         }
+        probe.offer()
     }
 
-    fn by_container(
+    /// Offers what can be among the best in a window, of the documents of the first `n_scored` lists that all others have.
+    pub(super) fn offer_filtered<'s>(
         &mut self,
-        probe: &mut Probe<'_, '_, '_, '_>,
-        lead: &LongPart<'_>,
-        bound: u32,
+        query: &Query<'_, 's>,
+        (key, n_scored): (u32, usize),
+        opened: &[Opened<'_, 's>],
+        readers: &mut Readers<'s>,
+        top: &mut Top,
+        pruning: &mut Pruning,
     ) -> Result<()> {
-        let weight = probe.opened[probe.lead].weight;
-        let codes = lead.codes.by_rank().unwrap_or_default();
-        let least =
-            |probe: &Probe<'_, '_, '_, '_>| code_for(probe.limit().saturating_sub(bound), weight);
-        let mut cut = least(probe);
-        let Container::Array(values) = lead.container() else {
-            let mut code = 0;
-            for (rank, (low, own)) in (0..).zip(lead.container().iter().zip(codes)) {
-                code = if *own > 0 { *own } else { code };
-                if u32::from(code) >= cut {
-                    probe.offer(low, lead.first_rank + rank, units(code, weight))?;
-                }
-            }
-            return Ok(());
-        };
-        let n_leads = match cut {
-            0..=1 => values.len(),
-            _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
-        };
-        if let Some(Postings::Long(second, _)) =
-            probe.others.first().map(|nth| &probe.opened[*nth].postings)
-            && let Container::Array(others) = second.container()
-            && n_leads * LOOKUP > values.len() + others.len()
-        {
-            self.values.resize(self.values.len().max(values.len()), [0; 2]);
-            let n = arrays::and(values, others, &mut self.values);
-            for value in &self.values[..n] {
-                let low = u16::from_le_bytes(*value);
-                if let Some(rank) = lead.directory.find(lead.container(), low) {
-                    let best = probe.opened[probe.lead].best;
-                    probe.offer(low, lead.first_rank + rank, best)?;
-                }
-            }
-            return Ok(());
-        }
-        let mut code = 0;
-        for (nth, (values, codes)) in values.chunks(STEP).zip(codes.chunks(STEP)).enumerate() {
-            let best = codes.iter().fold(code, |best, code| best.max(*code));
-            if u32::from(best) < cut {
-                code = codes.iter().rev().find(|code| **code > 0).copied().unwrap_or(code);
-                continue;
-            }
-            for (at, (value, own)) in values.iter().zip(codes).enumerate() {
-                code = if *own > 0 { *own } else { code };
-                if u32::from(code) >= cut {
-                    let rank = lead.first_rank + (nth * STEP + at) as u32;
-                    probe.offer(u16::from_le_bytes(*value), rank, units(code, weight))?;
-                }
-            }
-            cut = least(probe);
+        let numbers: [usize; CLAUSES_MAX] = std::array::from_fn(|nth| nth);
+        let mut filters = numbers;
+        let filters = &mut filters[n_scored..opened.len()];
+        filters.sort_unstable_by_key(|nth| opened[*nth].n_postings());
+        let Common { batch, filtered, .. } = self;
+        let filtered = filtered.get_or_insert_default();
+        batch.start(opened.len());
+        for lead in 0..n_scored {
+            let (done, optional) = (&numbers[..lead], &numbers[lead + 1..n_scored]);
+            let others = Others { required: filters, optional, done };
+            let (batch, readers) = (&mut *batch, &mut *readers);
+            let (top, pruning) = (&mut *top, &mut *pruning);
+            let mut probe =
+                Probe { query, key, opened, lead, others, batch, readers, top, pruning };
+            probe.take_filtered(filtered)?;
+            probe.offer()?;
         }
         Ok(())
     }
@@ -134,8 +117,8 @@ struct Probe<'a, 'q, 's, 't> {
     key: u32,
     opened: &'a [Opened<'q, 's>],
     lead: usize,
-    /// All but the lead, the shortest first.
-    others: &'a [usize],
+    others: Others<'a>,
+    batch: &'t mut Batch,
     readers: &'t mut Readers<'s>,
     top: &'t mut Top,
     pruning: &'t mut Pruning,
@@ -151,48 +134,127 @@ impl Probe<'_, '_, '_, '_> {
         }
     }
 
-    /// Scores a document of the lead, if all others have it and it can be among the best.
-    fn offer(&mut self, low: u16, rank: u32, lead_units: u16) -> Result<()> {
-        // One byte a list tells of most documents that they are not there, or not good enough.
-        let mut bound = u32::from(lead_units);
-        for part in self.others.iter().map(|nth| &self.opened[*nth]) {
-            match part.codes_by_block() {
-                Some(codes) => {
-                    let code = codes[usize::from(low >> 6)];
-                    if code == 0 {
-                        return Ok(());
-                    }
-                    bound += u32::from(units(code, part.weight));
+    /// Takes documents of the lead that can be among the best.
+    fn take_container(
+        &mut self,
+        lead: &LongPart<'_>,
+        bound: u32,
+        common: &mut Vec<[u8; 2]>,
+    ) -> Result<()> {
+        let weight = self.opened[self.lead].weight;
+        let codes = lead.codes.by_rank().unwrap_or_default();
+        let mut cut = self.least_code(bound);
+        let Container::Array(values) = lead.container() else {
+            let mut code = 0;
+            for (rank, (low, own)) in (0..).zip(lead.container().iter().zip(codes)) {
+                code = if *own > 0 { *own } else { code };
+                if u32::from(code) >= cut {
+                    self.take(low, lead.first_rank + rank, units(code, weight))?;
                 }
-                None => bound += u32::from(part.best),
             }
-        }
-        if bound < self.limit() {
+            return Ok(());
+        };
+        let n_leads = match cut {
+            0..=1 => values.len(),
+            _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
+        };
+        if let Some(Postings::Long(second, _)) =
+            self.others.required.first().map(|nth| &self.opened[*nth].postings)
+            && let Container::Array(others) = second.container()
+            && n_leads * LOOKUP > values.len() + others.len()
+        {
+            common.resize(common.len().max(values.len()), [0; 2]);
+            let n = arrays::and(values, others, common);
+            let best = self.opened[self.lead].best;
+            for value in &common[..n] {
+                let low = u16::from_le_bytes(*value);
+                if let Some(rank) = lead.directory.find(lead.container(), low) {
+                    self.take(low, lead.first_rank + rank, best)?;
+                }
+            }
             return Ok(());
         }
-        let mut ranks = [0; CLAUSES_MAX];
-        ranks[self.lead] = rank;
-        let doc = self.key * WINDOW + u32::from(low);
-        for nth in self.others {
-            let found = match &self.opened[*nth].postings {
-                Postings::Short { docs, .. } => docs.binary_search(&doc).ok().map(|at| at as u32),
-                Postings::Long(postings, _) => {
-                    let found = postings.directory.find(postings.container(), low);
-                    found.map(|rank| postings.first_rank + rank)
+        let mut code = 0;
+        for (nth, (values, codes)) in values.chunks(STEP).zip(codes.chunks(STEP)).enumerate() {
+            let best = codes.iter().fold(code, |best, code| best.max(*code));
+            if u32::from(best) < cut {
+                code = codes.iter().rev().find(|code| **code > 0).copied().unwrap_or(code);
+                continue;
+            }
+            for (at, (value, own)) in values.iter().zip(codes).enumerate() {
+                code = if *own > 0 { *own } else { code };
+                if u32::from(code) >= cut {
+                    let rank = lead.first_rank + (nth * STEP + at) as u32;
+                    self.take(u16::from_le_bytes(*value), rank, units(code, weight))?;
                 }
+            }
+            cut = self.least_code(bound);
+        }
+        Ok(())
+    }
+
+    /// Takes documents of the lead that the first filter has, too.
+    fn take_filtered(&mut self, both: &mut ContainerBuf) -> Result<()> {
+        let optional = self.others.optional.iter();
+        let bound = optional.map(|nth| u32::from(self.opened[*nth].best)).sum();
+        let (lead, opened) = (self.lead, self.opened);
+        let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
+        let (list, filter) = match (&opened[lead].postings, filter) {
+            (Postings::Long(list, _), Some(Postings::Long(filter, _))) => (list, filter),
+            (Postings::Short { docs, units, .. }, _) => {
+                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
+                    self.take((doc % WINDOW) as u16, rank, *units)?;
+                }
+                return Ok(());
+            }
+            // Filters are long lists.
+            (Postings::Long(..), _) => return Ok(()),
+        };
+        bitmap::and(list.container(), filter.container(), both);
+        let (cut, weight) = (self.least_code(bound), opened[lead].weight);
+        for low in both.as_container().iter() {
+            let best = match list.codes.dense() {
+                Some(codes) if u32::from(codes[usize::from(low >> 6)]) < cut => continue,
+                Some(codes) => units(codes[usize::from(low >> 6)], weight),
+                None => opened[lead].best,
             };
-            match found {
-                Some(rank) => ranks[*nth] = rank,
-                None => return Ok(()),
+            if let Some(rank) = list.directory.find(list.container(), low) {
+                self.take(low, list.first_rank + rank, best)?;
             }
         }
-        let mut sum = Sum::of(doc, self.readers);
-        for (part, rank) in self.opened.iter().zip(ranks) {
-            part.add_to(&mut sum, self.query.clauses, rank)?;
+        Ok(())
+    }
+
+    /// The smallest code of the lead with which a document can reach the limit, where the others add so many units.
+    fn least_code(&self, bound: u32) -> u32 {
+        match self.opened[self.lead].weight {
+            // It only filters.
+            0 => 0,
+            weight => code_for(self.limit().saturating_sub(bound), weight),
         }
-        self.pruning.documents_scored += 1;
-        self.pruning.matching = self.pruning.matching.map(|n| n + 1).filter(|n| *n <= COUNTED_MAX);
-        self.top.push(sum.score(), DocId(self.query.base + u64::from(doc)));
+    }
+
+    /// Takes a document of the lead.
+    #[inline]
+    fn take(&mut self, low: u16, rank: u32, units: u16) -> Result<()> {
+        self.batch.push(low, (self.lead, rank), units);
+        if self.batch.is_full() { self.offer() } else { Ok(()) }
+    }
+
+    /// Scores the documents that were taken and that all others have, if they can be among the best.
+    fn offer(&mut self) -> Result<()> {
+        let (limit, of_window) = (self.limit(), (self.key, self.opened));
+        let found = self.batch.finish(self.query, of_window, self.others, limit, self.readers)?;
+        let mut n = 0;
+        for (doc, score) in found {
+            n += 1;
+            if score >= self.top.threshold() {
+                self.query.push(score, doc, self.top);
+            }
+        }
+        self.pruning.documents_scored += n;
+        self.pruning.matching =
+            self.pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_MAX);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@
 //! the other lists instead ([`lists`]). Results are those of scoring everything ([`exhaustive`]), to the
 //! last bit of every score and the order of equal ones.
 
+mod batch;
 mod blocks;
 mod bounds;
 mod exhaustive;
@@ -36,7 +37,8 @@ use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
-use blocks::{Blocks, OpenWindow, by_best};
+use crate::simd::sums::units;
+use blocks::{Block, Blocks, OpenWindow, by_best};
 use bounds::CLAUSES_MAX;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
@@ -45,14 +47,22 @@ pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare
 pub(crate) use pruning::Pruning;
 use query::Query;
 pub(crate) use scratch::Scratch;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 use sum::Readers;
 use tie_cache::TieCache;
 use window::WINDOW;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
+/// Lists of which it is asked whether all are needed.
+const NEEDED_MAX: usize = 5;
+/// Postings of a window that are compared with a filter before bounds are looked at, and how many of them are expected to pass:
+/// as many as take about as long as looking at the blocks of a window.
+const FILTERED_MAX: u64 = 8_192;
+const PASSED_MAX: u64 = 512;
 
 /// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
 /// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
@@ -160,10 +170,13 @@ fn find<'s, const ALL: bool>(
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
-    let seen = &mut blocks.block.seen;
+    let Block { seen, has_ties, .. } = &mut blocks.block;
     seen.resize_with(seen.len().max(clauses.len()), TieCache::default);
     seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
-    let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
+    *has_ties = seen[..clauses.len()].iter().any(TieCache::tells_most);
+    let are_words_of_one_field = !ALL && are_words_of_one_field(&clauses[..first_filter]);
+    let offered = shorts.docs();
+    let query = Query { clauses, scale, base, offered, first_filter, are_words_of_one_field };
     let mut search = Search {
         query,
         parts,
@@ -176,11 +189,26 @@ fn find<'s, const ALL: bool>(
     };
     let found = match ALL {
         true => search.all_of(common, top),
-        false => search.any_of(top),
+        false => search.any_of(common, top),
     };
     let pruning = search.pruning;
     *opened = recycled(search.opened);
     found.map(|()| Some(pruning))
+}
+
+/// Whether no two of some clauses are the same word, and none is of another field: then a document has at least as many words in
+/// the field as clauses.
+fn are_words_of_one_field(clauses: &[Clause<'_>]) -> bool {
+    clauses.len() <= NEEDED_MAX
+        && clauses.iter().enumerate().all(|(nth, clause)| {
+            clauses[..nth].iter().all(|before| {
+                let is_same_list = match (&before.list, &clause.list) {
+                    (RankedList::Long(a), RankedList::Long(b)) => !a.is_other_than(b),
+                    _ => false,
+                };
+                !is_same_list && Arc::ptr_eq(&before.scoring, &clause.scoring)
+            })
+        })
 }
 
 /// A query on its way through the windows of a segment.
@@ -197,7 +225,8 @@ struct Search<'q, 's> {
 }
 
 impl Search<'_, '_> {
-    fn any_of(&mut self, top: &mut Top) -> Result<()> {
+    fn any_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+        common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
         self.start();
@@ -207,6 +236,15 @@ impl Search<'_, '_> {
                 continue;
             }
             let opened = self.open(window)?;
+            if self.needs_all(window, top) {
+                self.offer_of_all(opened, common, top)?;
+                continue;
+            }
+            if self.is_filtered_first(opened.clone()) {
+                self.offer_filtered(opened, common, top)?;
+                is_first = false;
+                continue;
+            }
             let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
             let OpenWindow { order, n_scored, .. } = &self.windows[nth];
             let (opened, order) = (&self.opened[opened][..*n_scored], &order[..*n_scored]);
@@ -232,6 +270,7 @@ impl Search<'_, '_> {
     }
 
     fn all_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+        common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
         // Windows with a short list cost little, and show how good the best are.
@@ -274,12 +313,97 @@ impl Search<'_, '_> {
 
     /// Whether only one list has documents in a window, and none that is not known to be too bad.
     fn is_ruled_out(&self, window: &Window, top: &Top) -> bool {
-        let Query { clauses, base, .. } = &self.query;
-        let lone = self.parts.lone_code(clauses, window);
-        lone.is_some_and(|(clause, code)| {
-            let first = DocId(base + u64::from(window.key * WINDOW));
-            self.blocks.block.seen[clause].rules_out(code, first, top)
+        let mut bests = self.parts.bests(self.query.clauses, window);
+        match (bests.next(), bests.next()) {
+            (Some((clause, _, code)), None) => self.is_tied(window, clause, code, top),
+            _ => false,
+        }
+    }
+
+    /// Whether documents of a window that have only this list are known to be too bad, given its best code there.
+    fn is_tied(&self, window: &Window, clause: usize, code: Option<u8>, top: &Top) -> bool {
+        let first = DocId(self.query.base + u64::from(window.key * WINDOW));
+        code.is_some_and(|code| self.blocks.block.seen[clause].rules_out(code, first, top))
+    }
+
+    /// Whether only documents of a window that all lists have can be among the best: any other would lack too much.
+    fn needs_all(&self, window: &Window, top: &Top) -> bool {
+        let Query { clauses, first_filter, scale, .. } = &self.query;
+        let mut lists = SmallVec::<[_; NEEDED_MAX]>::new();
+        let scored = self.parts.bests(clauses, window).filter(|(clause, ..)| clause < first_filter);
+        lists.extend(scored.take(NEEDED_MAX + 1));
+        let limit = scale.limit(top.threshold());
+        let is_too_weak = |(clause, best, code): &(usize, u32, Option<u8>)| {
+            *best < limit || self.is_tied(window, *clause, *code, top)
+        };
+        let are_few = (2..=NEEDED_MAX).contains(&lists.len());
+        are_few
+            && lists.iter().all(is_too_weak)
+            && (2..lists.len()).all(|n| self.best_of(&lists, n) < limit)
+    }
+
+    /// Units that documents with `n` of some lists have at most: those whose words are beside others score less than those alone.
+    fn best_of(&self, lists: &[(usize, u32, Option<u8>)], n: usize) -> u32 {
+        let mut bests = SmallVec::<[u32; NEEDED_MAX]>::new();
+        bests.extend(lists.iter().map(
+            |(clause, best, _)| match &self.query.clauses[*clause].list {
+                RankedList::Long(list) if self.query.are_words_of_one_field => {
+                    let units =
+                        units(list.code_with_others(n - 1), self.parts.terms[*clause].weight);
+                    (*best).min(units.into())
+                }
+                RankedList::Long(_) | RankedList::Short(_) => *best,
+            },
+        ));
+        bests.sort_unstable_by_key(|best| Reverse(*best));
+        bests.iter().take(n).sum()
+    }
+
+    /// Whether so few documents of an open window have a word that scores and pass the filters that these are found before any
+    /// bound is looked at.
+    fn is_filtered_first(&self, opened: Range<usize>) -> bool {
+        let Some(window) = self.windows.last() else { return false };
+        let (scored, filters) = self.opened[opened].split_at(window.n_scored);
+        let n_scored = scored.iter().map(|list| u64::from(list.n_postings())).sum::<u64>();
+        let least = filters.iter().map(|list| u64::from(list.n_postings())).min();
+        least.is_some_and(|least| {
+            n_scored <= FILTERED_MAX && n_scored * least <= PASSED_MAX * u64::from(WINDOW)
         })
+    }
+
+    /// Offers documents of the window that was opened last, filtered first, and closes it.
+    fn offer_filtered(
+        &mut self,
+        opened: Range<usize>,
+        common: &mut Common,
+        top: &mut Top,
+    ) -> Result<()> {
+        let Some(window) = self.windows.pop() else { return Ok(()) };
+        let (lists, of_window) = (&self.opened[opened.clone()], (window.key, window.n_scored));
+        let (query, pruning) = (&self.query, &mut self.pruning);
+        common.offer_filtered(query, of_window, lists, self.readers, top, pruning)?;
+        self.opened.truncate(opened.start);
+        Ok(())
+    }
+
+    /// Offers documents of the window that was opened last, as far as all of its lists have them, and closes it.
+    fn offer_of_all(
+        &mut self,
+        opened: Range<usize>,
+        common: &mut Common,
+        top: &mut Top,
+    ) -> Result<()> {
+        let Some(window) = self.windows.pop() else { return Ok(()) };
+        let (query, pruning) = (&self.query, &mut self.pruning);
+        let lists = &self.opened[opened.clone()];
+        if lists.iter().all(|list| list.n_postings() >= DENSE_MIN) {
+            let (window, opened) = (std::slice::from_ref(&window), &self.opened[..]);
+            self.blocks.offer::<true>(query, window, opened, self.readers, top, pruning)?;
+        } else {
+            common.offer(query, window.key, lists, self.readers, top, pruning)?;
+        }
+        self.opened.truncate(opened.start);
+        Ok(())
     }
 
     fn start(&mut self) {

@@ -10,7 +10,7 @@ use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
-use super::together::{Together, are_many};
+use super::together::{Together, are_many, bits_of};
 use super::window::{BLOCKS_AT_ONCE, WINDOW};
 use crate::bitmap::Container;
 use crate::budget::{self, ns};
@@ -235,7 +235,7 @@ impl<'a, 's> Scan<'a, 's> {
                 };
                 pruning.documents_scored += u64::from(word.count_ones());
                 pruning.postings += u64::from(word.count_ones());
-                self.offer_word(high + first, word, rank)?;
+                self.offer_block(high + first, (word, rank), word, code)?;
                 reached = high + first + 64;
             }
         }
@@ -248,44 +248,58 @@ impl<'a, 's> Scan<'a, 's> {
         self.seen.rules_out(code, doc, self.top)
     }
 
-    /// Scores documents of a block that begins with `first`, given as bits; they are all that the list has
-    /// there, or the score of others is of no interest. `rank` is that of the first.
-    pub(super) fn offer_word(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
-        if word == 0 {
+    /// Scores documents of a block that begins with `first`: those that are `wanted` of all that the list has there, given as
+    /// bits, which have no other word. `rank` is that of the first one of the list, and `code` the block's.
+    pub(super) fn offer_block(
+        &mut self,
+        first: u32,
+        (word, rank): (u64, u32),
+        wanted: u64,
+        code: u8,
+    ) -> Result<()> {
+        if wanted == 0 {
             return Ok(());
         }
-        let last = first + word.ilog2();
-        if last >= self.clause.lengths.n_docs() {
+        if first + wanted.ilog2() >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
-        if are_many(word) && !self.seen.tells() {
-            return self.offer_together(first, word, rank);
+        if are_many(wanted) {
+            return self.offer_together(first, (word, rank), wanted, code);
         }
-        let start = first + word.trailing_zeros();
-        let lengths = self.clause.lengths.codes(start..last + 1)?;
+        let start = first + wanted.trailing_zeros();
+        let lengths = self.clause.lengths.codes(start..first + wanted.ilog2() + 1)?;
         let k_by_code = &self.clause.scoring.k_by_code;
-        let (mut word, mut rank) = (word >> (start - first), rank);
-        while word != 0 {
-            let at = word.trailing_zeros();
-            word &= word - 1;
-            let frequency = self.frequency(rank)?;
-            rank += 1;
-            let code = lengths.get(at as usize).copied().ok_or_else(past_the_end)?;
-            let part = score_part(frequency, k_by_code[usize::from(code)]);
+        for bit in bits_of(wanted) {
+            let before = word & ((1 << bit) - 1);
+            let frequency = self.frequency(rank + before.count_ones())?;
+            let at = (first + bit - start) as usize;
+            let length = lengths.get(at).copied().ok_or_else(past_the_end)?;
+            let part = score_part(frequency, k_by_code[usize::from(length)]);
             let score = self.clause.weight * part;
             self.seen.note(self.list, part, score);
-            self.offer_scored(score, start + at)?;
+            self.offer_scored(score, first + bit)?;
         }
         Ok(())
     }
 
-    /// Offers many documents, where it is of no use to take note of their scores.
-    fn offer_together(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
-        let mut together = Together::new(first, word);
+    /// Offers many documents.
+    fn offer_together(
+        &mut self,
+        first: u32,
+        (word, rank): (u64, u32),
+        wanted: u64,
+        code: u8,
+    ) -> Result<()> {
+        let mut together = Together::new(first, wanted);
         let frequencies = self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
         let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
         together.add(self.clause, (frequencies, lengths), word, rank)?;
-        for (doc, score) in together.scored() {
+        if wanted == word && self.seen.tells(code) {
+            // The best document has the code of the block.
+            let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
+            self.seen.note_code(code, best);
+        }
+        for (doc, score) in together.at_least(self.top.threshold()) {
             self.offer_scored(score, doc)?;
         }
         Ok(())

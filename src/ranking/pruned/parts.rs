@@ -245,13 +245,19 @@ impl Parts {
         });
     }
 
-    /// The clause of a window in which only one list has postings, a long one, and its best code there.
-    pub(super) fn lone_code(&self, clauses: &[Clause<'_>], window: &Window) -> Option<(usize, u8)> {
-        let [part] = &self.of_windows[window.parts.clone()] else { return None };
-        match &clauses[part.clause].list {
-            RankedList::Short(_) => None,
-            RankedList::Long(_) => Some((part.clause, self.containers[part.at.start].max_code)),
-        }
+    /// Clauses that have postings in a window, the units that each adds at most, and the best code of a long list.
+    pub(super) fn bests<'p>(
+        &'p self,
+        clauses: &'p [Clause<'_>],
+        window: &Window,
+    ) -> impl Iterator<Item = (usize, u32, Option<u8>)> + Clone {
+        self.of_windows[window.parts.clone()].iter().map(|part| {
+            let code = match &clauses[part.clause].list {
+                RankedList::Short(_) => None,
+                RankedList::Long(_) => Some(self.containers[part.at.start].max_code),
+            };
+            (part.clause, part.best.into(), code)
+        })
     }
 
     /// Reads what the lists have in a window, and appends it to `opened` in the order of the clauses.

@@ -15,15 +15,11 @@ pub(super) struct Query<'q, 's> {
     pub(super) offered: &'q [u32],
     /// Clauses from this one on only filter: every match is in their lists, which are long.
     pub(super) first_filter: usize,
+    /// Whether documents have at least as many words in one field as clauses that score.
+    pub(super) are_words_of_one_field: bool,
 }
 
 impl Query<'_, '_> {
-    /// Whether there are clauses that only filter.
-    #[inline]
-    pub(super) fn has_filters(&self) -> bool {
-        self.first_filter < self.clauses.len()
-    }
-
     /// Offers a document, unless that was done before.
     #[inline]
     pub(super) fn push(&self, score: f32, doc: u32, top: &mut Top) {

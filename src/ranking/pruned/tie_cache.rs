@@ -1,9 +1,9 @@
 //! Scores that were met and are not good enough any more.
 //!
 //! Where texts are short, there are few different scores and many documents with the best of them. There a
-//! list says that its codes tell score parts apart: once the score behind a code is known, so is that of all
-//! documents that have nothing but this word and this code. Of equal ones the first are wanted, so nearly all
-//! can be left alone without being looked at.
+//! list says from which code on its codes tell score parts apart: once the score behind a code is known, so is that of all
+//! documents that have nothing but this word and this code, and a bound of those with a lower one. Of equal ones the first are
+//! wanted, so nearly all can be left alone without being looked at.
 
 use crate::format::ranked::{RankedList, RankedLong};
 use crate::ids::DocId;
@@ -11,57 +11,76 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
 
-/// The scores of documents with one word, by its code.
+/// Scores of documents with one word, by its code.
 #[derive(Debug)]
 pub(super) struct TieCache {
-    scores: [f32; 256],
-    /// Whether codes tell scores apart.
-    tells: bool,
+    /// The most that a document with this code or a lower one scores; infinite where nothing is known.
+    bounds: [f32; 256],
+    /// The code from which on codes tell scores apart, where there is one, and a score part that all of these exceed.
+    from: Option<(u8, f32)>,
 }
-
-/// No score is less than 0.
-const UNSEEN: f32 = -1.0;
 
 impl Default for TieCache {
     fn default() -> Self {
-        TieCache { scores: [UNSEEN; 256], tells: false }
+        TieCache { bounds: [f32::INFINITY; 256], from: None }
     }
 }
 
 impl TieCache {
-    /// Whether a code of the list tells what a document with it scores that has no other word.
-    pub(super) fn are_told(clause: &Clause<'_>) -> bool {
+    /// The code from which on one of the list tells what a document with it scores that has no other word.
+    pub(super) fn told_from(clause: &Clause<'_>) -> Option<u8> {
         // Codes were computed with other numbers where the snapshot has several segments.
         let is_same = clause.lengths.bm25() == clause.scoring.bm25;
-        matches!(&clause.list, RankedList::Long(list) if is_same && list.codes_tell())
+        match &clause.list {
+            RankedList::Long(list) if is_same => list.told_from(),
+            RankedList::Long(_) | RankedList::Short(_) => None,
+        }
     }
 
     /// Forgets everything, for another list.
     pub(super) fn start(&mut self, clause: &Clause<'_>) {
-        self.tells = Self::are_told(clause);
-        if self.tells {
-            self.scores.fill(UNSEEN);
+        self.from = None;
+        if let (Some(from), RankedList::Long(list)) = (Self::told_from(clause), &clause.list) {
+            let below = f64::from(list.max_part()) * f64::from(from - 1) / 255.0;
+            self.from = Some((from, below as f32));
+            self.bounds.fill(f32::INFINITY);
         }
     }
 
-    /// Whether scores that were met rule others out.
+    /// Whether most codes tell scores apart, as where texts are short: only there equal scores are many.
     #[inline]
-    pub(super) fn tells(&self) -> bool {
-        self.tells
+    pub(super) fn tells_most(&self) -> bool {
+        self.from.is_some_and(|(from, _)| from <= 128)
     }
 
-    /// Takes note of what a document with this score part scores.
+    /// Whether a document with this code tells what others with it score.
+    #[inline]
+    pub(super) fn tells(&self, code: u8) -> bool {
+        self.from.is_some_and(|(from, _)| code >= from)
+    }
+
+    /// Takes note of the score of a document with this score part.
     #[inline]
     pub(super) fn note(&mut self, list: &RankedLong<'_, Section<'_>>, part: f32, score: f32) {
-        if self.tells {
-            self.scores[usize::from(list.code_of(part))] = score;
+        if self.from.is_some_and(|(_, below)| part >= below) {
+            self.note_code(list.code_of(part), score);
+        }
+    }
+
+    /// Takes note of the score of a document with this code.
+    #[inline]
+    pub(super) fn note_code(&mut self, code: u8, score: f32) {
+        let (lower, _) = self.bounds.split_at_mut(usize::from(code) + 1);
+        if self.from.is_some_and(|(from, _)| code >= from)
+            && lower.last().is_some_and(|bound| score < *bound)
+        {
+            lower.iter_mut().for_each(|bound| *bound = bound.min(score));
         }
     }
 
     /// Whether no document from `doc` on with this code or a lower one is good enough.
     #[inline]
     pub(super) fn rules_out(&self, code: u8, doc: DocId, top: &Top) -> bool {
-        let score = self.scores[usize::from(code)];
-        self.tells && score >= 0.0 && !top.would_take(score, doc)
+        self.from.is_some() && !top.would_take(self.bounds[usize::from(code)], doc)
     }
 }

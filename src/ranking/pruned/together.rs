@@ -78,8 +78,8 @@ impl<'c> Together<'c> {
             return Err(past_the_end());
         }
         let codes = lengths.codes(self.first, n)?;
-        for (bit, k) in bits_of(self.docs).zip(&mut self.k) {
-            let code = codes.get(bit as usize).ok_or_else(past_the_end)?;
+        let n_docs = self.docs.count_ones() as usize;
+        for (code, k) in scores::pick(codes, self.docs).iter().zip(&mut self.k).take(n_docs) {
             *k = clause.scoring.k_by_code[usize::from(*code)];
         }
         self.field = Some(&clause.scoring);
@@ -89,6 +89,18 @@ impl<'c> Together<'c> {
     /// Each document with its score.
     pub(super) fn scored(&self) -> impl Iterator<Item = (u32, f32)> {
         bits_of(self.docs).zip(self.scores).map(|(bit, score)| (self.first + bit, score))
+    }
+
+    /// Documents that score at least so much, with their scores.
+    pub(super) fn at_least(&self, least: f32) -> impl Iterator<Item = (u32, f32)> {
+        let good = scores::at_least(self.docs.count_ones() as usize, &self.scores, least);
+        let (mut docs, mut before) = (self.docs, 0);
+        bits_of(good).map(move |nth| {
+            // Without the documents before, of which some were passed over.
+            (before..nth).for_each(|_| docs &= docs - 1);
+            before = nth;
+            (self.first + docs.trailing_zeros(), self.scores[nth as usize % BLOCK])
+        })
     }
 }
 

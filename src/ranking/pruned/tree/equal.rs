@@ -26,7 +26,9 @@ impl Equal {
         let Equal { caches, adds } = self;
         adds.clear();
         let clauses = &weighed.tree.clauses;
-        if adds_terms_only(weighed.root) && clauses.iter().any(TieCache::are_told) {
+        if adds_terms_only(weighed.root)
+            && clauses.iter().any(|clause| TieCache::told_from(clause).is_some())
+        {
             adds.extend(clauses.iter().map(|clause| clause.weight > 0.0));
             caches.resize_with(caches.len().max(clauses.len()), TieCache::default);
             caches.iter_mut().zip(clauses).for_each(|(cache, clause)| cache.start(clause));
