@@ -98,6 +98,7 @@ impl Bytes<'_> {
             facet: of.maybe(Self::text),
             message: of.text(),
             remedy: of.maybe(Self::text),
+            rebuild: of.boolean(),
         });
         let verdicts = [Verdict::Matched, Verdict::Failed, Verdict::NotReached];
         tree.documents = self.several(|of| ExplainDocument {
@@ -121,7 +122,16 @@ impl Bytes<'_> {
             choose_ns: of.number(),
         });
         tree.total_ns = self.maybe(Self::number);
+        tree.repeated = self.maybe(|of| RepeatedRuns {
+            runs: of.number(),
+            planning: of.run_times(),
+            total: of.run_times(),
+        });
         tree
+    }
+
+    fn run_times(&mut self) -> RunTimes {
+        RunTimes { min_ns: self.number(), median_ns: self.number(), max_ns: self.number() }
     }
 
     fn explanation(&mut self, depth: usize) -> Explanation {
@@ -143,6 +153,7 @@ impl Bytes<'_> {
             estimate: self.estimate(),
             terms: self.maybe(Self::number),
             actual: self.maybe(Self::actual),
+            times: self.maybe(Self::run_times),
             segments: self.several(|of| NodeSegment {
                 id: of.text(),
                 algorithm: of.text(),
@@ -261,6 +272,7 @@ impl Bytes<'_> {
             estimate: self.maybe(Self::in_buckets),
             decisions: self.several(Self::decision),
             actual: self.maybe(Self::facet_actual),
+            times: self.maybe(Self::run_times),
             within: match depth {
                 0..3 => self.several(|of| of.facet(depth + 1)),
                 _ => vec![],

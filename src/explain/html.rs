@@ -9,13 +9,16 @@
 //!
 //! ```json
 //! {"version": "0.1",
-//!  "pages": [{"title": "…", "plan": {}, "other": null, "diff": null, "text": "…"}]}
+//!  "pages": [{"title": "…", "plan": {}, "other": null, "diff": null, "text": "…", "took_ns": 4970000, "why_empty": {}}],
+//!  "glossary": {"operator": [["TopK", "the best documents by score"]]}}
 //! ```
 //!
-//! `plan` and `other` are what [`ExplainTree::to_json`] writes. The script reads every version with the same
+//! `plan` and `other` are what [`ExplainTree::to_json`] writes, `why_empty` is what [`WhyEmpty::to_json`] does. That and
+//! `took_ns`, of a search in a log, are there where they are known. Without pages the page asks for a plan. The script reads every version with the same
 //! number before the point; names are added, never renamed, until that changes.
 
-use super::{ExplainTree, TextOptions};
+use super::glossary::{WordKind, glossary};
+use super::{ExplainTree, SlowSearch, TextOptions, WhyEmpty};
 use crate::json::Json;
 use crate::page::Page;
 
@@ -30,7 +33,9 @@ const PAGE: Page = Page {
         "\"use strict\";\n(() => {\n",
         include_str!("viewer/text.js"),
         include_str!("viewer/dom.js"),
+        include_str!("viewer/glossary.js"),
         include_str!("viewer/model.js"),
+        include_str!("viewer/postgres.js"),
         include_str!("viewer/layout.js"),
         include_str!("viewer/box.js"),
         include_str!("viewer/tree.js"),
@@ -41,17 +46,19 @@ const PAGE: Page = Page {
         include_str!("viewer/diff.js"),
         include_str!("viewer/raw.js"),
         include_str!("viewer/copy.js"),
+        include_str!("viewer/paste.js"),
         include_str!("viewer/main.js"),
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-LplWvF20IIljsxFR2IaM8Sf9LLSba9/ww6LRIHNzxNw='; \
-    style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
+    script-src 'sha256-TcmG/2y1gMhrzSam0zTs4FVMHu/tj+lOG7KtUiqf900='; \
+    style-src 'sha256-EeCg+cKYuK4ohdVu852qKkLyW/jB+SSvQnzGphaAmO0='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
-/// Several plans in one HTML file, for instance the slowest queries of a log, or a plan before and after.
+/// Several plans in one HTML file, for instance the slowest queries of a log, or a plan before and after. Without any plan
+/// it is a page that plans are pasted into, of treepie or of Postgres.
 ///
 /// ```
 /// use treepie::explain::{ExplainNode, ExplainTree, HtmlPages};
@@ -70,14 +77,51 @@ pub struct HtmlPages {
 }
 
 impl HtmlPages {
-    /// No plans yet; a file needs at least one.
+    /// No plans yet: a file that asks for one.
     pub fn new() -> Self {
         HtmlPages::default()
     }
 
     /// Adds a plan under a title, which may be any text.
     pub fn add(&mut self, title: &str, plan: &ExplainTree) {
-        self.push(title, plan, None);
+        self.push(title, plan, Extras::default());
+    }
+
+    /// Adds a search of a log with both of its times: the one in the log, and that of running it again for the plan. False if it
+    /// has no plan.
+    ///
+    /// ```
+    /// use treepie::explain::{HtmlPages, SlowSearch};
+    ///
+    /// let mut pages = HtmlPages::new();
+    /// assert!(!pages.add_slow("rust", &SlowSearch::default()));
+    /// ```
+    pub fn add_slow(&mut self, title: &str, search: &SlowSearch) -> bool {
+        let Some(plan) = &search.plan else { return false };
+        self.push(title, plan, Extras { took_ns: Some(search.took_ns), ..Extras::default() });
+        true
+    }
+
+    /// Adds the plan of a search that finds nothing, with the reason for that.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// use treepie::explain::HtmlPages;
+    ///
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("+paris +texas")?;
+    /// let why = searcher.search(&query).explainer().why_empty()?;
+    /// let mut pages = HtmlPages::new();
+    /// pages.add_why_empty("paris texas", &searcher.explain(&query)?, &why);
+    /// assert!(pages.to_html().contains("\"why_empty\":{"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn add_why_empty(&mut self, title: &str, plan: &ExplainTree, why: &WhyEmpty) {
+        self.push(title, plan, Extras { why_empty: Some(why), ..Extras::default() });
     }
 
     /// Adds two plans, before and after, and what differs as JSON:
@@ -87,10 +131,11 @@ impl HtmlPages {
     /// `name` where there may be several of what has changed. It goes into the page unread; what is not JSON makes a page
     /// that says so.
     pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
-        self.push(title, before, Some((after, diff)));
+        self.push(title, before, Extras { other: Some((after, diff)), ..Extras::default() });
     }
 
-    fn push(&mut self, title: &str, plan: &ExplainTree, other: Option<(&ExplainTree, &str)>) {
+    fn push(&mut self, title: &str, plan: &ExplainTree, extras: Extras<'_>) {
+        let other = extras.other;
         let json = Json::of_object(|json| {
             json.field("title").string(title);
             json.field("plan").out.push_str(&plan.to_json());
@@ -98,17 +143,50 @@ impl HtmlPages {
             json.field("other").raw_or_null(after.as_deref());
             json.field("diff").raw_or_null(other.map(|(_, diff)| diff));
             json.field("text").string(&plan.to_text(&TextOptions::default()));
+            if let Some(ns) = extras.took_ns {
+                json.field("took_ns").number(ns);
+            }
+            if let Some(why) = extras.why_empty {
+                json.field("why_empty").out.push_str(&why.to_json());
+            }
         });
         self.pages.push(json);
     }
 
-    /// The file. Takes time and memory for a few copies of its data, and adds about 100 KB to it.
+    /// The file. Takes time and memory for a few copies of its data, and adds about 130 KB to it.
     pub fn to_html(&self) -> String {
         let json = Json::of_object(|json| {
             json.field("version").string(DATA_VERSION);
             json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
+            json.field("glossary").glossary();
         });
         PAGE.with_data(&json)
+    }
+}
+
+/// Data of a page beside its plan.
+#[derive(Default)]
+struct Extras<'a> {
+    /// The plan after, with what differs as JSON.
+    other: Option<(&'a ExplainTree, &'a str)>,
+    /// Time of the search in the log that it is from.
+    took_ns: Option<u64>,
+    why_empty: Option<&'a WhyEmpty>,
+}
+
+impl Json {
+    /// Words with their meanings, by kind.
+    fn glossary(&mut self) {
+        let entries = glossary();
+        self.object(|json| {
+            for kind in WordKind::ALL {
+                let of_kind: Vec<_> = entries.iter().filter(|entry| entry.kind == kind).collect();
+                json.field(kind.name()).array(&of_kind, |json, entry| {
+                    let pair = [entry.word, &*entry.meaning];
+                    json.array(&pair, |json, text| json.string(text));
+                });
+            }
+        });
     }
 }
 

@@ -4,6 +4,7 @@ use super::counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
+use super::run_times::{RepeatedRuns, RunTimes};
 use super::tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
     ExplainSegment, ExplainTree, NodeSegment, PlanningTimes,
@@ -257,13 +258,15 @@ json_objects! {
     ExplainTree {
         version schema_version, must query, must parsed, must rewritten, must notes, may findings, must plan, must segments,
         some page, must facets, full documents, some term_lookups, some planning_ns, some planning, told rest_ns,
-        some total_ns,
+        some total_ns, some repeated,
     }
     ExplainNode {
         place id, must operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
-        some actual, rounded q_error, may segments, may decisions, full windows, must children,
+        some actual, some times, rounded q_error, may segments, may decisions, full windows, must children,
     }
     ExplainPage { must offset, must limit, must total, }
+    RepeatedRuns { must runs, must planning, must total, }
+    RunTimes { must min_ns, must median_ns, must max_ns, }
     PlanningTimes { some parse_ns, must bind_ns, must look_up_ns, must estimate_ns, must choose_ns, }
     Estimate { must documents, must lower, must upper, must source, }
     Actual {
@@ -292,7 +295,7 @@ json_objects! {
     Alternative { must name, may estimated_cost_ns, some measured_ns, }
     ExplainSegment { must id, must documents, full deleted, must bytes, }
     ExplainFacet {
-        must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual,
+        must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual, some times,
         may decisions, full within,
     }
     FacetActual {
@@ -300,7 +303,7 @@ json_objects! {
         full deleted_taken_away, must time_ns, terms bytes_read, some column,
     }
     InBuckets { must buckets, must documents, }
-    Finding { must rule, must severity, may node, may facet, must message, may remedy, }
+    Finding { must rule, must severity, may node, may facet, must message, may remedy, full rebuild, }
     ExplainDocument {
         must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
     }

@@ -21,6 +21,7 @@
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
 //! - [`ExplainTree::to_outline`] and [`assert_plan!`](crate::assert_plan): what stays the same, for tests.
+//! - [`glossary()`]: meanings of the words that plans use.
 //! - [`EstimateErrors`]: how far the estimates of many plans were off.
 //!
 //! What is worth knowing first, sentences with remedies, stands in [`ExplainTree::findings`]; trees that are made or changed by
@@ -32,7 +33,8 @@
 //!
 //! ```json
 //! {"schema_version": 1, "query": "…", "parsed": "…", "rewritten": "…", "notes": ["…"],
-//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…"}],
+//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…",
+//!                "rebuild": true}],
 //!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
 //!           "algorithm": "…",
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
@@ -72,17 +74,19 @@
 //!  "planning_ns": 3000,
 //!  "planning": {"parse_ns": 400, "bind_ns": 700, "look_up_ns": 1100, "estimate_ns": 300, "choose_ns": 500},
 //!  "rest_ns": 1700,
-//!  "total_ns": 42000}
+//!  "total_ns": 42000,
+//!  "repeated": {"runs": 7, "planning": {"min_ns": 2800, "median_ns": 3000, "max_ns": 9000},
+//!               "total": {"min_ns": 40000, "median_ns": 42000, "max_ns": 81000}}}
 //! ```
 //!
 //! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `planning` (its phases, which add up to it; `parse_ns` where that is known, see [`ExplainTree::add_parsing`]), `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
+//! `positions` where it looks for a phrase, `repeated`, and `times` of a node or facet with the names of `total` there, where the plan was run several times, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns`, `confirmed` (whether no
 //! other way took less time by more than a tenth and 200 ns) and `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
-//! pattern, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
+//! pattern, `rebuild` of a finding where its remedy needs an index that is built anew, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
@@ -110,6 +114,7 @@ mod findings;
 mod folded;
 mod from_json;
 mod from_plan;
+mod glossary;
 #[cfg(test)]
 mod hostile;
 #[cfg(feature = "viewer")]
@@ -123,6 +128,8 @@ mod outline;
 mod pgjson;
 mod pieces;
 mod q_errors;
+mod repeated;
+mod run_times;
 #[cfg(test)]
 pub(crate) mod sample;
 mod slow_search;
@@ -142,11 +149,13 @@ pub use documents::{ExplainDocument, Verdict};
 pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{FacetRun, LookedAt, PageRun, Run, cache_decision, explain};
+pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
 #[doc(hidden)]
 pub use outline::{assert_outline, difference};
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
+pub use run_times::{RepeatedRuns, RunTimes};
 pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{

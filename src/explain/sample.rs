@@ -84,6 +84,7 @@ pub(crate) fn analyzed() -> ExplainTree {
             column: None,
             ..FacetActual::default()
         }),
+        times: None,
         within: vec![],
     }];
     tree.total_ns = Some(42_000);

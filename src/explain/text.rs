@@ -14,7 +14,7 @@ use super::pieces::{
 use super::units::{Bytes, Count, Grouped, Time};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
-    FacetActual, Finding, NodeSegment, PlanningTimes, Severity,
+    FacetActual, Finding, NodeSegment, PlanningTimes, RunTimes, Severity,
 };
 use crate::terminal;
 
@@ -35,11 +35,13 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Whether to print ANSI colours (default: false).
     pub color: bool,
+    /// Whether to print the meanings of the words that the plan uses below it (default: false).
+    pub explain_words: bool,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        TextOptions { width: WIDTH_DEFAULT, ascii: false, color: false }
+        TextOptions { width: WIDTH_DEFAULT, ascii: false, color: false, explain_words: false }
     }
 }
 
@@ -64,6 +66,13 @@ impl TextOptions {
         self.color = color;
         self
     }
+
+    /// Sets whether to print the meanings of the words that the plan uses below it.
+    #[must_use]
+    pub fn explain_words(mut self, explain_words: bool) -> Self {
+        self.explain_words = explain_words;
+        self
+    }
 }
 
 impl ExplainTree {
@@ -85,6 +94,9 @@ impl ExplainTree {
             for LensLine { indent, pieces } in lens::lines(document) {
                 page.line(&" ".repeat(indent), 2, pieces);
             }
+        }
+        if options.explain_words {
+            page.words(self);
         }
         page.out
     }
@@ -166,7 +178,9 @@ impl Page<'_> {
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
         if let Some(remedy) = &finding.remedy {
             let arrow = piece(Style::Good, "        →").whole();
-            self.line("", indent, vec![arrow, plain(&**remedy)]);
+            let mut pieces = vec![arrow, plain(&**remedy)];
+            pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
+            self.line("", indent, pieces);
         }
     }
 
@@ -190,6 +204,7 @@ impl Page<'_> {
             let mut pieces = self.actual(actual, time);
             pieces.splice(1..1, q_error(node));
             self.detail(&details, "actual   ", pieces);
+            self.in_runs(&details, node.times);
             if let Some(ranking) = &actual.ranking {
                 self.detail(&details, "looked at", looked_at(ranking));
                 if !ranking.thresholds.is_empty() {
@@ -275,6 +290,33 @@ impl Page<'_> {
             self.line("", 2, vec![strong("Other"), plain(time)]);
         }
         self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
+        if let Some(repeated) = &tree.repeated {
+            let runs = format!("{}:", Count(repeated.runs, "run"));
+            let shown = "(least / median / most; all else is of the median)";
+            self.line("", 2, vec![plain(runs), plain(in_runs(&repeated.total)), faint(shown)]);
+        }
+    }
+
+    /// Times of several runs, where there were so many.
+    fn in_runs(&mut self, prefix: &str, times: Option<RunTimes>) {
+        if let Some(times) = times {
+            self.detail(prefix, "runs     ", vec![plain(in_runs(&times))]);
+        }
+    }
+
+    /// Meanings of the words that the plan uses; words of one meaning are on one line.
+    fn words(&mut self, tree: &ExplainTree) {
+        let entries = tree.glossary();
+        if entries.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        self.line("", 2, vec![strong("Words")]);
+        for of_meaning in entries.chunk_by(|one, next| one.meaning == next.meaning) {
+            let words: Vec<&str> = of_meaning.iter().map(|entry| entry.word).collect();
+            let words = format!("{}:", words.join(", "));
+            self.line("  ", 2, vec![strong(words), plain(&*of_meaning[0].meaning)]);
+        }
     }
 
     /// The next of the times that add up, and the part of the whole that it is.
@@ -388,6 +430,7 @@ impl Page<'_> {
             }
             let actual = self.facet_actual(actual);
             self.detail(&inner, "actual   ", vec![plain(actual)]);
+            self.in_runs(&inner, facet.times);
         }
         for decision in &facet.decisions {
             self.decision(&inner, decision);
@@ -540,6 +583,12 @@ impl Page<'_> {
         }
         Cow::Owned(shown)
     }
+}
+
+/// Least, median and most of some times.
+fn in_runs(times: &RunTimes) -> String {
+    let [least, median, most] = [times.min_ns, times.median_ns, times.max_ns].map(Time);
+    format!("{least} / {median} / {most}")
 }
 
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.

@@ -3,6 +3,7 @@
 use super::counts::{Actual, FacetActual, InBuckets};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
+use super::run_times::{RepeatedRuns, RunTimes};
 use super::units::spaced;
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct ExplainTree {
     pub planning: Option<PlanningTimes>,
     /// Time of the whole query from plan to answer; `None` where it was not run.
     pub total_ns: Option<u64>,
+    /// Times of all runs where there were several; all else is of the one with the median time.
+    pub repeated: Option<RepeatedRuns>,
 }
 
 /// Time of planning by phase, in nanoseconds. No moment is in two phases.
@@ -113,6 +116,8 @@ pub struct ExplainNode {
     pub terms: Option<u64>,
     /// What happened, summed over the segments; `None` where the plan was not run.
     pub actual: Option<Actual>,
+    /// Its own times over all runs where there were several.
+    pub times: Option<RunTimes>,
     /// The same by segment, where there is more than the sum to tell.
     pub segments: Vec<NodeSegment>,
     /// What the planner considered here.
@@ -243,6 +248,8 @@ pub struct ExplainFacet {
     pub decisions: Vec<Decision>,
     /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
     pub actual: Option<FacetActual>,
+    /// Its times over all runs where there were several.
+    pub times: Option<RunTimes>,
     /// Those that are counted in each of its buckets.
     pub within: Vec<ExplainFacet>,
 }
@@ -349,6 +356,10 @@ impl ExplainTree {
         planning.parse_ns = Some(planning.parse_ns.unwrap_or(0).saturating_add(ns));
         *all = all.saturating_add(ns);
         *total = total.saturating_add(ns);
+        if let Some(repeated) = &mut self.repeated {
+            repeated.planning.add(ns);
+            repeated.total.add(ns);
+        }
     }
 
     /// A number of the segments, summed up.

@@ -161,6 +161,36 @@ impl Index {
         Self::options().open(path)
     }
 
+    /// Whether this version reads the index in the directory `path`: false if an older or a newer one wrote it, of a format that
+    /// this one does not know. The error of [`open`](Self::open) then says which, and what to do.
+    ///
+    /// Opens the index and its segments, and reads no document.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// # let dir = std::env::temp_dir().join(format!("treepie-doc-compatible-{}", std::process::id()));
+    /// # let _ = std::fs::remove_dir_all(&dir);
+    ///
+    /// let index = Index::create(&dir, Schema::builder().text("title").build()?)?;
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// assert!(Index::is_compatible(&dir)?);
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open) and [`searcher`](Self::searcher), for everything but the version.
+    pub fn is_compatible(path: impl Into<PathBuf>) -> Result<bool> {
+        match Index::open(path).and_then(|index| index.searcher()) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::UnsupportedVersion => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens an index that was packed by [`to_image`](Self::to_image), where it lies: in memory, in the
     /// program itself by `include_bytes!`, or wherever else bytes come from. It cannot be written to.
     ///

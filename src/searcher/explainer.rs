@@ -98,6 +98,33 @@ impl<'a> Explainer<'a> {
         self.0.analyze()
     }
 
+    /// Analyzes the search several times, as [`analyze`](Self::analyze) does, and returns the plan of the run with the median time.
+    /// Its [`repeated`](ExplainTree::repeated), and `times` of each node and facet, have the least, the median and the most of all runs.
+    ///
+    /// Keeps the plans of all runs until the last has ended. No number of runs means one.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let tree = searcher.search(&searcher.parse("paris")?).explainer().repeat(5)?;
+    /// let total = tree.repeated.unwrap().total;
+    /// assert!(total.min_ns <= total.median_ns && total.median_ns <= total.max_ns);
+    /// assert_eq!(tree.total_ns, Some(total.median_ns));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`SearchBuilder::run`](super::SearchBuilder::run).
+    pub fn repeat(self, runs: u32) -> Result<ExplainTree> {
+        let runs = (0..runs.max(1)).map(|_| self.0.clone().analyze());
+        Ok(ExplainTree::of_runs(runs.collect::<Result<_>>()?))
+    }
+
     /// Answers the query, and shows how that very answer came about: the hits of [`run`](super::SearchBuilder::run) and the plan of
     /// [`analyze`](Self::analyze), of one run. Kept answers are not asked for, as nothing would have run.
     ///

@@ -233,11 +233,18 @@ mod tests {
         );
         let mut tree = search.analyze().unwrap();
         tree.facets[0].actual.as_mut().unwrap().time_ns = 1 << 40;
-        let remedy = |findings: Vec<crate::explain::Finding>| {
-            let slow = findings.into_iter().find(|finding| finding.rule == "slow facet");
-            slow.unwrap().remedy.unwrap()
+        let slow = |findings: Vec<crate::explain::Finding>| {
+            findings.into_iter().find(|finding| finding.rule == "slow facet").unwrap()
         };
+        let remedy = |findings| slow(findings).remedy.unwrap();
+        // Fewer values are had at once.
         assert!(remedy(tree.find_with(&searcher)).contains("a column (facet = true"));
+        assert!(!slow(tree.find_with(&searcher)).rebuild);
         assert!(!remedy(tree.find()).contains("column"));
+        tree.facets[0].limit = 10;
+        let column_alone = slow(tree.find_with(&searcher));
+        assert!(column_alone.rebuild, "{column_alone:?}");
+        tree.findings = vec![column_alone];
+        assert!(tree.to_string().contains("(needs a rebuild)"), "{tree}");
     }
 }

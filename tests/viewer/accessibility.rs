@@ -3,6 +3,7 @@
 use super::{browser::browser, compared, log, plans};
 use serde_json::Value;
 use std::{env, fs};
+use treepie::explain::HtmlPages;
 
 #[test]
 fn axe_finds_no_violations() {
@@ -27,6 +28,7 @@ fn axe_finds_no_violations() {
         (&compared(), "view=diff"),
         (&compared(), "side=other"),
         (&log(), "page=2"),
+        (&HtmlPages::new().to_html(), ""),
     ];
     let mut rules = 0;
     for theme in ["light", "dark"] {

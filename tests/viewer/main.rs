@@ -19,6 +19,7 @@ mod accessibility;
 mod browser;
 mod controls;
 mod data;
+mod opening;
 mod plans;
 mod screens;
 mod size;

@@ -14,7 +14,7 @@ use treepie::{Error, EstimateFrom};
 use crate::{
     commands,
     failure::{Failure, not_yet, usage, warn},
-    output::Color,
+    output::{Color, Output},
 };
 
 /// A command line, read.
@@ -42,6 +42,22 @@ pub(crate) struct Global {
         help_heading = "Everywhere"
     )]
     pub(crate) color: Color,
+    /// Do not start a pager.
+    ///
+    /// On a terminal, results that are longer than it go through $TREEPIE_PAGER, $PAGER or less; an empty name or cat
+    /// is none.
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Everywhere")]
+    pub(crate) no_pager: bool,
+}
+
+impl Global {
+    /// Standard output for results, which a pager shows where they are long.
+    pub(crate) fn output(self) -> Output {
+        match self.no_pager {
+            true => Output::new(self.color),
+            false => Output::paged(self.color),
+        }
+    }
 }
 
 /// Commands with their arguments: the enum that they are parsed into, and each alone.
@@ -68,9 +84,11 @@ commands! {
     "search": Search(search),
     "explain": Explain(explain),
     "inspect": Inspect(inspect),
+    "stats": Stats(stats),
     "verify": Verify(verify),
     "recover": Recover(recover),
     "salvage": Salvage(salvage),
+    "upgrade": Upgrade(upgrade),
     "merge": Merge(merge),
     "copy": Copy(copy),
     "delete": Delete(delete),
@@ -296,7 +314,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What estimates may read.
+/// Data that estimates may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EstimatesFrom {
     /// How many documents each term has.
@@ -477,7 +495,7 @@ mod tests {
             let [alone, among_all] = [alone, among_all].map(|it| it.render_long_help().to_string());
             assert_eq!(alone, among_all);
         }
-        for line in ["treepie index a.tp b --color", "treepie --color never plan view", "treepie"] {
+        for line in ["treepie index a.tp b --color", "treepie --color never plan diff", "treepie"] {
             let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let [alone, among_all] = [definition_for(&typed), definition()]
                 .map(|it| it.try_get_matches_from(&typed).unwrap_err().to_string());
@@ -485,7 +503,7 @@ mod tests {
         }
         let typed = ["treepie", "--color", "never", "search", "i", "q"].map(OsString::from);
         assert_eq!(definition_for(&typed).get_subcommands().count(), 1);
-        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 22);
+        assert_eq!(definition_for(&typed[..1]).get_subcommands().count(), 24);
     }
 
     #[test]

@@ -13,8 +13,8 @@ use tempfile::NamedTempFile;
 use treepie::{Error, ErrorKind};
 
 use crate::{
+    args::Global,
     failure::{Outcome, note, usage},
-    output::{Color, Output},
     terminal,
 };
 
@@ -165,10 +165,10 @@ impl Destination {
     }
 
     /// Writes all of it, and shows it where that was asked for. `extension` is what says which kind of file it is.
-    pub(crate) fn write(&self, text: &str, extension: &str, color: Color) -> Outcome<()> {
+    pub(crate) fn write(&self, text: &str, extension: &str, global: Global) -> Outcome<()> {
         let path = match &self.to {
             Place::StandardOutput => {
-                let mut out = Output::new(color);
+                let mut out = global.output();
                 out.write_all(text.as_bytes())?;
                 out.flush()?;
                 return Ok(());

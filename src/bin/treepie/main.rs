@@ -11,6 +11,7 @@ mod failure;
 mod input;
 mod markdown;
 mod output;
+mod pager;
 mod progress;
 mod relevance;
 mod slow;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::{
     cells,
     failure::{Exit, Outcome},
+    pager::Screen,
     terminal,
 };
 
@@ -81,18 +82,30 @@ fn is_utf8_terminal() -> bool {
 
 /// Standard output, locked and buffered; errors come back instead of ending the process.
 pub(crate) struct Output {
-    to: BufWriter<StdoutLock<'static>>,
+    to: Sink,
     color: bool,
     draws_blocks: bool,
 }
 
+/// Writer of an [`Output`].
+enum Sink {
+    Buffered(BufWriter<StdoutLock<'static>>),
+    Paged(Screen),
+}
+
 impl Output {
     pub(crate) fn new(color: Color) -> Self {
-        Output {
-            to: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
-            color: color.on(),
-            draws_blocks: is_utf8_terminal(),
+        let to = Sink::Buffered(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+        Output { to, color: color.on(), draws_blocks: is_utf8_terminal() }
+    }
+
+    /// Output that a pager shows if it is longer than the terminal. It ends with the first flush.
+    pub(crate) fn paged(color: Color) -> Self {
+        let mut out = Output::new(color);
+        if let Some(screen) = Screen::of_terminal() {
+            out.to = Sink::Paged(screen);
         }
+        out
     }
 
     /// A bar of so many columns for `n` of `most`: of blocks on a terminal that has them, otherwise of ASCII.
@@ -129,18 +142,24 @@ impl Output {
 
     /// One JSON value on one line.
     pub(crate) fn json_line(&mut self, value: &Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.to, value)?;
-        self.to.write_all(b"\n")
+        serde_json::to_writer(&mut *self, value)?;
+        self.write_all(b"\n")
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write(bytes)
+        match &mut self.to {
+            Sink::Buffered(to) => to.write(bytes),
+            Sink::Paged(to) => to.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        match &mut self.to {
+            Sink::Buffered(to) => to.flush(),
+            Sink::Paged(to) => to.flush(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Facets that take most of the time.
 
-use super::look::{Look, own_ns};
+use super::look::{Advice, Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
 use crate::explain::caption::by_level;
@@ -44,13 +44,16 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
 }
 
 /// What spares lists.
-fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<String> {
+fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     let mut parts = vec![];
-    if facts.has_column(&facet.field) == Some(false) {
+    let lacks_column = facts.has_column(&facet.field) == Some(false);
+    if lacks_column {
         parts.push("a column (facet = true in the schema), where each match is looked up");
     }
     if facet.limit >= LIMIT_LARGE {
         parts.push("fewer values, so that more terms cannot be among them");
     }
-    (!parts.is_empty()).then(|| parts.join("; or "))
+    // Fewer values are had at once.
+    let rebuild = lacks_column && parts.len() == 1;
+    (!parts.is_empty()).then(|| Advice { text: parts.join("; or "), rebuild })
 }

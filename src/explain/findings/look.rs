@@ -15,7 +15,7 @@ const SHARE_OF_MOST: u64 = 50;
 const OF_ONE_RULE_MAX: usize = 3;
 
 /// What can be done about a finding, where that is a question to an index; asked once it is clear that the finding is told.
-type Remedy<'t> = Box<dyn FnOnce(&dyn Facts) -> Option<String> + 't>;
+type Remedy<'t> = Box<dyn FnOnce(&dyn Facts) -> Option<Advice> + 't>;
 
 pub(super) struct Look<'t> {
     pub(super) tree: &'t ExplainTree,
@@ -90,13 +90,14 @@ impl<'t> Look<'t> {
     }
 
     /// The same, with a remedy that an index is asked for.
-    pub(super) fn add_asking(
+    pub(super) fn add_asking<A: Into<Advice>>(
         &mut self,
         ns: u64,
         finding: Finding,
-        remedy: impl FnOnce(&dyn Facts) -> Option<String> + 't,
+        remedy: impl FnOnce(&dyn Facts) -> Option<A> + 't,
     ) {
-        self.found.push((self.share(ns).unwrap_or(0), finding, Some(Box::new(remedy))));
+        let remedy: Remedy<'t> = Box::new(|facts| remedy(facts).map(Into::into));
+        self.found.push((self.share(ns).unwrap_or(0), finding, Some(remedy)));
     }
 
     /// Whether a word that no document has stands beside the same of another field that documents have.
@@ -119,13 +120,28 @@ impl<'t> Look<'t> {
                 continue;
             }
             if let Some(remedy) = remedy {
-                finding.remedy = remedy(self.facts);
+                let advice = remedy(self.facts);
+                finding.rebuild = advice.as_ref().is_some_and(|advice| advice.rebuild);
+                finding.remedy = advice.map(|advice| advice.text);
             }
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
         }
         findings
+    }
+}
+
+/// Remedy that an index knows.
+pub(super) struct Advice {
+    pub(super) text: String,
+    /// Whether it needs an index that is built anew.
+    pub(super) rebuild: bool,
+}
+
+impl From<String> for Advice {
+    fn from(text: String) -> Self {
+        Advice { text, rebuild: false }
     }
 }
 

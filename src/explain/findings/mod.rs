@@ -37,6 +37,8 @@ pub struct Finding {
     pub message: String,
     /// What can be done about it, if anything.
     pub remedy: Option<String>,
+    /// Whether the remedy needs an index that is built anew.
+    pub rebuild: bool,
 }
 
 /// How much a [`Finding`] matters.

@@ -131,6 +131,7 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
                 .to_owned()
         });
         let finding = Finding::new("everything is sorted", look.severity(ns), message);
+        let finding = Finding { rebuild: remedy.is_some(), ..finding };
         look.add(ns, finding.of_node(root).remedy_if(remedy));
     }
     if let Some(counts) =

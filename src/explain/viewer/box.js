@@ -22,11 +22,14 @@ function boxOf(view, item) {
   }
   const { app, plan } = view;
   const { entry } = item;
+  const isPhase = !isOfPlan(entry);
   const { metric } = app.state;
   const chosen = entry === app.chosen();
   const unfolded = plan.unfolded.has(entry);
-  const value = entry.own[metric];
-  const share = shareOf(plan, entry, metric);
+  // Planning is nothing but its phases.
+  const sums = isPhase ? entry.below : entry.own;
+  const value = sums[metric];
+  const share = shareOf(plan, entry, metric, sums);
   const verdict = app.verdictOf(entry);
   const change = app.changeOf(entry);
   const classes = [
@@ -64,7 +67,7 @@ function boxOf(view, item) {
       { class: "head" },
       verdict && el("span", { class: "verdict" }, VERDICTS[verdict].mark),
       change && CHANGES[change].mark && el("span", { class: "change" }, CHANGES[change].mark),
-      el("b", {}, foreign(entry.operator, 28, false)),
+      el("b", { title: meaningOf(isPhase ? "word" : "operator", entry.operator) }, foreign(entry.operator, 28, false)),
       el(
         "span",
         { class: "value" },
@@ -74,8 +77,14 @@ function boxOf(view, item) {
           : "",
       ),
     ),
-    el("div", { class: "label" }, foreign(entry.label || entry.algorithm, 90, false)),
-    el(
+    !isPhase &&
+      el(
+        "div",
+        { class: "label", title: entry.label ? null : meaningOf("algorithm", entry.algorithm) },
+        foreign(entry.label || entry.algorithm, 90, false),
+      ),
+    !isPhase &&
+      el(
       "div",
       { class: "foot" },
       numbersOf(entry),
@@ -107,7 +116,7 @@ function numbersOf(entry) {
     return entry.data.terms > 0 && el("span", { class: "badge" }, `${short(entry.data.terms)} terms`);
   const { estimate, actual } = entry;
   if (!estimate) return null;
-  const exact = estimate.lower === estimate.upper;
+  const exact = isExact(estimate);
   const expected = `${exact ? "=" : "≈"} ${short(estimate.documents)}`;
   const way = direction(entry);
   const bad =
@@ -155,17 +164,40 @@ function percentOf(share) {
   return share === null ? "0%" : `${Math.max(share > 0 ? 0.5 : 0, Math.min(1, share) * 100).toFixed(1)}%`;
 }
 
-/** Bounds as a line, the estimate as a stroke on it, and what came as a dot; logarithmic from 0 to `most` documents. */
-function whisker(entry, most, width, height) {
+/** Powers of ten up to `most` with their places, those at the ends first where there is no room for all. */
+function axisOf(x, most, width, height) {
+  const last = Math.floor(Math.log10(Math.max(1, most)));
+  const step = Math.max(1, Math.ceil(((last + 2) * 34) / width));
+  const ticks = [0];
+  for (let power = 0; power <= last; power += step) ticks.push(10 ** power);
+  return ticks.map((n) => [
+    svg("path", { class: "tick", d: `M${x(n)} ${height - AXIS}V${height - AXIS + 4}` }),
+    svg(
+      "text",
+      { x: x(n), y: height - 2, class: "tick", "text-anchor": n === 0 ? "start" : x(n) > width - 20 ? "end" : "middle" },
+      short(n).replace(".00", ""),
+    ),
+  ]);
+}
+
+/** Height of an axis below what it measures. */
+const AXIS = 18;
+
+/** Bounds as a line, the estimate as a stroke on it, and what came as a dot; logarithmic from 0 to `most` documents,
+ * with an axis where there is room for one. */
+function whisker(entry, most, width, height, axis = false) {
   const { estimate, actual } = entry;
   const x = (n) => 4 + ((width - 8) * Math.log10(1 + Math.max(0, n))) / Math.log10(1 + most);
-  const y = height / 2;
-  const words = `bounds ${grouped(estimate.lower)} to ${grouped(estimate.upper)}, estimate ${grouped(estimate.documents)}${actual ? `, actual ${grouped(actual.documents)}` : ""}`;
+  const y = (axis ? height - AXIS : height) / 2;
+  const hasBounds = estimate.lower !== undefined;
+  const bounds = hasBounds ? `bounds ${grouped(estimate.lower)} to ${grouped(estimate.upper)}, ` : "";
+  const words = `${bounds}estimate ${grouped(estimate.documents)}${actual ? `, actual ${grouped(actual.documents)}` : ""}`;
   return svg(
     "svg",
     { class: "whisker", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words },
     svg("title", {}, words),
-    svg("path", {
+    axis && axisOf(x, most, width, height),
+    hasBounds && svg("path", {
       class: "bounds",
       d: `M${x(estimate.lower)} ${y - 3}V${y + 3}M${x(estimate.lower)} ${y}H${x(estimate.upper)}M${x(estimate.upper)} ${y - 3}V${y + 3}`,
     }),

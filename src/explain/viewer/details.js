@@ -1,6 +1,6 @@
 // All that is known of the chosen entry.
 
-const LARGE = { width: 300, height: 28 };
+const LARGE = { width: 300, height: 46 };
 
 /** Windows that a container map shows one by one; of more, several share a cell. */
 const CELLS = 512;
@@ -14,12 +14,13 @@ function showDetails(app, host) {
   }
   const { plan, state } = app;
   const verdict = app.verdictOf(entry);
+  const isPhase = !isOfPlan(entry);
   refill(
     host,
     el(
       "h2",
       { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
-      foreign(entry.operator),
+      explained(isPhase ? "word" : "operator", entry.operator),
       " ",
       el("code", { class: "faint" }, foreign(entry.id, 40, false)),
     ),
@@ -33,7 +34,8 @@ function showDetails(app, host) {
         verdict === "matched" && entry.label.startsWith("NOT ") && ", which must not be",
       ),
     pairs([
-      entry.algorithm && ["algorithm", foreign(entry.algorithm)],
+      isPhase && entryFor("word", entry.operator) && ["means", entryFor("word", entry.operator).meaning],
+      entry.algorithm && ["algorithm", explained("algorithm", entry.algorithm)],
       entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
       entry.data.predicate &&
         entry.data.predicate !== entry.label && ["answers", el("code", {}, foreign(entry.data.predicate))],
@@ -50,6 +52,7 @@ function showDetails(app, host) {
     ),
     section("Segments", segmentsOf(app, entry, state.metric)),
     section("Containers", containerMaps(app, entry)),
+    wordsOf(entry),
   );
 }
 
@@ -81,20 +84,20 @@ function documentsOf(app, entry) {
   }
   if (!estimate) return [];
   const way = direction(entry);
-  const exact = estimate.lower === estimate.upper;
+  const exact = isExact(estimate);
   return [
-    whisker(entry, Math.max(1, estimate.upper, actual?.documents ?? 0), LARGE.width, LARGE.height),
+    whisker(entry, Math.max(1, estimate.upper ?? estimate.documents, actual?.documents ?? 0), LARGE.width, LARGE.height, true),
     pairs([
       ["estimate", `${exact ? "exactly " : ""}${grouped(estimate.documents)}`],
-      !exact && ["never fewer, never more", `${grouped(estimate.lower)} … ${grouped(estimate.upper)}`],
-      ["known from", foreign(estimate.source || "nothing that it says")],
+      !exact && estimate.lower !== undefined && ["never fewer, never more", `${grouped(estimate.lower)} … ${grouped(estimate.upper)}`],
+      ["known from", explained("source", estimate.source || "nothing that it says")],
       actual && ["actual", `${grouped(actual.documents)}${actual.complete === false ? " until it stopped" : ""}`],
       entry.qError !== null && ["q-error", `${factor(entry.qError)}${way ? `, ${way.words}` : ""}`],
     ]),
   ];
 }
 
-/** Every counter that the plan has, known here or not: objects within as names with a dot. */
+/** Every counter that the plan has and that is not 0, known here or not: objects within as names with a dot. */
 function counters(plan, entry) {
   const { actual } = entry;
   if (!actual) return [el("p", { class: "faint" }, "Not run: --analyze runs the query and counts.")];
@@ -109,12 +112,15 @@ function counters(plan, entry) {
         ],
       ]);
       if (entry.children.length > 0) list.push(["with its inputs", time(entry.below.time)]);
-    } else if (name === "bytes read") list.push([name, bytes(value)]);
+    } else if (value === 0) return;
+    else if (name === "bytes read") list.push([name, bytes(value)]);
     else if (name === "documents" || name.endsWith("thresholds")) return;
-    else if (value === true) list.push([name, "yes"]);
+    else if (value === true) {
+      if (name !== "complete") list.push([name, "yes"]);
+    }
     else if (value === false) {
       if (name === "complete") list.push([name, "no: something stopped it before it had seen everything"]);
-    } else if (typeof value === "number") list.push([name, grouped(value)]);
+    } else if (typeof value === "number") list.push([explainedName(name), grouped(value)]);
     else if (typeof value === "string") list.push([name, foreign(value)]);
     else if (value && typeof value === "object" && !Array.isArray(value))
       for (const [inner, v] of Object.entries(value)) add(`${name}: ${spaced(inner)}`, v);
@@ -177,7 +183,7 @@ function decisionItem(decision) {
       {},
       el("span", { class: "verdict" }, decision.accepted ? "✓" : "✗"),
       " ",
-      el("b", {}, foreign(decision.rule)),
+      el("b", {}, explained("rule", decision.rule)),
       el("span", { class: "faint" }, decision.accepted ? " taken: " : " not taken: "),
       foreign(decision.reason ?? ""),
     ),

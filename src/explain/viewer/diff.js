@@ -51,12 +51,22 @@ function changesOf(app, entry) {
   );
 }
 
+/** `8.61 × slower`, red; faster is green, and what is within a tenth is neither. */
+function verdictOfTimes(before, after) {
+  if (!(before > 0 && after > 0)) return el("p", { class: "verdict-of-times faint" }, "→");
+  const times = Math.max(before, after) / Math.min(before, after);
+  if (times < 1.1) return el("p", { class: "verdict-of-times faint" }, "about as fast");
+  const word = after > before ? "slower" : "faster";
+  return el("p", { class: `verdict-of-times ${word}` }, `${digits(times)} × ${word}`);
+}
+
 class DiffView {
   constructor(app, host) {
     this.app = app;
     this.all = el("input", { type: "checkbox", onchange: () => this.show() });
     this.body = el("tbody");
     this.whole = el("div");
+    this.heads = el("div", { class: "sides" });
     this.more = button("", () => this.add(), { class: "link" });
     this.summary = el("span", { class: "faint" });
     host.replaceChildren(
@@ -69,7 +79,7 @@ class DiffView {
       el(
         "div",
         { class: "scroller", tabindex: 0, role: "region", "aria-label": "Differences, scrolls" },
-        this.whole,
+        this.heads,
         el(
           "table",
           { class: "diff", "aria-label": "Differences" },
@@ -87,8 +97,30 @@ class DiffView {
           this.body,
         ),
         this.more,
+        this.whole,
       ),
     );
+  }
+
+  /** Both plans at a glance, and how much slower or faster the second is. */
+  showHeads() {
+    const [before, after] = ["plan", "other"].map((side) => this.app.planOf(side)?.tree);
+    if (!after) return;
+    const side = (name, tree) =>
+      el(
+        "section",
+        { class: "side", "aria-label": name },
+        el("h3", {}, name),
+        el("p", {}, el("code", {}, foreign(tree.query ?? "", 300))),
+        el(
+          "p",
+          {},
+          el("b", {}, tree.total_ns === undefined ? "not run" : time(tree.total_ns)),
+          tree.planning_ns > 0 && el("span", { class: "faint" }, ` planning ${time(tree.planning_ns)}`),
+          el("span", { class: "faint" }, ` ${count(tree.findings?.length ?? 0, "finding")}`),
+        ),
+      );
+    refill(this.heads, side("before", before), verdictOfTimes(before.total_ns, after.total_ns), side("after", after));
   }
 
   show() {
@@ -113,6 +145,7 @@ class DiffView {
               : "This page has two plans, but nothing that compares them.",
           ),
     );
+    this.showHeads();
     this.body.replaceChildren();
     if (this.list.length === 0 && diff)
       this.body.append(el("tr", {}, el("td", { colspan: 4, class: "faint" }, "No node differs.")));
@@ -138,6 +171,13 @@ class DiffView {
         { class: "indented", style: indent },
         this.app.link(entry, `${entry.operator} ${cut(entry.label, 60)[0]}`, which),
         el("code", { class: "faint" }, ` ${visible(cut(entry.id, 30)[0])}`),
+        entry.actual &&
+          el(
+            "div",
+            { class: "faint" },
+            time(entry.own.time ?? 0),
+            entry.actual.documents !== undefined && `, ${count(entry.actual.documents, "document")}`,
+          ),
       );
     };
     return el(

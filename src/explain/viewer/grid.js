@@ -58,7 +58,7 @@ class GridView {
   show() {
     const { app, sorted } = this;
     const column = this.columns[sorted.by];
-    this.list = app.plan.entries.filter((entry) => !this.onlyFound.checked || !app.matches || app.matches.has(entry));
+    this.list = app.plan.entries.filter(isOfPlan).filter((entry) => !this.onlyFound.checked || !app.matches || app.matches.has(entry));
     const keys = new Map(this.list.map((entry) => [entry, column.of(entry)]));
     const compare = (a, b) => (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : a - b);
     // What has no value stands last either way.
@@ -82,7 +82,7 @@ class GridView {
       }),
     );
     this.table.setAttribute("aria-rowcount", String(this.list.length + 1));
-    this.summary.textContent = `${grouped(this.list.length)} of ${count(app.plan.entries.length, "node")}`;
+    this.summary.textContent = `${grouped(this.list.length)} of ${count(app.plan.entries.filter(isOfPlan).length, "node")}`;
     this.rows.reset(this.list.length);
   }
 

@@ -3,7 +3,7 @@
 // drawings of trees", 1981). Outlines are kept from the deepest level up and merged into the deeper one, so that the
 // work is linear in the number of boxes.
 
-const BOX = { width: 232, height: 84, gap: 14, column: 300, ghost: 32 };
+const BOX = { width: 232, height: 84, gap: 14, column: 276, ghost: 32, phase: 44 };
 const OUTLINE = { indent: 22, row: 92 };
 
 /**
@@ -30,7 +30,8 @@ function tidy(items) {
     } else {
       const { top, bottom, shift } = item.outline;
       item.origin = size.height - shift - least(top);
-      size.height += greatest(bottom) - least(top) + 3 * BOX.gap;
+      // What is no part of the plan stands close together.
+      size.height += greatest(bottom) - least(top) + (item.height < BOX.height ? 1 : 3) * BOX.gap;
     }
     item.x = (item.parent ? item.parent.level + 1 : 0) * BOX.column;
     item.level = item.parent ? item.parent.level + 1 : 0;

@@ -99,6 +99,14 @@ class App {
     return this.plan.sum.time > 0 ? "time" : "documents";
   }
 
+  /** Chooses what is looked at first: what differs, of two plans, and the document that a plan was made for. */
+  chooseFirst() {
+    if (location.hash.length > 1) return;
+    if (this.page.other) this.state.view = "diff";
+    const documents = this.plan.tree.documents ?? [];
+    if (documents.length === 1) this.state.doc = String(documents[0].doc);
+  }
+
   /** Takes what the address says, as far as there is such a thing, and says what there is not. */
   readAddress() {
     const parts = new URLSearchParams(location.hash.slice(1));
@@ -152,6 +160,7 @@ class App {
       showPages(this, byId("pages"));
       showTotals(this, byId("totals"));
       showQuestion(this, byId("question"));
+      showWhyEmpty(this, byId("why-empty"));
       showFindings(this, byId("findings-list"));
       showCopies(this);
       showMetrics(this);
@@ -363,16 +372,33 @@ function start() {
   startMenu();
   startHelp();
   try {
-    const app = new App(readData(byId("data").textContent));
-    app.readAddress();
-    app.draw();
-    startControls(app);
-    app.view.reveal?.();
+    const pages = readData(byId("data").textContent);
+    if (pages.length > 0) open(pages);
+    else startEmpty();
   } catch (error) {
     fail(error);
     return;
   }
   performance.mark("drawn");
+}
+
+function open(pages) {
+  const app = new App(pages);
+  app.readAddress();
+  app.chooseFirst();
+  app.draw();
+  startControls(app);
+  app.view.reveal?.();
+}
+
+/** Waits for a plan; the page for it is there when there is one. */
+function startEmpty() {
+  document.body.classList.add("empty");
+  document.title = "treepie plan";
+  askForPlans((pages) => {
+    document.body.classList.remove("empty");
+    open(pages);
+  });
 }
 
 start();

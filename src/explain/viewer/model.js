@@ -1,5 +1,6 @@
 // The plan as the views want it: one flat list, parents first, with sums over what is below each entry.
-// Facets are entries, too: they follow the nodes of the plan, with ids of their own (`facet.0`).
+// Facets are entries, too: they follow the nodes of the plan, with ids of their own (`facet.0`). So are the phases of
+// planning and the time that is nobody's (`planning`, `planning.bind`, `other`), so that all time is in some box.
 
 /** The version of the page's data that this viewer reads, up to the point. */
 const DATA_VERSION = "0";
@@ -46,8 +47,8 @@ function readData(text) {
   if (typeof data.version !== "string") throw problem("this page's data: version", "a text", data.version);
   if (data.version.split(".")[0] !== DATA_VERSION)
     throw problem("this page's data: version", `${DATA_VERSION}.…`, data.version);
-  if (!Array.isArray(data.pages) || data.pages.length === 0)
-    throw problem("this page's data: pages", "an array of at least one page", data.pages);
+  if (!Array.isArray(data.pages)) throw problem("this page's data: pages", "an array of pages", data.pages);
+  readGlossary(data.glossary);
   return data.pages;
 }
 
@@ -76,10 +77,57 @@ function readPlan(tree, where) {
       todo.push({ kind: next.kind, data: below[at], id: `${entry.id}.${at}`, parent: entry, depth: next.depth + 1 });
     }
   }
+  addPhases(tree, entries);
   const plan = { tree, entries, roots: entries.filter((entry) => !entry.parent), byId: new Map() };
   for (const entry of entries) plan.byId.set(entry.id, entry);
   sumUp(plan);
   return plan;
+}
+
+/** Adds the phases of planning, and the time that neither they nor any node or facet took. */
+function addPhases(tree, entries) {
+  const add = (id, operator, ns, parent) => {
+    const entry = phaseEntry(id, operator, ns, parent);
+    entry.at = entries.length;
+    entries.push(entry);
+    if (parent) parent.children.push(entry);
+    return entry;
+  };
+  const phases = Object.entries(tree.planning ?? {}).filter(([, ns]) => ns > 0);
+  const ofPhases = phases.reduce((sum, [, ns]) => sum + ns, 0);
+  if (tree.planning_ns > 0) {
+    const planning = add("planning", "Planning", Math.max(0, tree.planning_ns - ofPhases), null);
+    for (const [name, ns] of phases) {
+      const phase = name.replace(/_ns$/, "");
+      add(`planning.${phase}`, spaced(phase), ns, planning);
+    }
+  }
+  if (tree.rest_ns > 0) add("other", "Other", tree.rest_ns, null);
+}
+
+function phaseEntry(id, operator, ns, parent) {
+  return {
+    kind: "phase",
+    id,
+    operator,
+    label: id === "other" ? "in no node: fetching hits, waiting for the processor" : "",
+    algorithm: "",
+    estimate: null,
+    actual: { time_ns: ns },
+    qError: null,
+    decisions: [],
+    segments: [],
+    windows: [],
+    data: {},
+    parent,
+    depth: parent ? 1 : 0,
+    children: [],
+  };
+}
+
+/** Whether an entry is a part of the plan, and not of what the search took besides. */
+function isOfPlan(entry) {
+  return entry.kind !== "phase";
 }
 
 function nodeEntry(data, { id, parent, depth }, place) {
@@ -145,8 +193,7 @@ function sumUp(plan) {
   plan.nodes = { ...plan.sum };
   if (plan.sum.time !== undefined) {
     // Shares are of the whole time, also of what is in no node.
-    const measured = plan.sum.time + Number(plan.tree.planning_ns ?? 0);
-    plan.sum.time = Math.max(measured, Number(plan.tree.total_ns ?? 0));
+    plan.sum.time = Math.max(plan.sum.time, Number(plan.tree.total_ns ?? 0));
   }
   for (const entry of plan.entries.toReversed()) {
     if (!entry.parent) continue;
@@ -194,12 +241,17 @@ const METRICS = {
 };
 
 /** How long a bar is for an entry, from 0 to 1: its share of the whole, or of the largest. */
-function shareOf(plan, entry, metric) {
-  const value = entry.own[metric];
+function shareOf(plan, entry, metric, sums = entry.own) {
+  const value = sums[metric];
   if (value === null) return null;
   if (metric === "q-error") return Math.min(1, Math.log10(Math.max(1, value)) / 3);
   const whole = METRICS[metric].adds ? plan.sum[metric] : plan.max[metric];
   return whole > 0 ? value / whole : 0;
+}
+
+/** Whether an estimate is known to be right; of some plans there are no bounds. */
+function isExact({ lower, upper }) {
+  return lower !== undefined && lower === upper;
 }
 
 /** Which way an estimate was off, as a mark and in words. */

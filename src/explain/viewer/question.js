@@ -19,10 +19,14 @@ const PARTS_SHOWN = 200;
 function showPages(app, host) {
   host.hidden = app.pages.length < 2;
   if (host.hidden) return;
-  const slowest = Math.max(1, ...app.pages.map((page) => page.plan?.total_ns ?? 0));
+  // What a log says a search took comes first; a plan of it was run again.
+  const isLog = app.pages.some((page) => page.took_ns !== undefined);
+  const slowest = Math.max(1, ...app.pages.map((page) => page.took_ns ?? page.plan?.total_ns ?? 0));
+  const shown = (ns) => (ns === undefined ? "" : time(ns));
   const item = (page, at) => {
     const chosen = at === app.state.page;
     const total = page.plan?.total_ns;
+    const first = page.took_ns ?? total;
     return el(
       "li",
       {},
@@ -37,15 +41,23 @@ function showPages(app, host) {
           },
         },
         el("span", { class: "page-title" }, foreign(page.title ?? page.plan?.query ?? "", 120, false)),
-        el("span", { class: "n" }, total === undefined ? "" : time(total)),
-        el("span", { class: "meter" }, el("i", { style: { "--share": percentOf((total ?? 0) / slowest) } })),
+        el("span", { class: "n" }, isLog && el("span", { class: "away" }, "took "), shown(first)),
+        isLog && el("span", { class: "n faint" }, el("span", { class: "away" }, "run again "), shown(total)),
+        el("span", { class: "meter" }, el("i", { style: { "--share": percentOf((first ?? 0) / slowest) } })),
       ),
     );
   };
   const old = host.querySelector("ol");
   const top = old?.scrollTop ?? 0;
   const list = el("ol", { tabindex: 0, "aria-label": "Queries" }, app.pages.map(item));
-  refill(host, el("h2", {}, count(app.pages.length, "query").replace("querys", "queries")), list);
+  const heads = ["", "took", "run again", ""].map((head) => el("span", { class: "n" }, head));
+  host.classList.toggle("of-log", isLog);
+  refill(
+    host,
+    el("h2", {}, count(app.pages.length, "query").replace("querys", "queries")),
+    isLog && el("div", { class: "heads faint", "aria-hidden": "true" }, heads),
+    list,
+  );
   list.scrollTop = top;
   if (!old) list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
@@ -66,10 +78,19 @@ function showTotals(app, host) {
     host,
     tree.total_ns === undefined
       ? el("span", { class: "badge" }, "plan only, not run")
-      : el("b", {}, time(tree.total_ns)),
+      : [
+          app.page.took_ns !== undefined && el("b", {}, `took ${time(app.page.took_ns)}`),
+          el(app.page.took_ns === undefined ? "b" : "span", {}, app.page.took_ns === undefined ? "" : "run again ", time(tree.total_ns)),
+        ],
+    tree.repeated &&
+      el(
+        "span",
+        {},
+        `${count(tree.repeated.runs, "run")}: ${time(tree.repeated.total.min_ns)} to ${time(tree.repeated.total.max_ns)}`,
+      ),
     tree.planning_ns > 0 && el("span", {}, `planning ${time(tree.planning_ns)}${phasesOf(tree)}`),
     tree.rest_ns > 0 && el("span", {}, `other ${time(tree.rest_ns)}`),
-    el("span", {}, count(entries.length, "node")),
+    el("span", {}, count(entries.filter(isOfPlan).length, "node")),
     segments.length > 0 &&
       el("span", {}, `${count(documents, "document")} in ${count(segments.length, "segment")}, ${bytes(size)}`),
   );
@@ -99,6 +120,62 @@ function showQuestion(app, host) {
   );
 }
 
+/** Conditions that no document meets together, and what each does to the others. */
+function showWhyEmpty(app, host) {
+  const why = app.page.why_empty;
+  if (!why) {
+    refill(host);
+    return;
+  }
+  const clauses = listAt(why.clauses, "why_empty: clauses");
+  const conflict = new Set(listAt(why.conflict, "why_empty: conflict"));
+  const similar = (clause) =>
+    listAt(clause.unknown, "why_empty: unknown").flatMap((unknown) =>
+      listAt(unknown.similar, "why_empty: similar").map((word) => `${word.term} (${grouped(word.documents)})`),
+    );
+  const row = (clause, at) =>
+    el(
+      "tr",
+      { class: conflict.has(at) ? "in-conflict" : null },
+      el("th", { scope: "row" }, el("code", {}, foreign(clause.clause, 200))),
+      el("td", { class: "n" }, grouped(clause.matches)),
+      el("td", { class: "n" }, grouped(clause.matches_without)),
+      el(
+        "td",
+        {},
+        conflict.has(at) && el("span", { class: "badge bad" }, conflict.size > 1 ? "in conflict" : "no document"),
+        clause.reason && [" ", foreign(clause.reason, 300)],
+        similar(clause).length > 0 && [" like it are ", foreign(similar(clause).join(", "), 200)],
+      ),
+    );
+  const said =
+    why.matches > 0
+      ? `${count(why.matches, "document")} match`
+      : conflict.size > 1
+        ? `Nothing matches: no document meets these ${conflict.size} conditions together`
+        : "Nothing matches";
+  refill(
+    host,
+    el("h2", {}, said),
+    el(
+      "table",
+      { class: "ways" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ["condition", "documents alone", "matches without it", ""].map((head, at) =>
+            head ? el("th", { scope: "col", class: at === 1 || at === 2 ? "n" : null }, head) : el("td"),
+          ),
+        ),
+      ),
+      el("tbody", {}, clauses.map(row)),
+    ),
+  );
+}
+
 function findingText(finding) {
   const { mark, words } = SEVERITIES[finding.severity] ?? SEVERITIES.note;
   return [
@@ -110,6 +187,10 @@ function findingText(finding) {
     ),
     foreign(finding.message ?? ""),
     finding.remedy && el("span", { class: "remedy" }, " → ", foreign(finding.remedy)),
+    finding.rebuild === true && [
+      " ",
+      el("span", { class: "badge fair", title: "Documents have to be indexed anew for this" }, "rebuild needed"),
+    ],
   ];
 }
 

@@ -8,18 +8,34 @@ const INPUTS_SHOWN = 40;
 const SMALL_PLAN = 60;
 /** Plans of more boxes are printed as far as they are in sight. */
 const PRINTED_WHOLE = 500;
+/** Parts that take less of the time than this are folded at first, in plans of more nodes than fit without that. */
+const SMALL_SHARE = 0.01;
+const FOLDED_FROM = 10;
+/** The smallest zoom that a plan opens with: of what is larger, a part is in sight, and can be read. */
+const FIRST_ZOOM_LEAST = 0.65;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5];
 
-/** Which nodes of a plan are unfolded, and of which all inputs are shown. */
-function unfoldFirst(plan) {
+/** Whether next to nothing of the time went into an entry and all below it. */
+function isSmall(plan, entry) {
+  return entry.depth > 0 && plan.sum.time > 0 && (entry.below.time ?? 0) < SMALL_SHARE * plan.sum.time;
+}
+
+/** Which nodes of a plan are unfolded, and of which all inputs are shown. Planning is one box at first. */
+function unfoldFirst(plan, foldsSmall) {
   plan.unfolded = new Set();
   plan.whole = new Set();
+  plan.foldedAsSmall = 0;
   let shown = plan.roots.length;
   const todo = [...plan.roots];
   for (let at = 0; at < todo.length; at++) {
     const entry = todo[at];
     const inputs = entry.children.slice(0, INPUTS_SHOWN);
     if (inputs.length === 0 || shown + inputs.length > UNFOLDED) continue;
+    if (!isOfPlan(entry)) continue;
+    if (foldsSmall && isSmall(plan, entry)) {
+      plan.foldedAsSmall += 1;
+      continue;
+    }
     plan.unfolded.add(entry);
     shown += inputs.length;
     todo.push(...inputs);
@@ -74,7 +90,7 @@ class TreeView {
         button("Unfold all", () =>
           this.again(() => this.plan.entries.forEach((entry) => this.plan.unfolded.add(entry))),
         ),
-        button("Fold", () => this.again(() => unfoldFirst(this.plan))),
+        button("Fold", () => this.again(() => this.unfoldFirst())),
         button("−", () => this.zoomBy(-1), { "aria-label": "Smaller" }),
         button("+", () => this.zoomBy(1), { "aria-label": "Larger" }),
         button("Fit", () => this.fit()),
@@ -90,9 +106,10 @@ class TreeView {
   show() {
     const { plan, state } = this.app;
     const chosen = plan.byId.get(state.node);
-    if (plan !== this.plan) {
+    const isNew = plan !== this.plan;
+    if (isNew) {
       this.plan = plan;
-      if (!plan.unfolded) unfoldFirst(plan);
+      if (!plan.unfolded) this.unfoldFirst();
       this.ghosts = plan.entries.length <= SMALL_PLAN;
       this.ghostBox.checked = this.ghosts;
       this.stale = true;
@@ -102,11 +119,28 @@ class TreeView {
       this.stale = true;
     }
     if (this.stale) this.layOut();
+    if (isNew && !this.compact) this.fitFirst();
     const metric = METRICS[state.metric];
-    this.legend.textContent = `bars: ${metric.name}${state.metric === "q-error" ? ", 1 to 1,000" : metric.adds ? ", share of the whole" : ", of the most"}; lines: documents`;
+    this.legend.textContent = `bars: ${metric.name}${state.metric === "q-error" ? ", 1 to 1,000" : metric.adds ? ", share of the whole" : ", of the most"}; lines: documents${plan.foldedAsSmall > 0 ? "; what takes under 1 % of the time is folded" : ""}`;
     for (const box of this.boxes.values()) box.remove();
     this.boxes.clear();
     this.drawNow();
+  }
+
+  /** Fits the plan where it can be read then; without the ways that were not taken if there is no room for them. */
+  fitFirst() {
+    if (this.ghosts && this.zoomThatFits() < FIRST_ZOOM_LEAST) {
+      this.ghosts = this.ghostBox.checked = false;
+      this.layOut();
+    }
+    this.setZoom(Math.max(FIRST_ZOOM_LEAST, this.zoomThatFits()));
+  }
+
+  unfoldFirst() {
+    const { app, plan } = this;
+    // Documents and differences are looked for in all nodes.
+    const isLookedThrough = app.page.diff || (plan.tree.documents ?? []).length > 0;
+    unfoldFirst(plan, !isLookedThrough && plan.entries.filter(isOfPlan).length > FOLDED_FROM);
   }
 
   /** Changes what is shown and draws it. */
@@ -135,7 +169,8 @@ class TreeView {
         add(other, parent);
         continue;
       }
-      const item = add({ key: entry.id, entry, height: BOX.height }, parent);
+      const height = entry.kind === "phase" ? BOX.phase : BOX.height;
+      const item = add({ key: entry.id, entry, height }, parent);
       this.itemOf.set(entry, item);
       // The last to be put there is drawn first: inputs, then what stands for more of them, then ways not taken.
       if (this.ghosts)
@@ -164,6 +199,8 @@ class TreeView {
     const margin = 24;
     this.sizer.style.width = this.size.width * zoom + margin + "px";
     this.sizer.style.height = this.size.height * zoom + margin + "px";
+    // What is low leaves no white below it.
+    this.scroller.style.setProperty("--room", Math.max(240, this.size.height * zoom + 3 * margin) + "px");
     this.canvas.style.transform = this.links.style.transform = `scale(${zoom})`;
   }
 
@@ -173,10 +210,15 @@ class TreeView {
     this.drawNow();
   }
 
-  fit() {
+  /** The largest zoom up to 1 at which all is in sight. */
+  zoomThatFits() {
+    this.scroller.style.removeProperty("--room");
     const { clientWidth, clientHeight } = this.scroller;
-    const wanted = Math.min((clientWidth - 60) / this.size.width, (clientHeight - 60) / this.size.height, 1);
-    this.setZoom(Math.max(ZOOMS[0], wanted));
+    return Math.min((clientWidth - 60) / this.size.width, (clientHeight - 60) / this.size.height, 1);
+  }
+
+  fit() {
+    this.setZoom(Math.max(ZOOMS[0], this.zoomThatFits()));
     this.scroller.scrollTo(0, 0);
     this.drawNow();
   }
@@ -240,7 +282,7 @@ class TreeView {
       : `M${from.x + BOX.width} ${y1}C${from.x + BOX.width + 34} ${y1} ${item.x - 34} ${y2} ${item.x} ${y2}`;
     return svg("path", {
       d,
-      class: entry ? `link${entry.actual ? "" : " planned"}` : "link ghost",
+      class: entry ? `link${entry.kind === "phase" ? " ghost" : entry.actual ? "" : " planned"}` : "link ghost",
       "stroke-width": width.toFixed(2),
     });
   }

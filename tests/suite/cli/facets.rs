@@ -59,7 +59,7 @@ fn facets_lie_within_facets() {
         .fails_with(&["--facet brand/color", "a facet to look into, as --facet brand"]);
     search(&["--top-hits", "brand"]).fails_with(&["reading --top-hits brand"]);
     let within = ["--facet", "brand", "--top-hits", "brand", "--limit", "0", "--format", "tsv"];
-    search(&within).fails_with(&["--top-hits prints with --format text or json only"]);
+    search(&within).fails_with(&["--top-hits prints with --format text, compact or json only"]);
     let rows =
         search(&["--limit", "0", "--format", "tsv", "--facet", "brand", "--facet", "brand/color"]);
     assert_eq!(

@@ -19,7 +19,7 @@ const LANGUAGE: &str = "# Query language\n";
 const COUNTS: &str = "# Facets and orders\n";
 const SHAPES: &str = "# JSON\n";
 /// Options that every command has.
-const EVERYWHERE: [&str; 3] = ["--help", "--quiet", "--color"];
+const EVERYWHERE: [&str; 4] = ["--help", "--quiet", "--color", "--no-pager"];
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/docs/llms.txt")

@@ -16,6 +16,7 @@ mod kept_values;
 mod llms;
 mod measure;
 mod plans;
+mod printed;
 mod records;
 mod remembered;
 mod requests;
@@ -23,6 +24,7 @@ mod round_trip;
 mod search;
 mod slow;
 mod typing;
+mod upgrade;
 mod what_if;
 mod why_empty;
 

@@ -40,8 +40,7 @@ fn what_is_no_part_of_it_is_refused() {
         (&["--doc", "1"], "--doc"),
         (&["--facet", "qualifier"], "--facet"),
         (&["--limit", "3"], "--limit"),
-        (&["--format", "dot"], "--format text or json"),
-        (&["-o", "why.txt"], "standard output"),
+        (&["--format", "dot"], "--format text, json or html"),
         (&["--ascii"], "--ascii"),
         (&["--estimate-from", "samples"], "--estimate-from"),
     ];

@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Show")]
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

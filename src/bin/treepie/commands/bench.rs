@@ -52,15 +52,15 @@ pub(crate) struct Args {
     /// A query a line, or JSON Lines.
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
-    /// What to ask of each query, separated by commas.
+    /// Commands for each query, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "COUNT", ignore_case = true)]
     commands: Vec<BenchCommand>,
-    /// How often to go through the queries.
+    /// Number of passes over the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
     /// Also take each decision the other way, and compare.
     ///
-    /// Of each plan: how far the ways that were chosen are from the best.
+    /// Compare the ways that were chosen with the best.
     #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
     what_if: bool,
     /// Print how far estimates of plans are off, instead of times.
@@ -68,9 +68,9 @@ pub(crate) struct Args {
     /// By operator.
     #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
     estimates: bool,
-    /// How to print.
+    /// Print in this format.
     ///
-    /// That is for --what-if and --estimates; the default is text.
+    /// For --what-if and --estimates; the default is text.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, requires = "report")]
     format: Option<ReportFormat>,

@@ -20,7 +20,7 @@ use crate::{
 
 /// Measure what a disk does with durable writes.
 ///
-/// That says how many commits a second to expect.
+/// The result says how many commits a second to expect.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Examples:
   treepie bench-disk .
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// About how long to measure.
     #[arg(long, default_value_t = 20.0, value_name = "SECONDS")]
     seconds: f64,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     index: Option<PathBuf>,
     #[command(flatten)]
     file: FileArgs,
-    /// How to print.
+    /// Print in this format.
     ///
     /// With -o - what FILE would have is printed instead.
     #[arg(help_heading = "Show")]
@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let costs = treepie::calibrate()?;
     let took = started.elapsed();
     if let Some(destination) = &destination {
-        destination.write(&costs.to_text(), "toml", global.color)?;
+        destination.write(&costs.to_text(), "toml", global)?;
         if destination.is_standard_output() {
             return Ok(Exit::Done);
         }

@@ -31,7 +31,7 @@ segments are merged; `treepie merge` gives all of it back."
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// What to delete, in the query language.
+    /// Documents to delete, in the query language.
     query: String,
     /// Require all words, not any of them.
     #[arg(help_heading = "Find")]
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Do not ask; needed where there is no terminal.
     #[arg(long, short)]
     yes: bool,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

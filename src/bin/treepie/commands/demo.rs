@@ -27,7 +27,7 @@ use crate::{
 /// A tour: index the titles inside the program, ask, count, explain.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to put the index [default: a directory for temporary files].
+    /// Directory of the index [default: one for temporary files].
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
 }

@@ -73,7 +73,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Show")]
     #[arg(long)]
     per_query: bool,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

@@ -1,15 +1,24 @@
 //! `treepie explain INDEX QUERY`: the plan, with `--analyze` also what happened.
 
-use std::{io, io::Write, path::PathBuf, time::Instant};
+use std::{
+    io,
+    io::Write,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::{Arg, ValueEnum};
 use serde_json::Value;
 use treepie::{
-    DocId, Error, ErrorKind, Index,
+    DocId, Error, ErrorKind, Index, Searcher,
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with, search::Shape, why_empty};
+use super::{
+    in_query, open_with,
+    search::{Asked, Shape},
+    why_empty,
+};
 use crate::{
     args::{self, EstimatesFrom, Global},
     destination::{Destination, DestinationArgs},
@@ -25,6 +34,7 @@ use crate::{
     after_long_help = "Examples:
   treepie explain titles.tp 'history AND (france OR spain) -war'
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
+  treepie explain titles.tp 'history AND france' --analyze --repeat 21 --explain-words
   treepie explain titles.tp history --count --format json
   treepie explain titles.tp 'history AND france' --count --what-if
   treepie explain titles.tp 'history france' --doc 15212
@@ -48,6 +58,13 @@ pub(crate) struct Args {
     #[arg(help_heading = "Plan")]
     #[arg(long)]
     analyze: bool,
+    /// Answer it N times, and show the median and the spread.
+    ///
+    /// The plan is that of the run with the median time; each node, and the whole, have the least, the median and the
+    /// most of all runs.
+    #[arg(help_heading = "Plan", hide_short_help = true)]
+    #[arg(long, requires = "analyze", conflicts_with = "what_if", value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "N")]
+    repeat: Option<u32>,
     /// Also take each decision the other way, and compare.
     ///
     /// The plan shows what the search took so; includes --analyze, and takes a second, or half of --timeout.
@@ -66,7 +83,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Plan")]
     #[arg(long, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     doc: Option<u64>,
-    /// What estimates may read [default: headers; samples if analyzed].
+    /// Data that estimates may read [default: headers; samples if analyzed].
     #[arg(help_heading = "Plan", hide_short_help = true)]
     #[arg(long, value_enum, value_name = "SOURCE")]
     estimate_from: Option<EstimatesFrom>,
@@ -74,7 +91,7 @@ pub(crate) struct Args {
     ///
     /// The fewest conditions that no document meets together, and what each of them does.
     #[arg(help_heading = "Plan")]
-    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii"])]
+    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii", "explain_words"])]
     why_empty: bool,
     #[command(flatten)]
     shape: Shape,
@@ -82,7 +99,13 @@ pub(crate) struct Args {
     #[arg(help_heading = "Show")]
     #[arg(long)]
     ascii: bool,
-    /// How to print.
+    /// Explain the words that the plan uses.
+    ///
+    /// Their meanings, which are those of the glossary in the guide, are printed below the plan.
+    #[arg(help_heading = "Show")]
+    #[arg(long)]
+    explain_words: bool,
+    /// Print in this format.
     ///
     /// The default is text, with --open html.
     #[arg(help_heading = "Show")]
@@ -147,18 +170,22 @@ impl Args {
         if self.ascii && self.format() != ExplainFormat::Text {
             return Err(usage("--ascii is about --format text"));
         }
+        if self.explain_words && self.format() != ExplainFormat::Text {
+            return Err(usage("--explain-words is about --format text")
+                .hint("--format html has the words as tooltips"));
+        }
         let is_of_nodes = matches!(self.format(), ExplainFormat::Pgjson | ExplainFormat::Folded);
         if self.doc.is_some() && is_of_nodes {
             return Err(usage("--doc shows with --format text, json, html, dot or mermaid"));
         }
-        if self.why_empty && !matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json) {
-            return Err(usage("--why-empty prints with --format text or json only"));
+        let has_reason = matches!(
+            self.format(),
+            ExplainFormat::Text | ExplainFormat::Json | ExplainFormat::Html
+        );
+        if self.why_empty && !has_reason {
+            return Err(usage("--why-empty shows with --format text, json or html"));
         }
-        let destination = self.destination.check()?;
-        if self.why_empty && !destination.is_standard_output() {
-            return Err(usage("--why-empty prints to standard output only"));
-        }
-        Ok(destination)
+        self.destination.check()
     }
 }
 
@@ -170,13 +197,22 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
     let started = Instant::now();
     let mut search = args.shape.search(&asked, &searcher, global)?;
-    let parsing = started.elapsed();
+    let mut parsing = started.elapsed();
+    if let Some(runs) = args.repeat {
+        // As often as it is run: the first time alone is that of a program that has just started.
+        parsing = median_parsing(&args.shape, &asked, &searcher, runs)?;
+    }
     if args.count {
         search = search.count_only();
     }
     if args.why_empty {
+        let plan = match format {
+            ExplainFormat::Html => Some(search.clone().explain().map_err(in_query(&text))?),
+            _ => None,
+        };
         let why = search.explainer().why_empty().map_err(in_query(&text))?;
-        why_empty::print(why, text, format == ExplainFormat::Json, global)?;
+        let printed = why_empty::printed(why, text, plan, format == ExplainFormat::Json);
+        destination.write(&printed, format.extension(), global)?;
         return Ok(Exit::Done);
     }
     let mut search = search.explainer().documents(args.doc.map(DocId));
@@ -185,6 +221,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     let explained = match args.analyze {
         _ if args.what_if => search.what_if(),
+        _ if args.repeat.is_some() => search.repeat(args.repeat.unwrap_or(1)),
         true => search.analyze(),
         false => search.explain(),
     };
@@ -201,7 +238,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
                 true => global.color.on(),
                 false => global.color == Color::Always,
             };
-            to_text(&tree, args.ascii, color)
+            to_text(&tree, args.ascii, color, args.explain_words)
         }
         ExplainFormat::Json => tree.to_json() + "\n",
         ExplainFormat::Dot => tree.to_dot(),
@@ -210,7 +247,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ExplainFormat::Folded => tree.to_folded(),
         ExplainFormat::Html => tree.to_html(),
     };
-    destination.write(&printed, format.extension(), global.color)?;
+    destination.write(&printed, format.extension(), global)?;
     // Of a document that there was no time to look up nothing is said.
     match tree.documents.first() {
         Some(document) if !document.matches => Ok(Exit::NothingFound),
@@ -218,13 +255,33 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
 }
 
-/// The tree as wide as the terminal.
-pub(crate) fn print_text(out: &mut Output, tree: &ExplainTree, ascii: bool) -> io::Result<()> {
-    write!(out, "{}", to_text(tree, ascii, out.color()))
+/// Median of the times that reading the query takes, over so many runs.
+fn median_parsing(
+    shape: &Shape,
+    asked: &Asked,
+    searcher: &Searcher,
+    runs: u32,
+) -> Outcome<Duration> {
+    // Remarks have been made.
+    let quiet = Global { quiet: true, no_pager: true, color: Color::Never };
+    let mut times = vec![];
+    for _ in 0..runs {
+        let started = Instant::now();
+        drop(shape.search(asked, searcher, quiet)?);
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[times.len().saturating_sub(1) / 2])
 }
 
-fn to_text(tree: &ExplainTree, ascii: bool, color: bool) -> String {
+/// The tree as wide as the terminal.
+pub(crate) fn print_text(out: &mut Output, tree: &ExplainTree, ascii: bool) -> io::Result<()> {
+    write!(out, "{}", to_text(tree, ascii, out.color(), false))
+}
+
+fn to_text(tree: &ExplainTree, ascii: bool, color: bool, words: bool) -> String {
     let options = TextOptions::default().width(output::width()).ascii(ascii).color(color);
+    let options = options.explain_words(words);
     let mut text = tree.to_text(&options);
     text.truncate(text.trim_end_matches('\n').len());
     text.push('\n');

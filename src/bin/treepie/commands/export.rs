@@ -15,7 +15,7 @@ use crate::{
 
 /// Print the stored documents, in formats that `index` reads.
 ///
-/// Those are JSON Lines, CSV and TSV.
+/// Formats are JSON Lines, CSV and TSV.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Example:
   treepie export shop.tp > products.jsonl
@@ -33,7 +33,7 @@ Fields that are not stored cannot be printed; a remark on standard error names t
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,

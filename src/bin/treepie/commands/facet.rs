@@ -8,7 +8,7 @@ use treepie::{
 };
 
 use super::typed_names::path_and_rest;
-use super::{stats, value_to_json};
+use super::{statistics, value_to_json};
 use crate::{
     args,
     failure::{Outcome, usage},
@@ -160,7 +160,7 @@ pub(crate) fn all_to_json(
     let (mut statistics, mut of_facets) = (Map::new(), Map::new());
     for (facet, name) in facets.iter().zip(names(facets)) {
         match facet.kind {
-            FacetKind::Statistics => statistics.insert(name, stats::to_json(facet)),
+            FacetKind::Statistics => statistics.insert(name, statistics::to_json(facet)),
             _ => of_facets.insert(name, to_json(facet, hit)),
         };
     }
@@ -315,7 +315,7 @@ fn print_at(
     label: &dyn Fn(&Hit) -> String,
 ) -> io::Result<()> {
     if facet.kind == FacetKind::Statistics {
-        return stats::print_at(out, facet, indent);
+        return statistics::print_at(out, facet, indent);
     }
     let most = facet.buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     let widest = output::grouped(most).len();

@@ -3,7 +3,7 @@
 use treepie::Facet;
 
 use super::typed_names::path_and_rest;
-use super::{facet, stats};
+use super::{facet, statistics};
 use crate::{
     args,
     failure::{Outcome, usage},
@@ -38,7 +38,7 @@ pub(crate) fn read(
         nodes.push((typed, path, facet, false));
     }
     for typed in statistics {
-        let (path, facet) = stats::facet(typed)?;
+        let (path, facet) = statistics::facet(typed)?;
         nodes.push((typed, path, facet.into(), true));
     }
     // What others lie within comes first, wherever it was typed.

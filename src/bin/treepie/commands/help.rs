@@ -69,7 +69,7 @@ const TOPICS: [Topic; 4] = [
 ];
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let mut out = Output::new(global.color);
+    let mut out = global.output();
     let topic = TOPICS.iter().find(|topic| matches!(&args.words[..], [word] if word == topic.name));
     match topic {
         Some(topic) => print_topic(&mut out, topic)?,

@@ -141,7 +141,7 @@ pub(crate) struct Args {
     null_words: Option<Vec<String>>,
     /// Leave out bad lines and documents, and count them.
     ///
-    /// Those are what their fields cannot have; the first ten are shown.
+    /// Bad lines have values that their fields cannot have; the first ten are shown.
     #[arg(help_heading = "Input")]
     #[arg(long)]
     skip_bad_lines: bool,

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     index: PathBuf,
     #[command(subcommand)]
     what: Option<What>,
-    /// How to print.
+    /// Print in this format.
     ///
     /// The default is text, with --open html.
     #[arg(help_heading = "Show")]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     format: Option<InspectFormat>,
 }
 
-/// How to print.
+/// Format of what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InspectFormat {
     /// For people.
@@ -110,7 +110,7 @@ enum What {
         #[arg(long, value_parser = args::whole_number::<u64>, value_name = "N")]
         limit: Option<u64>,
     },
-    /// How the documents of a term are kept, and which they are.
+    /// Posting list of a term: its layout, and its documents.
     Postings {
         /// The term as it stands in the dictionary.
         term: String,
@@ -126,7 +126,7 @@ enum What {
         #[arg(value_parser = args::whole_number::<u64>)]
         number: u64,
     },
-    /// Where the bytes go: sections, terms, lists, containers.
+    /// Bytes by part: sections, terms, lists, containers.
     ///
     /// As a page also what could be left out, the largest lists, and what is in memory now.
     Storage {
@@ -136,9 +136,9 @@ enum What {
         #[arg(long, value_parser = args::whole_number::<usize>, value_name = "N")]
         terms: Option<usize>,
     },
-    /// What was done to the files, when and for how long.
+    /// Operations on the files, when and for how long.
     ///
-    /// That is what `--events FILE` of index, merge and delete wrote.
+    /// Reads the events that `--events FILE` of index, merge and delete wrote.
     Io(inspect_io::IoArgs),
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             return Err(usage("-o, --open and --terms are about --format html").into());
         }
     }
-    let mut out = Output::new(global.color);
+    let mut out = global.output();
     let Some(format) = args.format.unwrap_or(InspectFormat::Text).printed() else {
         return Err(usage("--format html shows the storage: treepie inspect INDEX storage").into());
     };
@@ -398,7 +398,7 @@ fn print_storage_page(
     let index = open(path)?;
     let title = path.display().to_string();
     let page = index.inspect()?.storage_html(&title, &index.disk_usage()?, terms)?;
-    destination.write(&page, "html", global.color)?;
+    destination.write(&page, "html", global)?;
     Ok(Exit::Done)
 }
 

@@ -24,14 +24,14 @@ use crate::{
 /// What `io` is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IoArgs {
-    /// What `--events` wrote [default: INDEX.events.jsonl].
+    /// File that `--events` wrote [default: INDEX.events.jsonl].
     file: Option<PathBuf>,
     /// Everything in the file, not the last session alone.
     #[arg(long)]
     all: bool,
     /// Print at most so many.
     ///
-    /// Those are rows of the timeline, the ones that took longest; 0 for all.
+    /// Rows of the timeline are those that took longest; 0 for all.
     #[arg(long, default_value_t = 40, value_parser = args::whole_number::<usize>, value_name = "N")]
     limit: usize,
 }

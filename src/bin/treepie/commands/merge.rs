@@ -27,7 +27,7 @@ pub(crate) struct Args {
     others: Vec<PathBuf>,
     /// Leave at most so many segments.
     ///
-    /// Those with the fewest documents become one.
+    /// Segments with the fewest documents become one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
     /// Put documents of like words near each other.

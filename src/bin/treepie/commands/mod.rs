@@ -30,8 +30,10 @@ pub(crate) mod salvage;
 pub(crate) mod schema;
 mod score;
 pub(crate) mod search;
-mod stats;
+mod statistics;
+pub(crate) mod stats;
 mod typed_names;
+pub(crate) mod upgrade;
 pub(crate) mod verify;
 mod why_empty;
 
@@ -68,9 +70,11 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Search(args) => search::run(args, global),
         Command::Explain(args) => explain::run(args, global),
         Command::Inspect(args) => inspect::run(args, global),
+        Command::Stats(args) => stats::run(args, global),
         Command::Verify(args) => verify::run(args, global),
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),
+        Command::Upgrade(args) => upgrade::run(args, global),
         Command::Schema(args) => schema::run(args, global),
         Command::Merge(args) => merge::run(args, global),
         Command::Copy(args) => copy::run(args, global),
@@ -167,7 +171,7 @@ impl WaitArg {
 pub(crate) struct DatesArgs {
     /// Take this as now in dates as now-7d [default: when it runs].
     ///
-    /// That is also in ranges of --facet, and in --score, --sort and --decay of a search. A walk over pages should
+    /// Also for ranges of --facet, and for --score, --sort and --decay of a search. A walk over pages should
     /// fix it.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "DATE")]

@@ -1,5 +1,7 @@
 //! A page of results on its way out, as text, JSON or rows.
 
+mod compact;
+
 use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range};
 
 use serde_json::{Map, Value, json};
@@ -8,7 +10,7 @@ use treepie::{
     highlight::{Highlighter, Marked, Passage, PassageOptions},
 };
 
-use super::{columns::Columns, facet, fields_to_json, is_state, stats, value_to_json};
+use super::{columns::Columns, facet, fields_to_json, is_state, statistics, value_to_json};
 use crate::{
     output::{self, Format, Output, Table},
     terminal,
@@ -62,6 +64,8 @@ pub(super) struct Page<'a> {
     /// Keys that hits are sorted by, and whether they are grouped.
     pub(super) n_keys: usize,
     pub(super) is_grouped: bool,
+    /// Whether text has scores, or what hits are sorted by.
+    pub(super) with_scores: bool,
 }
 
 /// Columns of a value that text output shows.
@@ -71,18 +75,9 @@ const PASSAGES_MAX: usize = 3;
 
 impl Page<'_> {
     pub(super) fn print_text(&self, out: &mut Output) -> io::Result<()> {
-        let total = &self.found.total;
-        let number = output::plural(total.value, "document");
-        let summary = match total.relation {
-            Relation::Exact => number,
-            Relation::AtLeast => format!("at least {number}"),
-            _ => "documents not counted".to_owned(),
-        };
         let took = format!("({})", output::duration(self.found.took));
-        let stopped = self.found.stopped.map_or_else(String::new, |why| format!(", {why}"));
-        let groups = self.found.groups.map(|n| format!(", {}", output::plural(n, "group")));
-        let groups = groups.unwrap_or_default();
-        writeln!(out, "{summary}{groups} {}{stopped}", out.dim(&took))?;
+        let stopped = self.stopped();
+        writeln!(out, "{} {}{stopped}", self.total(), out.dim(&took))?;
         if !self.found.hits.is_empty() {
             writeln!(out)?;
         }
@@ -91,8 +86,30 @@ impl Page<'_> {
         for hit in &self.found.hits {
             self.print_hit(out, hit, width)?;
         }
+        self.print_facets(out)
+    }
+
+    /// Documents that match, and groups of them, in words.
+    fn total(&self) -> String {
+        let total = &self.found.total;
+        let number = output::plural(total.value, "document");
+        let documents = match total.relation {
+            Relation::Exact => number,
+            Relation::AtLeast => format!("at least {number}"),
+            _ => "documents not counted".to_owned(),
+        };
+        let groups = self.found.groups.map(|n| format!(", {}", output::plural(n, "group")));
+        documents + &groups.unwrap_or_default()
+    }
+
+    /// Reason why there may be more, behind a comma.
+    fn stopped(&self) -> String {
+        self.found.stopped.map_or_else(String::new, |why| format!(", {why}"))
+    }
+
+    fn print_facets(&self, out: &mut Output) -> io::Result<()> {
         self.found.facets.iter().try_for_each(|facet| match facet.kind {
-            FacetKind::Statistics => stats::print(out, facet),
+            FacetKind::Statistics => statistics::print(out, facet),
             _ => facet::print(out, facet, &|hit| self.label(hit)),
         })
     }
@@ -101,6 +118,9 @@ impl Page<'_> {
         let number = format!("{:>width$}", output::grouped(hit.doc.0));
         let name = self.name(hit);
         write!(out, "  {}  ", out.dim(&number))?;
+        if self.with_scores {
+            write!(out, "{}  ", out.dim(&rank(hit)))?;
+        }
         for (piece, marked) in name.and_then(|field| self.pieces(field, hit)).unwrap_or_default() {
             let piece = if marked { out.marked(&piece) } else { out.strong(&piece) };
             write!(out, "{piece}")?;
@@ -276,6 +296,26 @@ impl Page<'_> {
         }
         table.finish()
     }
+}
+
+/// Values that a hit is sorted by, or else its score.
+fn rank(hit: &Hit) -> String {
+    let value = |value: &treepie::Value| match value {
+        treepie::Value::Null => "-".to_owned(),
+        value => terminal::printable(&value.to_text()).into_owned(),
+    };
+    match &hit.sort[..] {
+        [] => hit.score.map_or_else(|| "-".to_owned(), significant),
+        keys => keys.iter().map(value).collect::<Vec<_>>().join(","),
+    }
+}
+
+/// A score with four digits that tell scores apart.
+fn significant(score: f32) -> String {
+    const DIGITS: i32 = 4;
+    let magnitude = if score == 0.0 { 0 } else { score.abs().log10().floor() as i32 };
+    let decimals = (DIGITS - 1 - magnitude).clamp(0, 12) as usize;
+    format!("{score:.decimals$}")
 }
 
 /// The pieces of printable text that fit into `columns`, and an ellipsis if anything is missing.

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Say what would be done, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     index: PathBuf,
     /// The new one, which must not exist.
     out: PathBuf,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

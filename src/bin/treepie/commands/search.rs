@@ -17,7 +17,7 @@ use super::{
     page::{Page, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
-    stats, text_or_stdin, why_empty,
+    statistics, text_or_stdin, why_empty,
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
@@ -39,6 +39,7 @@ use crate::{
   treepie search shop.tp lamp --boost sales:log1p --decay since:now,30d
   treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
   treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
+  treepie search shop.tp lamp --format compact --limit 20
   treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
   treepie search titles.tp 'a* OR b*' --slow-ms 50 --log slow.jsonl
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     shape: Shape,
     /// Only count the documents that match.
     #[arg(help_heading = "Count")]
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "fields", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "fields", "scores", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
     count: bool,
     /// Stored fields to print [default: all].
     #[arg(help_heading = "Show")]
@@ -78,13 +79,19 @@ pub(crate) struct Args {
     #[arg(help_heading = "Limits", hide_short_help = true)]
     #[arg(long, requires = "timeout")]
     partial: bool,
+    /// Also print scores, or values sorted by.
+    ///
+    /// Only text needs it; other formats have them.
+    #[arg(help_heading = "Show", hide_short_help = true)]
+    #[arg(long)]
+    scores: bool,
     /// Also print the plan with what happened.
     #[arg(help_heading = "Show")]
     #[arg(long)]
     explain: bool,
-    /// How to print.
+    /// Print in this format.
     ///
-    /// Facets come with text and json, or alone with --limit 0.
+    /// Facets come with text, compact and json, or alone with --limit 0.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: PageFormat,
@@ -92,10 +99,12 @@ pub(crate) struct Args {
     slow: SlowArgs,
 }
 
-/// How a page of results is printed.
+/// Format of a page of results.
 #[derive(Clone, Copy, Debug)]
 enum PageFormat {
     Text(Format),
+    /// A line for each hit.
+    Compact,
     /// As record batches.
     Arrow,
 }
@@ -108,9 +117,10 @@ impl Default for PageFormat {
 
 impl clap::ValueEnum for PageFormat {
     fn value_variants<'v>() -> &'v [Self] {
-        use PageFormat::{Arrow, Text};
+        use PageFormat::{Arrow, Compact, Text};
         &[
             Text(Format::Text),
+            Compact,
             Text(Format::Json),
             Text(Format::Jsonl),
             Text(Format::Tsv),
@@ -122,6 +132,10 @@ impl clap::ValueEnum for PageFormat {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             PageFormat::Text(format) => format.to_possible_value(),
+            PageFormat::Compact => {
+                let help = "A line for each hit: its number, score or what it is sorted by, name and best passage";
+                Some(PossibleValue::new("compact").help(help))
+            }
             PageFormat::Arrow => {
                 let help = "A stream of record batches of Apache Arrow, to a file or a pipe; in builds with the feature `arrow`";
                 Some(PossibleValue::new("arrow").help(help))
@@ -131,10 +145,11 @@ impl clap::ValueEnum for PageFormat {
 }
 
 impl PageFormat {
-    /// The same for what is printed as text; `None` of record batches.
+    /// Format of all but the hits; `None` of record batches.
     fn of_text(self) -> Option<Format> {
         match self {
             PageFormat::Text(format) => Some(format),
+            PageFormat::Compact => Some(Format::Text),
             PageFormat::Arrow => None,
         }
     }
@@ -145,7 +160,7 @@ impl PageFormat {
 pub(crate) struct Shape {
     /// Search what a file of JSON asks for, or - for standard input.
     ///
-    /// That is in the place of a query and the options of a page, as the log of --slow-ms has it: {"query": "lamp",
+    /// It replaces a query and the options of a page, as the log of --slow-ms has it: {"query": "lamp",
     /// "sort": ["price:desc"]}. Its schema is that of `treepie plan schema --request`.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(
@@ -166,7 +181,7 @@ pub(crate) struct Shape {
     lenient: bool,
     /// Find only documents with this value.
     ///
-    /// Of several of one field any; may be given several times: brand=acme. The facet of a field is counted without
+    /// Any of several of one field; may be given several times: brand=acme. The facet of a field is counted without
     /// its own selection, to show what else there is.
     #[arg(help_heading = "Find")]
     #[arg(long = "select", value_name = "FIELD=VALUE")]
@@ -201,7 +216,7 @@ pub(crate) struct Shape {
     collapse: Option<String>,
     /// Score fields as if they were one (BM25F).
     ///
-    /// That is for words that name no field; each field has its weight.
+    /// For words that name no field; each field has its weight.
     #[arg(help_heading = "Order", hide_short_help = true)]
     #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
     combined: Vec<String>,
@@ -514,7 +529,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let format = args.format.of_text();
     let rows = !matches!(format, Some(Format::Text | Format::Json));
     if rows && args.explain {
-        return Err(usage("--explain prints with --format text or json only").into());
+        return Err(usage("--explain prints with --format text, compact or json only").into());
     }
     if rows && !args.shape.statistics_of.is_empty() && !args.shape.facets.is_empty() {
         return Err(usage("facets and statistics do not fit into one table")
@@ -524,11 +539,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let has_facets = !args.shape.facets.is_empty() || !args.shape.statistics_of.is_empty();
     if rows && has_facets && args.shape.limit > 0 {
         return Err(usage("hits and facets do not fit into one table")
-            .hint("use --format text or json, or --limit 0 for facets or statistics alone")
+            .hint("use --format text, compact or json, or --limit 0 for facets or statistics alone")
             .into());
     }
     if rows && !args.shape.top_hits.is_empty() {
-        return Err(usage("--top-hits prints with --format text or json only").into());
+        return Err(usage("--top-hits prints with --format text, compact or json only").into());
     }
     if format.is_none() {
         batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
@@ -538,11 +553,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let options = args.slow.listen(Index::options())?;
     let options = args.shape.costs.apply(options, &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let mut out = Output::new(global.color);
+    let mut out = global.output();
     let mut search = args.shape.search(&asked, &searcher, global)?;
     let request = search.request().clone();
     if rows && args.shape.request.is_some() && !request.facets().is_empty() {
-        return Err(usage("facets of a request print with --format text or json only").into());
+        return Err(
+            usage("facets of a request print with --format text, compact or json only").into()
+        );
     }
     let is_count = args.count || request.is_count();
     if args.partial {
@@ -595,10 +612,14 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
     };
     let (n_keys, is_grouped) = (request.sort().len(), request.is_collapsed());
-    let page = Page { found: &found, fields, marked, n_keys, is_grouped };
+    let with_scores = args.scores;
+    let page = Page { found: &found, fields, marked, n_keys, is_grouped, with_scores };
     match format {
         Format::Text => {
-            page.print_text(&mut out)?;
+            match args.format {
+                PageFormat::Compact => page.print_compact(&mut out)?,
+                _ => page.print_text(&mut out)?,
+            }
             if let Some(plan) = &plan {
                 writeln!(out)?;
                 explain::print_text(&mut out, plan, false)?;
@@ -613,7 +634,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         _ if !args.shape.statistics_of.is_empty() => {
             let typed = &args.shape.statistics_of;
-            stats::print_rows(&mut out, format, &found.facets, typed)?;
+            statistics::print_rows(&mut out, format, &found.facets, typed)?;
         }
         _ if !found.facets.is_empty() => {
             let is_nested = facet::are_nested(&args.shape.facets);

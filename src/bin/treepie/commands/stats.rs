@@ -1,208 +1,307 @@
-//! `--stats price:p50,p95`: what the numbers of a field say together.
+//! `treepie stats INDEX`: an index in figures, on a screen.
 
-use std::io::{self, Write};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+    io::Write,
+    path::PathBuf,
+};
 
-use serde_json::{Map, Value, json};
-use treepie::{Accuracy, Facet, FacetCounts, StatisticsFacet, Sum};
+use serde_json::{Value, json};
+use treepie::{
+    DiskUsage, Error, Schema,
+    format::FORMAT_VERSION,
+    inspect::{Inspector, StorageReport},
+};
 
-use super::typed_names::path_and_rest;
-use super::value_to_json;
+use super::{check_field, open, value_to_json};
 use crate::{
-    failure::{Outcome, usage},
-    output::{self, Format, Output, Table},
+    args::{self, Global},
+    failure::{Exit, Outcome},
+    output::{Format, Output, ReportFormat, Table, bytes, grouped, plural},
     terminal,
 };
 
-/// What a row of a table has beside percentiles.
-const NAMES: [&str; 14] = [
-    "count",
-    "documents",
-    "missing",
-    "sum",
-    "min",
-    "max",
-    "mean",
-    "variance",
-    "std_deviation",
-    "distinct",
-    "distinct_by",
-    "distinct_error",
-    "percentiles_by",
-    "percentiles_error",
-];
+/// Show an index in figures: documents, bytes, fields, terms.
+///
+/// The details are in `treepie inspect`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "Examples:
+  treepie stats titles.tp
+  treepie stats titles.tp --terms 10
+  treepie stats titles.tp --terms 20 --field title
+  treepie stats titles.tp --format json
 
-/// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field. A name with `:` or `/`
-/// in it stands between backquotes.
-pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
-    let (path, options) = path_and_rest(typed);
-    let field = path.last().copied().unwrap_or_default();
-    let mut facet = Facet::statistics(field);
-    for option in options.into_iter().flat_map(|options| options.split(',')) {
-        facet = match (option, percentage(option)) {
-            ("distinct", _) => facet.distinct(),
-            (_, Some(percent))
-                if (0.0..=100.0).contains(&percent) && percent.is_sign_positive() =>
+Terms and tokens are those of the segments, so deleted documents count until a merge takes them
+away. The average length of a field is in tokens, of the documents that have a value. Reads the
+headers of all posting lists, and with several segments all of their dictionaries.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// List the N most frequent terms of each field.
+    #[arg(help_heading = "Show")]
+    #[arg(long, value_parser = args::whole_number::<usize>, default_value_t = 0, hide_default_value = true, value_name = "N")]
+    terms: usize,
+    /// Field of the index.
+    ///
+    /// Only the fields that are named are shown; may be given several times.
+    #[arg(help_heading = "Show")]
+    #[arg(long = "field", value_name = "FIELD")]
+    fields: Vec<String>,
+    /// Print in this format.
+    #[arg(help_heading = "Show")]
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportFormat,
+}
+
+/// Figures of an index.
+struct Stats {
+    generation: u64,
+    documents: u64,
+    deleted: u64,
+    segments: usize,
+    bytes: u64,
+    on_disk: DiskUsage,
+    /// Bytes by part, the largest first.
+    parts: Vec<(String, u64)>,
+    fields: Vec<FieldStats>,
+}
+
+/// Figures of a field, over all segments.
+struct FieldStats {
+    name: String,
+    kind: &'static str,
+    /// Documents that have a value.
+    documents: u64,
+    terms: u64,
+    tokens: u64,
+    bytes: u64,
+    /// Most frequent terms with their documents, the most frequent first.
+    top: Vec<(treepie::Value, u64)>,
+}
+
+impl FieldStats {
+    /// Tokens of a document that has any.
+    fn average_length(&self) -> Option<f64> {
+        (self.documents > 0).then(|| self.tokens as f64 / self.documents as f64)
+    }
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let opened = open(&args.index)?;
+    let index = opened.inspect()?;
+    args.fields.iter().try_for_each(|name| check_field("--field", name, index.schema()))?;
+    let is_shown = |name: &str| args.fields.is_empty() || args.fields.iter().any(|it| it == name);
+    let stats = Stats::of(&index, opened.disk_usage()?, args.terms, is_shown)?;
+    let mut out = global.output();
+    match args.format {
+        ReportFormat::Text => stats.print(&mut out, args.terms > 0)?,
+        ReportFormat::Json => out.json_line(&stats.to_json(args.terms > 0))?,
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+impl Stats {
+    fn of(
+        index: &Inspector,
+        on_disk: DiskUsage,
+        n_top: usize,
+        is_shown: impl Fn(&str) -> bool,
+    ) -> Result<Stats, Error> {
+        let (segments, report) = (index.segments(), index.storage()?);
+        let fields = field_stats(index, &report, n_top, is_shown)?;
+        Ok(Stats {
+            generation: index.generation(),
+            documents: index.documents(),
+            deleted: segments.iter().map(|segment| segment.deleted).sum(),
+            segments: segments.len(),
+            bytes: report.total,
+            on_disk,
+            parts: bytes_by_part(&report),
+            fields,
+        })
+    }
+}
+
+/// Parts as `inspect storage` has them, without the details behind their names and the fields before.
+fn bytes_by_part(report: &StorageReport) -> Vec<(String, u64)> {
+    let mut sums = BTreeMap::<&str, u64>::new();
+    for part in &report.parts {
+        let name = part.part.split(':').next().unwrap_or_default();
+        *sums.entry(name).or_default() += part.bytes;
+    }
+    let mut parts: Vec<_> = sums.into_iter().filter(|(_, bytes)| *bytes > 0).collect();
+    parts.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    parts.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
+}
+
+fn field_stats(
+    index: &Inspector,
+    report: &StorageReport,
+    n_top: usize,
+    is_shown: impl Fn(&str) -> bool,
+) -> Result<Vec<FieldStats>, Error> {
+    let segments = index.segments();
+    let schema: &Schema = index.schema();
+    let mut all = vec![];
+    for field in schema.fields().iter().filter(|field| is_shown(&field.name)) {
+        let of_field = |name: &str| name == field.name;
+        let mut stats = FieldStats {
+            name: field.name.clone(),
+            kind: field.kind.name(),
+            documents: 0,
+            terms: 0,
+            tokens: 0,
+            bytes: 0,
+            top: vec![],
+        };
+        for known in segments.iter().flat_map(|it| &it.fields).filter(|it| of_field(&it.name)) {
+            stats.documents += known.documents;
+            stats.terms += known.terms;
+            stats.tokens += known.tokens;
+        }
+        let parts = report.parts.iter().filter(|part| part.field.as_deref().is_some_and(of_field));
+        stats.bytes = parts.map(|part| part.bytes).sum();
+        // A term of two segments is one.
+        if n_top > 0 || segments.len() > 1 {
+            (stats.terms, stats.top) = walk_terms(index, &field.name, n_top)?;
+        }
+        all.push(stats);
+    }
+    Ok(all)
+}
+
+/// Different terms of a field, and the most frequent ones; of the same frequency those that come first in the dictionary.
+fn walk_terms(
+    index: &Inspector,
+    field: &str,
+    n_top: usize,
+) -> Result<(u64, Vec<(treepie::Value, u64)>), Error> {
+    let (mut n_terms, mut least) = (0_u64, BinaryHeap::new());
+    let mut values = BTreeMap::new();
+    index.for_each_term(field, "", |term, documents| {
+        n_terms += 1;
+        let is_among = least.len() < n_top
+            || least.peek().is_some_and(|Reverse((fewest, _))| documents > *fewest);
+        if is_among {
+            least.push(Reverse((documents, Reverse(n_terms))));
+            values.insert(n_terms, term.clone());
+            if least.len() > n_top
+                && let Some(Reverse((_, Reverse(nth)))) = least.pop()
             {
-                facet.percentiles([percent])
+                values.remove(&nth);
             }
-            _ => {
-                let wrong = usage(format!("reading --stats {field}"));
-                return Err(wrong
-                    .expected("distinct, or percentiles from p0 to p100, as in price:p50,p95; a FIELD with : or / in its name between backquotes")
-                    .found(format!("'{option}'"))
-                    .into());
-            }
+        }
+        Ok(true)
+    })?;
+    let most_frequent = least.into_sorted_vec().into_iter();
+    let named = most_frequent
+        .filter_map(|Reverse((documents, Reverse(nth)))| Some((values.remove(&nth)?, documents)));
+    Ok((n_terms, named.collect()))
+}
+
+impl Stats {
+    fn print(&self, out: &mut Output, with_terms: bool) -> Outcome<()> {
+        let deleted = match self.deleted {
+            0 => String::new(),
+            n => format!(" ({} deleted besides)", grouped(n)),
         };
-    }
-    Ok((path, facet))
-}
-
-/// `p99.9`.
-fn percentage(option: &str) -> Option<f64> {
-    option.strip_prefix('p').and_then(|percent| percent.parse().ok())
-}
-
-pub(crate) fn to_json(counts: &FacetCounts) -> Value {
-    let mut object = Map::new();
-    object.insert("kind".into(), counts.kind.name().into());
-    if let Some(found) = &counts.statistics {
-        object.insert("count".into(), found.count.into());
-        object.insert("documents".into(), found.documents.into());
-        object.insert("missing".into(), counts.missing.into());
-        object.insert("sum".into(), found.sum.map_or(Value::Null, sum_to_json));
-        for (name, value) in [("min", &found.min), ("max", &found.max), ("mean", &found.mean)] {
-            object.insert(name.into(), value_to_json(value));
-        }
-        object.insert("variance".into(), json!(found.variance));
-        object.insert("std_deviation".into(), json!(found.standard_deviation()));
-        let mut by = |name: &str, accuracy: Accuracy| {
-            object.insert(format!("{name}_by"), accuracy.name().into());
-            object.insert(format!("{name}_error"), accuracy.error().into());
-        };
-        if found.distinct.is_some() {
-            by("distinct", found.distinct_by);
-        }
-        if !found.percentiles.is_empty() {
-            by("percentiles", found.percentiles_by);
-        }
-        if let Some(distinct) = found.distinct {
-            object.insert("distinct".into(), distinct.into());
-        }
-        if !found.percentiles.is_empty() {
-            let percentiles = found.percentiles.iter();
-            let percentiles: Map<String, Value> = percentiles
-                .map(|(percent, value)| (format!("p{percent}"), value_to_json(value)))
-                .collect();
-            object.insert("percentiles".into(), percentiles.into());
-        }
-    }
-    object.insert("exact".into(), counts.exact.into());
-    object.into()
-}
-
-/// A number with all of its digits; null where a sum of fractions is beyond all of them.
-fn sum_to_json(sum: Sum) -> Value {
-    match sum {
-        Sum::Fraction(sum) => json!(sum),
-        sum => serde_json::from_str(&sum.to_string()).map_or(Value::Null, Value::Number),
-    }
-}
-
-/// A row for each field; percentiles that another one was asked for are left empty. The columns are those of what was `typed`,
-/// whatever is found.
-pub(crate) fn print_rows(
-    out: &mut Output,
-    format: Format,
-    statistics: &[FacetCounts],
-    typed: &[String],
-) -> io::Result<()> {
-    let all: Vec<Value> = statistics.iter().map(to_json).collect();
-    let mut names: Vec<String> = NAMES.map(str::to_owned).into();
-    let options = typed.iter().filter_map(|typed| path_and_rest(typed).1);
-    for percent in options.flat_map(|options| options.split(',')).filter_map(percentage) {
-        let name = format!("p{percent}");
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let shown: Vec<&str> = ["field"].into_iter().chain(names.iter().map(String::as_str)).collect();
-    let mut table = Table::new(out, format, &shown)?;
-    for (counts, of_field) in statistics.iter().zip(&all) {
-        let cell = |name: &String| match of_field.get(name) {
-            Some(value) => value.clone(),
-            None => of_field["percentiles"].get(name).cloned().unwrap_or_default(),
-        };
-        table.row([json!(counts.field)].into_iter().chain(names.iter().map(cell)).collect())?;
-    }
-    table.finish()
-}
-
-pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
-    writeln!(out, "\n{}", out.strong(&counts.field))?;
-    print_at(out, counts, "  ")
-}
-
-/// What the numbers say, a line each.
-pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> io::Result<()> {
-    let Some(found) = &counts.statistics else { return Ok(()) };
-    let mut lines = vec![("values".to_owned(), output::grouped(found.count))];
-    let mut add = |name: &str, shown: Option<String>| {
-        lines.extend(shown.map(|shown| (name.to_owned(), shown)));
-    };
-    let value = |value: &treepie::Value| (!value.is_null()).then(|| value.to_string());
-    add("min", value(&found.min));
-    add("max", value(&found.max));
-    add("sum", found.sum.map(|sum| sum.to_string()));
-    add("mean", value(&found.mean));
-    let is_date = matches!(found.min, treepie::Value::Date(_));
-    let deviation = found.standard_deviation();
-    add("deviation", deviation.map(|it| format!("{it}{}", if is_date { " s" } else { "" })));
-    let nearly = |shown: String, by: Accuracy| match by {
-        Accuracy::Exact => shown,
-        by => format!("~{shown}  ({by})"),
-    };
-    let distinct = found.distinct.map(output::grouped);
-    add("different", distinct.map(|shown| nearly(shown, found.distinct_by)));
-    for (percent, at) in &found.percentiles {
-        add(&format!("p{percent}"), value(at).map(|shown| nearly(shown, found.percentiles_by)));
-    }
-    add("(none)", (counts.missing > 0).then(|| output::grouped(counts.missing)));
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, shown) in lines {
+        let each = self.bytes as f64 / self.documents.max(1) as f64;
         writeln!(
             out,
-            "{indent}{}  {}",
-            out.dim(&format!("{name:width$}")),
-            terminal::printable(&shown)
+            "{}{deleted}, {}, {}, {each:.1} bytes each",
+            plural(self.documents, "document"),
+            plural(self.segments as u64, "segment"),
+            bytes(self.bytes),
         )?;
+        let (major, minor) = FORMAT_VERSION;
+        writeln!(out, "commit {}, format {major}.{minor}", grouped(self.generation))?;
+        if self.on_disk.reclaimable() > 0 {
+            let (reclaimable, all) = (self.on_disk.reclaimable(), self.on_disk.total());
+            writeln!(out, "on disk {}, {} of it of older commits", bytes(all), bytes(reclaimable))?;
+        }
+        writeln!(out)?;
+        let mut table = Table::new(out, Format::Text, &["part", "bytes", "percent"])?;
+        for (part, bytes) in &self.parts {
+            let percent = *bytes as f64 * 100.0 / self.bytes.max(1) as f64;
+            table.row(vec![json!(part), json!(bytes), json!((percent * 10.0).round() / 10.0)])?;
+        }
+        table.finish()?;
+        self.print_fields(out)?;
+        match with_terms {
+            true => self.print_terms(out),
+            false => Ok(()),
+        }
     }
-    Ok(())
+
+    fn print_fields(&self, out: &mut Output) -> Outcome<()> {
+        writeln!(out)?;
+        let names = ["field", "type", "documents", "terms", "tokens", "average_length", "bytes"];
+        let mut table = Table::new(out, Format::Text, &names)?;
+        for field in &self.fields {
+            let average = field.average_length().map(|length| (length * 10.0).round() / 10.0);
+            table.row(vec![
+                json!(field.name),
+                json!(field.kind),
+                json!(field.documents),
+                json!(field.terms),
+                json!(field.tokens),
+                json!(average),
+                json!(field.bytes),
+            ])?;
+        }
+        Ok(table.finish()?)
+    }
+
+    fn print_terms(&self, out: &mut Output) -> Outcome<()> {
+        for field in self.fields.iter().filter(|field| !field.top.is_empty()) {
+            let name = terminal::printable(&field.name).into_owned();
+            writeln!(out, "\nmost frequent terms of {}", out.strong(&name).into_owned())?;
+            let mut table = Table::new(out, Format::Text, &["documents", "percent", "term"])?;
+            for (term, documents) in &field.top {
+                let percent = *documents as f64 * 100.0 / field.documents.max(1) as f64;
+                let percent = json!((percent * 10.0).round() / 10.0);
+                table.row(vec![json!(documents), percent, value_to_json(term)])?;
+            }
+            table.finish()?;
+        }
+        Ok(())
+    }
+
+    fn to_json(&self, with_terms: bool) -> Value {
+        let part = |(part, bytes): &(String, u64)| json!({ "part": part, "bytes": bytes });
+        let fields = self.fields.iter().map(|field| field.to_json(with_terms));
+        json!({
+            "format_version": format!("{}.{}", FORMAT_VERSION.0, FORMAT_VERSION.1),
+            "generation": self.generation,
+            "documents": self.documents,
+            "deleted": self.deleted,
+            "segments": self.segments,
+            "bytes": self.bytes,
+            "bytes_on_disk": self.on_disk.total(),
+            "bytes_reclaimable": self.on_disk.reclaimable(),
+            "parts": self.parts.iter().map(part).collect::<Vec<_>>(),
+            "fields": fields.collect::<Vec<_>>(),
+        })
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::failure::Failure;
-
-    #[test]
-    fn statistics_are_read() {
-        let price = || Facet::statistics("price");
-        for (typed, expected) in [
-            ("price", price()),
-            ("price:distinct", price().distinct()),
-            ("price:p50,p99.9", price().percentiles([50.0, 99.9])),
-        ] {
-            assert_eq!(facet(typed).unwrap(), (vec!["price"], expected));
+impl FieldStats {
+    fn to_json(&self, with_terms: bool) -> Value {
+        let mut object = json!({
+            "field": self.name,
+            "type": self.kind,
+            "documents": self.documents,
+            "terms": self.terms,
+            "tokens": self.tokens,
+            "average_length": self.average_length(),
+            "bytes": self.bytes,
+        });
+        let term = |(term, documents): &(treepie::Value, u64)| json!({ "term": value_to_json(term), "documents": documents });
+        if let (true, Some(object)) = (with_terms, object.as_object_mut()) {
+            object.insert("top_terms".into(), self.top.iter().map(term).collect());
         }
-        for (typed, found) in [
-            ("price:", "''"),
-            ("price:50", "'50'"),
-            ("price:p101", "'p101'"),
-            ("price:pNaN", "'pNaN'"),
-        ] {
-            let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
-            let error = error.to_string();
-            assert!(error.contains("as in price:p50,p95") && error.contains(found), "{error}");
-        }
+        object
     }
 }

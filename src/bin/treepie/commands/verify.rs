@@ -26,7 +26,7 @@ Lists what is damaged on standard output and ends with 2; with 0 where all is we
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: Format,

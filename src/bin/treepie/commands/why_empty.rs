@@ -1,34 +1,36 @@
 //! `treepie explain --why-empty`: which conditions of a query no document meets together.
 
-use std::{
-    io::{self, Write},
-    time::Duration,
+use std::time::Duration;
+
+use treepie::{
+    SearchBuilder,
+    explain::{ExplainTree, HtmlPages, WhyEmpty},
 };
 
-use treepie::{SearchBuilder, explain::WhyEmpty};
-
-use crate::{args::Global, output::Output, terminal};
+use crate::terminal;
 
 /// The longest that a search without hits looks for the reason unasked.
 const UNASKED_MAX: Duration = Duration::from_millis(100);
 
-/// Prints it as JSON or for people; `query` is what was typed.
-pub(super) fn print(
+/// The reason as JSON, as a page with the plan of the search, or for people; `query` is what was typed.
+pub(super) fn printed(
     mut why: WhyEmpty,
     query: String,
+    plan: Option<ExplainTree>,
     json: bool,
-    global: Global,
-) -> io::Result<()> {
-    let mut out = Output::new(global.color);
+) -> String {
+    if let Some(mut plan) = plan {
+        plan.query = query.clone();
+        let mut pages = HtmlPages::new();
+        pages.add_why_empty(&query, &plan, &why);
+        return pages.to_html();
+    }
     if json {
         why.query = query;
-        writeln!(out, "{}", why.to_json())?;
-    } else {
-        for line in why.to_string().lines() {
-            writeln!(out, "{}", terminal::printable(line))?;
-        }
+        return why.to_json() + "\n";
     }
-    out.flush()
+    let lines = why.to_string();
+    lines.lines().map(|line| terminal::printable(line).into_owned() + "\n").collect()
 }
 
 /// One line for somebody whose search found nothing: what would help, if that is found soon.

@@ -22,7 +22,7 @@ pub(super) struct Args {
     before: PathBuf,
     /// The plan after.
     after: PathBuf,
-    /// How to print.
+    /// Print in this format.
     ///
     /// The default is text, with --open html.
     #[arg(help_heading = "Show")]
@@ -90,6 +90,6 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
             (pages.to_html(), "html")
         }
     };
-    destination.write(&text, extension, global.color)?;
+    destination.write(&text, extension, global)?;
     Ok(if diff.is_same() { Exit::Done } else { Exit::Different })
 }

@@ -25,7 +25,7 @@ its lower one counts as outside: that is a fault.")]
 pub(super) struct Args {
     /// A log of slow searches, or plans as explain --analyze --format json prints them; - for standard input.
     log: PathBuf,
-    /// How to print.
+    /// Print in this format.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
@@ -62,6 +62,6 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
         ReportFormat::Text => (errors.to_string(), "txt"),
         ReportFormat::Json => (errors.to_json() + "\n", "json"),
     };
-    destination.write(&text, extension, global.color)?;
+    destination.write(&text, extension, global)?;
     Ok(Exit::Done)
 }

@@ -13,7 +13,6 @@ use treepie::{REQUEST_JSON_SCHEMA, explain::JSON_SCHEMA};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
-    output::Output,
 };
 
 /// Look at plans that were kept: the worst of a log, or two compared.
@@ -27,6 +26,7 @@ use crate::{
   treepie search titles.tp 'a*' --slow-ms 50 --log slow.jsonl
   treepie plan view slow.jsonl
   treepie plan view slow.jsonl --limit 20 -o worst.html
+  treepie plan view --open                  a page that takes any plan, also of Postgres
   treepie plan estimates slow.jsonl
   treepie explain titles.tp 'a*' --analyze --format json -o before.json
   treepie plan diff before.json after.json --open"
@@ -38,15 +38,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The worst searches of a log, as a table or a page for a browser.
+    /// Show the worst searches of a log, or a page that takes any plan.
     View(view::Args),
-    /// How far the estimates of a log's plans were off, by operator.
+    /// Show how far the estimates of a log's plans were off, by operator.
     Estimates(estimates::Args),
-    /// What differs between two plans. Exit status: 0 the same, 1 different, 2 error.
+    /// Compare two plans. Exit status: 0 the same, 1 different, 2 error.
     Diff(diff::Args),
     /// The JSON Schema of plans, or of requests.
     Schema {
-        /// That of requests, which `search --request` reads.
+        /// Print that of requests, which `search --request` reads.
         #[arg(long)]
         request: bool,
     },
@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         What::Estimates(args) => estimates::run(&args, global),
         What::Diff(args) => diff::run(&args, global),
         What::Schema { request } => {
-            let mut out = Output::new(global.color);
+            let mut out = global.output();
             let schema = if request { REQUEST_JSON_SCHEMA } else { JSON_SCHEMA };
             out.write_all(schema.as_bytes())?;
             out.flush()?;

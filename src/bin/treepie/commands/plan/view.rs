@@ -19,15 +19,18 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A log of slow searches, or plans as explain --format json prints them; - for standard input.
-    log: PathBuf,
+    ///
+    /// Without it, a page for a browser is written that takes any plan that is pasted or dropped there, of treepie or of
+    /// Postgres (EXPLAIN with FORMAT JSON).
+    log: Option<PathBuf>,
     /// Print at most so many.
     ///
     /// The slowest first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// How to print.
+    /// Print in this format.
     ///
-    /// The default is text, with -o or --open html.
+    /// The default is text; html with -o or --open, and without a log.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ViewFormat>,
@@ -47,22 +50,32 @@ enum ViewFormat {
 const QUERY_SHARE: usize = 3;
 
 pub(super) fn run(args: &Args, global: Global) -> Outcome {
-    let default = match args.destination.is_given() {
+    let default = match args.destination.is_given() || args.log.is_none() {
         true => ViewFormat::Html,
         false => ViewFormat::Text,
     };
+    let format = args.format.unwrap_or(default);
     let destination = args.destination.check()?;
+    let Some(log) = &args.log else {
+        if format == ViewFormat::Text {
+            return Err(
+                usage("--format text lists the searches of a log, and none is named").into()
+            );
+        }
+        destination.write(&HtmlPages::new().to_html(), "html", global)?;
+        return Ok(Exit::Done);
+    };
     if args.limit == 0 {
         return Err(usage("--limit").expected("at least 1").found("0").into());
     }
     let mut slowest = SlowestSearches::new(args.limit);
-    log::for_each(&args.log, global.quiet, |line| add(&mut slowest, line))?;
+    log::for_each(log, global.quiet, |line| add(&mut slowest, line))?;
     let searches = slowest.into_vec();
-    let (text, extension) = match args.format.unwrap_or(default) {
+    let (text, extension) = match format {
         ViewFormat::Text => (table(&searches, output::width()), "txt"),
-        ViewFormat::Html => (page(searches, &args.log)?, "html"),
+        ViewFormat::Html => (page(searches, log)?, "html"),
     };
-    destination.write(&text, extension, global.color)?;
+    destination.write(&text, extension, global)?;
     Ok(Exit::Done)
 }
 
@@ -87,19 +100,22 @@ fn took(search: &SlowSearch) -> String {
 fn page(searches: Vec<SlowSearch>, path: &Path) -> Result<String, Error> {
     let mut pages = HtmlPages::new();
     let mut has_any = false;
-    for search in searches {
-        let took = took(&search);
-        let Some(mut plan) = search.plan else { continue };
+    for mut search in searches {
+        let (took, is_of_log) = (took(&search), !search.at.is_empty());
+        let Some(plan) = &mut search.plan else { continue };
         has_any = true;
-        if !search.at.is_empty() {
+        if is_of_log {
             let told = format!(
                 "took {took} in {}, until {}; the times of the plan are those of running it again",
                 search.index, search.at
             );
             plan.notes.insert(0, told);
         }
-        plan.notes.extend(search.error.map(|error| format!("failed: {error}")));
-        pages.add(&format!("{took} {}", search.query), &plan);
+        plan.notes.extend(search.error.as_ref().map(|error| format!("failed: {error}")));
+        match is_of_log {
+            true => drop(pages.add_slow(&search.query, &search)),
+            false => pages.add(&search.query, plan),
+        }
     }
     match has_any {
         true => Ok(pages.to_html()),
