@@ -40,7 +40,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Cancelled`] and [`ErrorKind::Timeout`], by the budget of this thread.
+/// [`ErrorKind::Cancelled`](crate::error::ErrorKind::Cancelled) and [`ErrorKind::Timeout`](crate::error::ErrorKind::Timeout), by the
+/// budget of this thread.
 pub(crate) fn order(
     graph: &Arc<Graph>,
     pool: Option<&ThreadPool>,

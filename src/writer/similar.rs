@@ -5,7 +5,7 @@
 //! what it takes grows with them.
 //!
 //! Cost: three passes over the dictionaries, and two over the lists of the terms that are looked at; then the
-//! [bisection](crate::bisection). Memory for one term's documents beside the graph.
+//! [`bisection`]. Memory for one term's documents beside the graph.
 
 use crate::bisection::{self, Graph, GraphBuilder, POSTING_BYTES, POSTINGS_MAX};
 use crate::budget::{self, ns};
