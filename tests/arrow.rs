@@ -386,7 +386,7 @@ fn the_tool_prints_the_hits_that_json_has() {
         (&["*", "--count"][..], "hits or the buckets of a facet"),
         (&["*", "--facet", "brand", "--facet", "price", "--limit", "0"], "several tables"),
         (&["*", "--facet", "brand"], "do not fit into one table"),
-        (&["*", "--explain"], "text or json only"),
+        (&["*", "--explain"], "text, compact or json only"),
     ] {
         let ran = search(&[more, &["--format", "arrow"]].concat());
         let said = String::from_utf8(ran.stderr).unwrap();
