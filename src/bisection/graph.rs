@@ -3,7 +3,7 @@
 /// The terms of documents, of both the numbers from 0 on: 4 bytes for each term of each document, and 4 for each document.
 #[derive(Debug)]
 pub(crate) struct Graph {
-    /// Where the terms of each document begin, and behind the last one where they end.
+    /// Places where the terms of each document begin, and behind the last one where they end.
     starts: Vec<u32>,
     terms: Vec<u32>,
     n_terms: u32,

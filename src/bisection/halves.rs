@@ -5,7 +5,7 @@ use super::log2::{FRACTION_BITS, log2};
 use crate::error::Result;
 use rayon::prelude::*;
 
-/// How often documents change sides at the most: by then nearly none do.
+/// Rounds in which documents change sides, at the most: by then nearly none do.
 const ROUNDS_MAX: i64 = 20;
 /// Documents between which it is asked whether to stop.
 const DOCS_AT_ONCE: usize = 1 << 11;
@@ -52,7 +52,7 @@ impl Seat {
 pub(super) struct Scratch {
     /// In how many documents of each half a term is; between two steps, in none.
     counts: Vec<[u32; 2]>,
-    /// How much each term speaks for the right half.
+    /// Weight by which each term speaks for the right half.
     biases: Vec<i32>,
     /// Terms of the documents of this step.
     terms: Vec<u32>,
@@ -94,7 +94,7 @@ impl Scratch {
         }
     }
 
-    /// Where nothing speaks for either half, as each term has as many documents in both: lets a term speak that not all of so many
+    /// Breaks a balance, in which each term has as many documents in both halves: lets a term speak that not all of so many
     /// documents have. Whether there is one.
     fn prefer_one(&mut self, n_docs: usize) -> bool {
         let is_of_some = |term: &u32| {
@@ -115,7 +115,7 @@ impl Scratch {
     }
 }
 
-/// What the change of sides brings of the two documents that gain the most by it.
+/// Gain of changing the sides of the two documents that gain the most by it.
 fn gain(seats: &[Seat]) -> i64 {
     let (left, right) = seats.split_at(seats.len() / 2);
     let most = left.iter().map(|seat| seat.bias()).max();

@@ -13,7 +13,7 @@ use crate::{
     terminal,
 };
 
-/// What a row of a table has beside percentiles.
+/// Columns of a table beside percentiles.
 const NAMES: [&str; 14] = [
     "count",
     "documents",
@@ -142,7 +142,7 @@ pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
     print_at(out, counts, "  ")
 }
 
-/// What the numbers say, a line each.
+/// Numbers in words, a line each.
 pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> io::Result<()> {
     let Some(found) = &counts.statistics else { return Ok(()) };
     let mut lines = vec![("values".to_owned(), output::grouped(found.count))];

@@ -59,7 +59,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(if differences.is_empty() { Exit::Done } else { Exit::Different })
 }
 
-/// How terms are made anew.
+/// Ways to make terms anew.
 const REBUILD: &str = "\
 To make them anew, from the input or, if all fields are stored, from the index itself:
   treepie inspect INDEX schema > schema.toml
