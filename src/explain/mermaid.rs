@@ -3,9 +3,9 @@
 //! Mermaid reads its source with regular expressions before it parses it: directives, styles and entities are found inside
 //! of strings, too. So in texts only letters, digits and what is harmless stay as they are, and all else becomes an entity.
 
+use super::ExplainTree;
 use super::caption::{Drawn, edge_width, not_taken};
 use super::units::{Count, Grouped};
-use super::{ExplainFacet, ExplainTree};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -53,10 +53,9 @@ impl ExplainTree {
                 }
             }
         }
-        let n_facets = self.facets.iter().flat_map(ExplainFacet::iter).count();
         let left_out = [
             (self.plan.iter().count() - nodes.len(), "operator"),
-            (n_facets - facets.len(), "facet"),
+            (self.all_facets().count() - facets.len(), "facet"),
             (others_left_out, "other way"),
         ];
         chart.left_out(&left_out);
@@ -175,7 +174,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::explain::caption::by_level;
-    use crate::explain::{hostile, sample};
+    use crate::explain::{ExplainFacet, hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.mmd");
 
