@@ -145,10 +145,8 @@ impl ExplainFacet {
     }
 
     pub(super) fn caption(&self, all_ns: u64) -> Caption {
-        let what = match &self.ranges {
-            Some(ranges) => format!("{}, {ranges}", self.field),
-            None => format!("{}, top {}", self.field, self.limit),
-        };
+        let ranges = self.ranges.clone().unwrap_or_else(|| format!("top {}", self.limit));
+        let what = format!("{}, {ranges}", self.field);
         let options = self.options.as_deref().unwrap_or_default();
         let texts = ["Facet", &what, options, &self.algorithm];
         let lines = texts.into_iter().filter(|text| !text.is_empty()).map(line);

@@ -8,12 +8,6 @@ const MARKED_MAX: usize = 8;
 /// Numbers of a score that are listed.
 const PARTS_MAX: usize = 1_000;
 
-/// A line of what is said of a document: columns that it is further in, and the text.
-pub(super) struct LensLine {
-    pub(super) indent: usize,
-    pub(super) pieces: Vec<Piece>,
-}
-
 /// What a mark is called in the text.
 pub(super) fn mark(verdict: Option<Verdict>) -> &'static str {
     match verdict {
@@ -56,10 +50,10 @@ pub(super) fn remark(documents: &[ExplainDocument], node: &ExplainNode) -> Optio
     excludes.then(|| piece(Style::Bad, "matches this, which must not be"))
 }
 
-/// What is said of a document below the tree.
-pub(super) fn lines(document: &ExplainDocument) -> Vec<LensLine> {
+/// What is said of a document below the tree: lines, each with the columns that it is further in.
+pub(super) fn lines(document: &ExplainDocument) -> Vec<(usize, Vec<Piece>)> {
     let mut lines = vec![];
-    let mut line = |indent, pieces| lines.push(LensLine { indent, pieces });
+    let mut line = |indent, pieces| lines.push((indent, pieces));
     let mut title = vec![strong("Document"), strong(document.doc.to_string())];
     if !document.title.is_empty() {
         title.push(plain(format!("'{}'", document.title)));

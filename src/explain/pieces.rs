@@ -77,24 +77,21 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 
 /// What was looked at in a column, out of what there was.
 pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
-    let ends = Count(counts.ends_looked_up, "end");
-    let mut ends = format!("document frequencies up to {ends} of ranges");
-    if counts.deleted_taken_away > 0 {
-        ends += &format!(", less {}", Count(counts.deleted_taken_away, "deleted document"));
-    }
-    let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
-    if counts.blocks == 0
-        && counts.documents == 0
-        && let Some(ends) = ends
-    {
-        return vec![ends];
-    }
-    let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
-    let values = format!("values of {}", Count(counts.documents, "document"));
+    let ends = (counts.ends_looked_up > 0).then(|| {
+        let ends = Count(counts.ends_looked_up, "end");
+        let less = match counts.deleted_taken_away {
+            0 => String::new(),
+            deleted => format!(", less {}", Count(deleted, "deleted document")),
+        };
+        format!("document frequencies up to {ends} of ranges{less}")
+    });
+    let is_read = counts.blocks > 0 || counts.documents > 0 || ends.is_none();
+    let values = is_read.then(|| format!("values of {}", Count(counts.documents, "document")));
+    let read = Grouped(counts.blocks.saturating_sub(counts.blocks_skipped));
     // Columns whose documents lie where their numbers say are not read by blocks.
-    let blocks = (counts.blocks > 0)
-        .then(|| plain(format!("{} of {}", Grouped(read), Count(counts.blocks, "block"))));
-    listed(ends.into_iter().chain([plain(values)]).chain(blocks).collect())
+    let has_blocks = counts.blocks > 0;
+    let blocks = has_blocks.then(|| format!("{read} of {}", Count(counts.blocks, "block")));
+    listed([ends, values, blocks].into_iter().flatten().map(plain).collect())
 }
 
 /// The buckets of the facet around one.

@@ -260,6 +260,13 @@ impl ExplainFacet {
         ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
     }
 
+    /// Values that are counted, for people: by which ranges, or else the `top` ones, and which of them are wanted.
+    pub(super) fn values(&self, top: &str) -> String {
+        let ranges = self.ranges.as_deref().unwrap_or(top);
+        let parts = [Some(&*self.field), Some(ranges), self.options.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// This facet and all within it, outer ones first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainFacet> {
         parents_first(self)
