@@ -76,8 +76,7 @@ impl Changes {
     /// Rules that were taken or left. One may have been considered several times.
     fn decisions(&mut self, left: &[Decision], right: &[Decision]) {
         let word = |decision: &Decision| if decision.accepted { "taken" } else { "left" };
-        let (left, right) = (left.iter().collect(), right.iter().collect());
-        let (pairs, added) = paired(left, right, |decision: &Decision| &*decision.rule);
+        let (pairs, added) = paired(left, right, |decision| &*decision.rule);
         for (l, r) in pairs {
             self.named("decision", &l.rule, Some(word(l)), r.map(word));
         }
@@ -90,15 +89,15 @@ impl Changes {
 /// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
 /// `right`. Both in their order.
 fn paired<'t, T, K: Hash + Eq>(
-    left: Vec<&'t T>,
-    right: Vec<&'t T>,
+    left: impl IntoIterator<Item = &'t T>,
+    right: impl IntoIterator<Item = &'t T>,
     key: impl Fn(&'t T) -> K,
 ) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
+    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
     let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
-    for (at, r) in right.iter().enumerate() {
+    for (at, r) in free.iter().flatten().enumerate() {
         places.entry(key(r)).or_default().push_back(at);
     }
-    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
     let pairs = left.into_iter().map(|l| {
         let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
         (l, at.and_then(|at| free[at].take()))
@@ -234,10 +233,9 @@ pub(super) fn of_trees(
 
 /// Facets of the same field, first those by the same ranges, in the order they were asked for.
 fn facets(changes: &mut Changes, left: &[ExplainFacet], right: &[ExplainFacet]) {
-    let (left, right) = (left.iter().collect(), right.iter().collect());
-    let (same, right) = paired(left, right, |facet: &ExplainFacet| (&facet.field, &facet.ranges));
+    let (same, right) = paired(left, right, |facet| (&facet.field, &facet.ranges));
     let alone = same.iter().filter(|(_, r)| r.is_none()).map(|(l, _)| *l);
-    let (others, added) = paired(alone.collect(), right, |facet: &ExplainFacet| &facet.field);
+    let (others, added) = paired(alone, right, |facet| &facet.field);
     let mut others = others.into_iter();
     for (l, r) in same {
         match r.or_else(|| others.next()?.1) {
@@ -296,9 +294,8 @@ fn findings(
     let of_right = right.findings.iter();
     let of_right = of_right.map(|finding| (finding.node.as_deref().map(|id| (id, false)), finding));
     let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
-    let (of_left, of_right) = (of_left.iter().collect(), of_right.iter().collect());
     let (pairs, added) =
-        paired(of_left, of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
+        paired(&of_left, &of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
     for ((_, finding), other) in pairs {
         if other.is_none() {
             changes.named("finding", &finding.rule, Some(&finding.message), None);

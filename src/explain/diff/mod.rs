@@ -5,6 +5,7 @@ mod matching;
 mod text;
 
 use super::ExplainTree;
+use super::units::spaced;
 use crate::json::Json;
 use crate::named::named;
 use matching::{Entry, Nodes, matching};
@@ -172,16 +173,19 @@ impl PlanDiff {
     ///
     /// `facets` is there of what is of a facet, `name` where there may be several: see [`Change`].
     pub fn to_json(&self) -> String {
-        self.json(|change| (change.what.to_owned(), change.left.clone(), change.right.clone()))
+        self.json(false)
     }
 
-    /// The same, given what changed in the words that it is told in, and both sides.
-    fn json(
-        &self,
-        told: impl Fn(&Change) -> (String, Option<DiffValue>, Option<DiffValue>),
-    ) -> String {
+    /// The same, also with what changed and both sides `in_words` for people.
+    fn json(&self, in_words: bool) -> String {
         let change = |json: &mut Json, change: &Change| {
-            let (what, left, right) = told(change);
+            let what = if in_words { spaced(change.what) } else { change.what.to_owned() };
+            let side = |json: &mut Json, value: &Option<DiffValue>| match value {
+                None => json.null(),
+                Some(value) if in_words => json.string(&text::shown(change.what, value)),
+                Some(DiffValue::Text(text)) => json.string(text),
+                Some(DiffValue::Number(number)) => json.number(number),
+            };
             json.object(|json| {
                 if !change.facets.is_empty() {
                     json.field("facets").array(&change.facets, |json, field| json.string(field));
@@ -190,8 +194,8 @@ impl PlanDiff {
                 if let Some(name) = &change.name {
                     json.field("name").string(name);
                 }
-                json.field("left").diff_value(left.as_ref());
-                json.field("right").diff_value(right.as_ref());
+                side(json.field("left"), &change.left);
+                side(json.field("right"), &change.right);
             });
         };
         Json::of_object(|json| {
@@ -212,24 +216,8 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let in_words = |change: &Change| {
-            let side = |value: &Option<DiffValue>| {
-                value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
-            };
-            (super::units::spaced(change.what), side(&change.left), side(&change.right))
-        };
-        let diff = PlanDiff::new(before, after).json(in_words);
+        let diff = PlanDiff::new(before, after).json(true);
         self.add_pair(title, before, after, &diff);
-    }
-}
-
-impl Json {
-    fn diff_value(&mut self, value: Option<&DiffValue>) {
-        match value {
-            None => self.null(),
-            Some(DiffValue::Text(text)) => self.string(text),
-            Some(DiffValue::Number(number)) => self.number(number),
-        }
     }
 }
 
