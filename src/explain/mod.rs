@@ -79,21 +79,8 @@
 //!               "total": {"min_ns": 40000, "median_ns": 42000, "max_ns": 81000}}}
 //! ```
 //!
-//! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `planning` (its phases, which add up to it; `parse_ns` where that is known, see [`ExplainTree::add_parsing`]), `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
-//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `repeated`, and `times` of a node or facet with the names of `total` there, where the plan was run several times, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
-//! the best by score, `candidates` in
-//! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
-//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns`, `confirmed` (whether no
-//! other way took less time by more than a tenth and 200 ns) and `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
-//! pattern, `rebuild` of a finding where its remedy needs an index that is built anew, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
-//! verdict `matched`, `failed` or `not reached`.
-//!
-//! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
-//! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`, with both
-//! `column` and numbers of terms where some buckets were counted by each. Of what counts
-//! everything by a dictionary, less what some deleted documents have, `actual` and `column` say as `deleted_taken_away` how many those are;
-//! `column` says as `ends_looked_up` for how many ends of ranges.
+//! The example has more than any node has at once: which names are always there, which may be null, and what each means stands in
+//! [`JSON_SCHEMA`]. What was not run has no `actual`, and no times.
 //!
 //! `documents` has those that were [asked for](crate::Explainer::documents); [`ExplainDocument`] says what the verdicts
 //! mean, of what is excluded, too. `windows` of a leaf come from the headers of its lists: a leaf that unites lists or compares values
@@ -112,7 +99,6 @@ mod documents;
 mod dot;
 mod findings;
 mod folded;
-mod from_json;
 mod from_plan;
 mod glossary;
 #[cfg(test)]
