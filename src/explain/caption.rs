@@ -77,10 +77,15 @@ impl ExplainTree {
         let all_ns = self.all_ns();
         let nodes = by_level(std::slice::from_ref(&self.plan)).into_iter().zip(0..);
         nodes.map(move |((node, parent), at)| {
-            let name = format!("n{at}");
+            let (name, mut caption) = (format!("n{at}"), node.caption(all_ns));
+            // A mark of what it says of the document that was asked for, where that is only one.
+            if let ([document], [operator, ..]) = (&self.documents[..], &mut caption.lines[..]) {
+                caption.verdict = document.verdicts.get(&node.id).copied();
+                *operator = format!("{} {operator}", mark(caption.verdict).text);
+            }
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
-            let (caption, tooltip) = (marked(node, all_ns, &self.documents), Some(node.tooltip()));
-            Drawn { edge: parent.map(to), name, caption, tooltip, decisions: &node.decisions }
+            let (edge, tooltip) = (parent.map(to), Some(node.tooltip()));
+            Drawn { name, caption, tooltip, edge, decisions: &node.decisions }
         })
     }
 
@@ -90,25 +95,14 @@ impl ExplainTree {
         let facets = by_level(&self.facets).into_iter().zip(0..);
         facets.map(move |((node, parent), at)| {
             let (name, caption) = (format!("f{at}"), node.caption(all_ns));
-            let edge = match parent {
-                None => (format!("n{from}"), name.clone(), matches.documents_out()),
-                Some(parent) => (format!("f{parent}"), name.clone(), node.documents_within()),
+            let (from, documents) = match parent {
+                None => (format!("n{from}"), matches.documents_out()),
+                Some(parent) => (format!("f{parent}"), node.documents_within()),
             };
-            Drawn { name, caption, tooltip: None, edge: Some(edge), decisions: &node.decisions }
+            let edge = Some((from, name.clone(), documents));
+            Drawn { name, caption, tooltip: None, edge, decisions: &node.decisions }
         })
     }
-}
-
-/// The caption of a node, with a mark of what it says of the document that was asked for, where that is only one.
-pub(super) fn marked(node: &ExplainNode, all_ns: u64, documents: &[ExplainDocument]) -> Caption {
-    let mut caption = node.caption(all_ns);
-    if let [document] = documents {
-        caption.verdict = document.verdicts.get(&node.id).copied();
-        if let Some(operator) = caption.lines.first_mut() {
-            *operator = format!("{} {operator}", mark(caption.verdict));
-        }
-    }
-    caption
 }
 
 impl ExplainNode {

@@ -29,6 +29,11 @@ pub(super) trait JsonValue: Sized {
 }
 
 impl Json {
+    /// Writes an object for each item.
+    pub(super) fn objects<T>(&mut self, items: &[T], fields: impl Fn(&mut Json, &T)) {
+        self.array(items, |json, item| json.object(|json| fields(json, item)));
+    }
+
     /// Writes a name with its value.
     pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
         value.write(self.field(name));

@@ -148,7 +148,7 @@ pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
     ExplainSegment, ExplainTree, NodeSegment, PlanningTimes, Spread,
 };
-pub(crate) use why::{document, locate};
+pub(crate) use why::document;
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 
 pub use crate::json::JSON_BYTES_MAX;

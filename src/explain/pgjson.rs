@@ -49,25 +49,23 @@ impl ExplainTree {
     /// ```
     pub fn to_pgjson(&self) -> String {
         let mut json = Json::default();
-        json.array(&[self], |json, tree| {
-            json.object(|json| {
-                json.field("Plan").pg_node(&tree.plan, "", &tree.facets);
-                if let Some(planning) = tree.planning_ns {
-                    json.field("Planning Time").milliseconds(planning);
-                }
-                if let Some(planning) = tree.planning {
-                    json.field("Treepie Planning").object(|json| {
-                        for (phase, ns) in planning.in_words() {
-                            json.field(&phase).milliseconds(ns);
-                        }
-                    });
-                }
-                if let Some(total) = tree.total_ns {
-                    let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
-                    json.field("Execution Time").milliseconds(execution);
-                }
-                json.field("Query Text").string(&tree.query);
-            });
+        json.objects(&[self], |json, tree| {
+            json.field("Plan").pg_node(&tree.plan, "", &tree.facets);
+            if let Some(planning) = tree.planning_ns {
+                json.field("Planning Time").milliseconds(planning);
+            }
+            if let Some(planning) = tree.planning {
+                json.field("Treepie Planning").object(|json| {
+                    for (phase, ns) in planning.in_words() {
+                        json.field(&phase).milliseconds(ns);
+                    }
+                });
+            }
+            if let Some(total) = tree.total_ns {
+                let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
+                json.field("Execution Time").milliseconds(execution);
+            }
+            json.field("Query Text").string(&tree.query);
         });
         indented(&json.out)
     }

@@ -127,11 +127,9 @@ impl EstimateErrors {
         Json::of_object(|json| {
             json.field("plans").number(self.n_plans);
             let operators: Vec<_> = self.operators().collect();
-            json.field("operators").array(&operators, |json, (operator, errors)| {
-                json.object(|json| {
-                    json.field("operator").string(operator);
-                    errors.write_json(json);
-                });
+            json.field("operators").objects(&operators, |json, (operator, errors)| {
+                json.field("operator").string(operator);
+                errors.write_json(json);
             });
             json.field("all").object(|json| self.all().write_json(json));
         })
@@ -198,10 +196,8 @@ impl QErrors {
             json.put(name, &self.quantile(part));
         }
         put_all!(json, self; too_low, too_high, outside);
-        json.field("worst").array(&self.worst, |json, worst| {
-            json.object(|json| {
-                put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds, q_error);
-            });
+        json.field("worst").objects(&self.worst, |json, worst| {
+            put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds, q_error);
         });
     }
 

@@ -331,17 +331,14 @@ impl Page<'_> {
         if !costs.is_empty() {
             text += &format!(" ({})", costs.join(", "));
         }
-        let (style, sign) = match decision.accepted {
-            true => (Style::Good, "✓"),
-            false => (Style::Faint, "✗"),
+        let sign = |is_good, otherwise| match is_good {
+            true => piece(Style::Good, "✓"),
+            false => piece(otherwise, "✗"),
         };
-        self.line(prefix, 2, vec![piece(style, sign), plain(text)]);
+        self.line(prefix, 2, vec![sign(decision.accepted, Style::Faint), plain(text)]);
         if let Some(measured) = decision.measured_in_words() {
-            let (style, sign) = match decision.confirmed() {
-                Some(false) => (Style::Bad, "✗"),
-                _ => (Style::Good, "✓"),
-            };
-            self.line(prefix, 4, vec![piece(style, sign), plain(measured)]);
+            let is_good = decision.confirmed() != Some(false);
+            self.line(prefix, 4, vec![sign(is_good, Style::Bad), plain(measured)]);
         }
     }
 

@@ -7,7 +7,7 @@ use super::documents::{ExplainDocument, Verdict};
 use super::from_plan::inputs_of;
 use super::units::shortened;
 use super::{ExplainNode, ExplainTree};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::execution::{leaf_has, phrase_has};
 use crate::ids::DocId;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
@@ -18,31 +18,8 @@ use std::collections::BTreeMap;
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// A document of the snapshot that a plan is for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whereabouts {
-    /// The place of its segment, and its own there.
-    pub(crate) segment: usize,
-    pub(crate) doc: u32,
-}
-
-/// Where a document is.
-///
-/// # Errors
-///
-/// [`ErrorKind::NotFound`] for a number that no document has.
-pub(crate) fn locate(plan: &Plan<'_>, doc: DocId) -> Result<Whereabouts> {
-    for (segment, part) in plan.segments.iter().enumerate() {
-        if let Some(doc) = doc.0.checked_sub(part.base).filter(|doc| *doc < part.n_docs.into()) {
-            return Ok(Whereabouts { segment, doc: doc as u32 });
-        }
-    }
-    Err(Error::new(ErrorKind::NotFound, "explaining what becomes of a document")
-        .expected(format!("a number below {}, of which each document has one", plan.n_docs()))
-        .found(doc.to_string()))
-}
-
-/// What the nodes of `tree`, which was made of `plan`, say of a document; nothing of its score, nor of the page.
+/// What the nodes of `tree`, which was made of `plan`, say of a document, which is in the segment with
+/// this place and has this number there; nothing of its score, nor of the page.
 ///
 /// # Errors
 ///
@@ -51,13 +28,13 @@ pub(crate) fn document(
     plan: &Plan<'_>,
     tree: &ExplainTree,
     doc: DocId,
-    at: Whereabouts,
+    (segment, doc_there): (usize, u32),
 ) -> Result<ExplainDocument> {
-    let part = &plan.segments[at.segment];
-    let deleted = part.segment.is_deleted(at.doc)?;
-    let title = if deleted { String::new() } else { title(part, at.doc)? };
+    let part = &plan.segments[segment];
+    let deleted = part.segment.is_deleted(doc_there)?;
+    let title = if deleted { String::new() } else { title(part, doc_there)? };
     let (root, node) = (plan.root(), tree.matches());
-    let mut walk = Walk { plan, part, doc: at.doc, says: vec![None; plan.nodes.len()] };
+    let mut walk = Walk { plan, part, doc: doc_there, says: vec![None; plan.nodes.len()] };
     let mut verdicts = BTreeMap::new();
     let matches = walk.ask(root, node, &mut verdicts)?;
     let (mut reason, mut failed_at, mut misses) = ("matches".to_owned(), None, vec![]);

@@ -161,7 +161,19 @@ impl WhyEmpty {
             json.field("conflict").array(&self.conflict, |json, place| json.number(place));
             let size = (!self.conflict.is_empty()).then(|| self.size.name());
             json.field("size").string_or_null(size);
-            json.field("clauses").array(&self.clauses, Json::empty_clause);
+            json.field("clauses").objects(&self.clauses, |json, clause| {
+                put_all!(json, clause; clause, excludes, matches, matches_without, reason);
+                json.field("unknown").objects(&clause.unknown, |json, unknown| {
+                    put_all!(json, unknown; field, term);
+                    json.field("similar").objects(&unknown.similar, |json, (term, documents)| {
+                        json.field("term").string(term);
+                        json.field("documents").number(documents);
+                    });
+                });
+                json.field("phrases").objects(&clause.phrases, |json, phrase| {
+                    put_all!(json, phrase; phrase, with_all_words);
+                });
+            });
         })
     }
 }
@@ -216,28 +228,6 @@ impl EmptyClause {
             return apart(&shortened(phrase), *with_all_words);
         }
         format!("no document meets {}", shortened(&self.clause))
-    }
-}
-
-impl Json {
-    fn empty_clause(&mut self, clause: &EmptyClause) {
-        self.object(|json| {
-            put_all!(json, clause; clause, excludes, matches, matches_without, reason);
-            json.field("unknown").array(&clause.unknown, |json, unknown| {
-                json.object(|json| {
-                    put_all!(json, unknown; field, term);
-                    json.field("similar").array(&unknown.similar, |json, (term, documents)| {
-                        json.object(|json| {
-                            json.field("term").string(term);
-                            json.field("documents").number(documents);
-                        });
-                    });
-                });
-            });
-            json.field("phrases").array(&clause.phrases, |json, phrase| {
-                json.object(|json| put_all!(json, phrase; phrase, with_all_words));
-            });
-        });
     }
 }
 

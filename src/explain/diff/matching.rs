@@ -102,6 +102,9 @@ pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
 /// Marks by which nodes are known.
 type Key = fn(&Entry<'_>) -> u64;
 
+const SUBTREE: Key = |entry| entry.subtree;
+const OPERATOR_AND_PART: Key = |entry| hash((&entry.node.operator, part(entry.node)));
+
 struct Matcher<'m, 't> {
     left: &'m Nodes<'t>,
     right: &'m Nodes<'t>,
@@ -115,18 +118,8 @@ impl Matcher<'_, '_> {
         if let (Some(l), Some(r)) = (l.pop(), r.pop()) {
             self.pair_below(l, r);
         }
-        let same = |l: &usize, r: &usize| {
-            self.left.list[*l].node.operator == self.right.list[*r].node.operator
-        };
         // Those of the same operator, and then those that are left in their order.
-        let mut pairs = vec![];
-        l.retain(|l_at| match r.iter().position(|r_at| same(l_at, r_at)) {
-            Some(nth) => {
-                pairs.push((*l_at, r.remove(nth)));
-                false
-            }
-            None => true,
-        });
+        let mut pairs = self.by_key(&mut l, &mut r, |entry| hash(&entry.node.operator));
         pairs.extend(l.into_iter().zip(r));
         for (l, r) in pairs {
             self.pair(l, r);
@@ -154,17 +147,15 @@ impl Matcher<'_, '_> {
         };
         let mut l = free(&self.left.list[l].children, &self.found.of_left);
         let mut r = free(&self.right.list[r].children, &self.found.of_right);
-        let (of_l, of_r) = (&self.left.list, &self.right.list);
         let mut pairs = vec![];
-        let mut by_key = |l: &mut _, r: &mut _, key: Key| pairs.extend(self.by_key(l, r, key));
-        by_key(&mut l, &mut r, |entry| entry.subtree);
-        by_key(&mut l, &mut r, |entry| hash((&entry.node.operator, part(entry.node))));
-        by_key(&mut l, &mut r, |entry| hash(part(entry.node)));
+        for key in [SUBTREE, OPERATOR_AND_PART, |entry| hash(part(entry.node))] {
+            pairs.extend(self.by_key(&mut l, &mut r, key));
+        }
         if l.len() <= PAIRWISE_MAX && r.len() <= PAIRWISE_MAX {
             let mut alike = vec![];
             for l in &l {
                 for r in &r {
-                    let (one, other) = (&of_l[*l], &of_r[*r]);
+                    let (one, other) = (&self.left.list[*l], &self.right.list[*r]);
                     let n = common(&one.leaves, &other.leaves);
                     if n > 0 && !one.children.is_empty() && !other.children.is_empty() {
                         let same = one.node.operator == other.node.operator;
@@ -210,9 +201,7 @@ impl Matcher<'_, '_> {
 
     /// Matches what is left over with the same at another place, largest subtrees first.
     fn moved(&mut self) {
-        let keys: [Key; 2] =
-            [|entry| entry.subtree, |entry| hash((&entry.node.operator, part(entry.node)))];
-        for key in keys {
+        for key in [SUBTREE, OPERATOR_AND_PART] {
             let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
             for (at, entry) in self.right.list.iter().enumerate().rev() {
                 if self.found.of_right[at].is_none() {

@@ -5,6 +5,7 @@ mod matching;
 mod text;
 
 use super::ExplainTree;
+use super::json_values::put_all;
 use super::units::spaced;
 use crate::json::Json;
 use crate::named::named;
@@ -186,28 +187,19 @@ impl PlanDiff {
                 Some(DiffValue::Text(text)) => json.string(text),
                 Some(DiffValue::Number(number)) => json.number(number),
             };
-            json.object(|json| {
-                if !change.facets.is_empty() {
-                    json.field("facets").array(&change.facets, |json, field| json.string(field));
-                }
-                json.field("what").string(&what);
-                if let Some(name) = &change.name {
-                    json.field("name").string(name);
-                }
-                side(json.field("left"), &change.left);
-                side(json.field("right"), &change.right);
-            });
+            json.put_full("facets", &change.facets);
+            json.field("what").string(&what);
+            json.put_some("name", change.name.as_ref());
+            side(json.field("left"), &change.left);
+            side(json.field("right"), &change.right);
         };
         Json::of_object(|json| {
-            json.field("nodes").array(&self.nodes, |json, node| {
-                json.object(|json| {
-                    json.field("left").string_or_null(node.left.as_deref());
-                    json.field("right").string_or_null(node.right.as_deref());
-                    json.field("kind").string(node.kind.name());
-                    json.field("changes").array(&node.changes, change);
-                });
+            json.field("nodes").objects(&self.nodes, |json, node| {
+                put_all!(json, node; left, right);
+                json.field("kind").string(node.kind.name());
+                json.field("changes").objects(&node.changes, change);
             });
-            json.field("changes").array(&self.changes, change);
+            json.field("changes").objects(&self.changes, change);
         })
     }
 }

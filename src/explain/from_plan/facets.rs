@@ -72,11 +72,11 @@ pub(super) fn facets(
 ) -> Vec<ExplainFacet> {
     let mut all = ExplainFacet::default();
     put_all(&mut all, None, nodes, schema, runs);
-    if let Some(measured) = measured {
+    for (nth, facet) in (0..).zip(&mut all.within) {
         // The last decision is what was done in the end.
-        let decisions = all.within.iter_mut().map(|facet| facet.decisions.last_mut());
-        let decisions = (0..).zip(decisions).filter_map(|(nth, last)| Some((nth, last?)));
-        decisions.for_each(|(nth, decision)| put_measured(decision, nth, measured));
+        if let (Some(measured), Some(decision)) = (measured, facet.decisions.last_mut()) {
+            put_measured(decision, nth, measured);
+        }
     }
     all.within
 }
