@@ -4,11 +4,10 @@
 use super::lens::mark;
 use super::text::{estimate, misjudged};
 use super::tree::Branch;
-use super::units::{Count, Time, shortened};
+use super::units::{Count, Time, shown};
 use super::{
     Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
 };
-use crate::terminal;
 
 /// Characters of a line: a box that is wider leaves no room for the others.
 const LINE_CHARS_MAX: usize = 60;
@@ -84,7 +83,10 @@ impl ExplainTree {
                 *operator = format!("{} {operator}", mark(caption.verdict).text);
             }
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
-            let (edge, tooltip) = (parent.map(to), Some(node.tooltip()));
+            let edge = parent.map(to);
+            // Which node it is, and all of what it answers.
+            let text = shown(node.predicate.as_ref().unwrap_or(&node.label), TOOLTIP_CHARS_MAX);
+            let tooltip = Some(format!("{} {text}", line(&node.id)));
             Drawn { name, caption, tooltip, edge, decisions: &node.decisions }
         })
     }
@@ -97,7 +99,11 @@ impl ExplainTree {
             let (name, caption) = (format!("f{at}"), node.caption(all_ns));
             let (from, documents) = match parent {
                 None => (format!("n{from}"), matches.documents_out()),
-                Some(parent) => (format!("f{parent}"), node.documents_within()),
+                Some(parent) => {
+                    // Documents of all buckets that it is counted in.
+                    let within = node.actual.and_then(|actual| actual.within).or(node.estimate);
+                    (format!("f{parent}"), within.map_or(0, |within| within.documents))
+                }
             };
             let edge = Some((from, name.clone(), documents));
             Drawn { name, caption, tooltip: None, edge, decisions: &node.decisions }
@@ -123,21 +129,9 @@ impl ExplainNode {
         }
         Caption::timed(lines, self.time_ns(), all_ns)
     }
-
-    /// What is shown on request: which node it is, and all of what it answers.
-    pub(super) fn tooltip(&self) -> String {
-        let text = self.predicate.as_ref().unwrap_or(&self.label);
-        format!("{} {}", shown(&self.id, LINE_CHARS_MAX), shown(text, TOOLTIP_CHARS_MAX))
-    }
 }
 
 impl ExplainFacet {
-    /// Of a facet within another, the documents of all buckets that it is counted in.
-    pub(super) fn documents_within(&self) -> u64 {
-        let within = self.actual.and_then(|actual| actual.within).or(self.estimate);
-        within.map_or(0, |within| within.documents)
-    }
-
     pub(super) fn caption(&self, all_ns: u64) -> Caption {
         let ranges = self.ranges.clone().unwrap_or_else(|| format!("top {}", self.limit));
         let what = format!("{}, {ranges}", self.field);
@@ -168,9 +162,4 @@ pub(super) fn edge_width(documents: u64) -> f64 {
 
 fn line(text: &str) -> String {
     shown(text, LINE_CHARS_MAX)
-}
-
-/// Text that may be shown: control characters and marks that reorder text are written as escapes.
-fn shown(text: &str, chars_max: usize) -> String {
-    terminal::printable(&shortened(text, chars_max)).into_owned()
 }

@@ -8,7 +8,7 @@ mod page;
 
 use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
-use super::windows::{self, Maps};
+use super::windows;
 use super::{
     Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
     ExplainTree, NodeSegment, PositionCounts,
@@ -53,8 +53,8 @@ pub(crate) struct Run<'r> {
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
-    let maps = Maps(Cell::new(windows::WINDOWS_MAX));
-    let explaining = Explaining { plan, schema, run, ids, maps };
+    let windows_left = Cell::new(windows::WINDOWS_MAX);
+    let explaining = Explaining { plan, schema, run, ids, windows_left };
     let mut root = explaining.node(plan.root()).0;
     if let (None, Some(run)) = (explaining.profile(), run) {
         // Making the page has counted what nothing else did.
@@ -62,17 +62,13 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         root.actual = run.page.matching.map(counted);
     }
     let mut tree = ExplainTree::new("", explaining.page(root));
-    tree.segments = plan
-        .segments
-        .iter()
-        .zip(&explaining.ids)
-        .map(|(part, id)| ExplainSegment {
-            id: id.clone(),
-            documents: u64::from(part.n_docs),
-            deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
-            bytes: part.segment.file().len(),
-        })
-        .collect();
+    let segments = plan.segments.iter().zip(&explaining.ids).map(|(part, id)| ExplainSegment {
+        id: id.clone(),
+        documents: u64::from(part.n_docs),
+        deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
+        bytes: part.segment.file().len(),
+    });
+    tree.segments = segments.collect();
     let (runs, measured) = (run.map(|run| run.facets), run.and_then(|run| run.measured));
     tree.facets = facets::facets(&plan.facets, schema, runs, measured);
     if let Some(run) = run {
@@ -98,7 +94,8 @@ struct Explaining<'e, 's> {
     run: Option<Run<'e>>,
     /// Of the segments, in hexadecimal.
     ids: Vec<String>,
-    maps: Maps,
+    /// So many may the maps of further leaves have.
+    windows_left: Cell<u64>,
 }
 
 impl Explaining<'_, '_> {
@@ -209,12 +206,12 @@ impl Explaining<'_, '_> {
 
     /// Where the documents of a leaf are, or of what was found.
     fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
-        let leaf = self.plan.node(id).operator.leaf();
-        let has_run = self.run.is_some();
-        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, &self.ids, leaf, has_run));
+        let (plan, ids, has_run) = (self.plan, &self.ids, self.run.is_some());
+        let leaf = plan.node(id).operator.leaf();
+        let maps = leaf.map(|it| windows::of_leaf(plan, ids, it, has_run, &self.windows_left));
         match (maps.unwrap_or_default(), self.profile()) {
-            (none, Some(profile)) if none.is_empty() && id == self.plan.root() => {
-                windows::of_result(self.plan, &self.ids, profile)
+            (none, Some(profile)) if none.is_empty() && id == plan.root() => {
+                windows::of_result(plan, ids, profile)
             }
             (maps, _) => maps,
         }

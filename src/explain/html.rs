@@ -160,25 +160,17 @@ impl HtmlPages {
         let json = Json::of_object(|json| {
             json.field("version").string(DATA_VERSION);
             json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
-            json.field("glossary").glossary();
+            let entries = glossary();
+            json.field("glossary").object(|json| {
+                for kind in WordKind::ALL {
+                    let of_kind = entries.iter().filter(|entry| entry.kind == kind);
+                    let of_kind: Vec<_> = of_kind.map(|it| [it.word, &*it.meaning]).collect();
+                    json.field(kind.name())
+                        .array(&of_kind, |json, pair| json.array(pair, |json, it| json.string(it)));
+                }
+            });
         });
         PAGE.with_data(&json)
-    }
-}
-
-impl Json {
-    /// Words with their meanings, by kind.
-    fn glossary(&mut self) {
-        let entries = glossary();
-        self.object(|json| {
-            for kind in WordKind::ALL {
-                let of_kind: Vec<_> = entries.iter().filter(|entry| entry.kind == kind).collect();
-                json.field(kind.name()).array(&of_kind, |json, entry| {
-                    let pair = [entry.word, &*entry.meaning];
-                    json.array(&pair, |json, text| json.string(text));
-                });
-            }
-        });
     }
 }
 

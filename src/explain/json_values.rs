@@ -2,9 +2,8 @@
 
 use super::counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
-    RankingCounts, StreamCounts, TermCounts, Threshold,
+    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold,
 };
-use super::run_times::{RepeatedRuns, RunTimes};
 use super::tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
     ExplainSegment, ExplainTree, NodeSegment, PlanningTimes,

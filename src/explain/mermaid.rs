@@ -58,7 +58,12 @@ impl ExplainTree {
             (self.all_facets().count() - facets.len(), "facet"),
             (others_left_out, "other way"),
         ];
-        chart.left_out(&left_out);
+        let left_out = left_out.into_iter().filter(|(n, _)| *n > 0);
+        let counts: Vec<_> = left_out.map(|(n, what)| Count(n as u64, what).to_string()).collect();
+        if !counts.is_empty() {
+            let counts = counts.join(", ");
+            chart.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
+        }
         chart.out
     }
 }
@@ -122,15 +127,6 @@ impl Chart {
         self.line(&format!("style {name} stroke-dasharray:4 3,opacity:0.6"));
         self.line(&format!("{name} -.- {node}"));
         self.n_edges += 1;
-    }
-
-    fn left_out(&mut self, counts: &[(usize, &'static str)]) {
-        let counts = counts.iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<_> = counts.map(|(n, what)| Count(*n as u64, what).to_string()).collect();
-        if !counts.is_empty() {
-            let counts = counts.join(", ");
-            self.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
-        }
     }
 
     fn line(&mut self, line: &str) {

@@ -115,7 +115,6 @@ mod pgjson;
 mod pieces;
 mod q_errors;
 mod repeated;
-mod run_times;
 #[cfg(test)]
 pub(crate) mod sample;
 mod slow_search;
@@ -128,7 +127,7 @@ mod why_empty;
 
 pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
-    RankingCounts, StreamCounts, TermCounts, Threshold,
+    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold,
 };
 pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
@@ -141,7 +140,6 @@ pub use html::HtmlPages;
 #[doc(hidden)]
 pub use outline::{assert_outline, difference};
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
-pub use run_times::{RepeatedRuns, RunTimes};
 pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{

@@ -10,17 +10,10 @@ use crate::json::Json;
 /// Postgres counts what it reads in blocks of this size.
 const BLOCK_BYTES: u64 = 8_192;
 /// All kinds of blocks that Postgres tells of, in its order; ours are hits, as what is mapped is not read by us.
-const BLOCKS: [&str; 10] = [
-    "Shared Hit Blocks",
-    "Shared Read Blocks",
-    "Shared Dirtied Blocks",
-    "Shared Written Blocks",
-    "Local Hit Blocks",
-    "Local Read Blocks",
-    "Local Dirtied Blocks",
-    "Local Written Blocks",
-    "Temp Read Blocks",
-    "Temp Written Blocks",
+const BLOCKS: [(&str, &[&str]); 3] = [
+    ("Shared", &["Hit", "Read", "Dirtied", "Written"]),
+    ("Local", &["Hit", "Read", "Dirtied", "Written"]),
+    ("Temp", &["Read", "Written"]),
 ];
 
 impl ExplainTree {
@@ -200,9 +193,11 @@ impl Json {
         self.field("Actual Total Time").milliseconds(time_ns);
         self.field("Actual Rows").number(rows);
         self.field("Actual Loops").number(1);
-        for name in BLOCKS {
-            let is_read = name == BLOCKS[0];
-            self.field(name).number(if is_read { bytes_read.div_ceil(BLOCK_BYTES) } else { 0 });
+        let mut n_blocks = bytes_read.div_ceil(BLOCK_BYTES);
+        for (kind, uses) in BLOCKS {
+            for of in uses {
+                self.field(&format!("{kind} {of} Blocks")).number(std::mem::take(&mut n_blocks));
+            }
         }
     }
 

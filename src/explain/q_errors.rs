@@ -1,7 +1,7 @@
 //! How far estimates are off: the distribution over many plans.
 
 use super::json_values::put_all;
-use super::units::shortened;
+use super::units::shown;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;
 use crate::terminal;
@@ -226,7 +226,7 @@ impl WorstEstimate {
 /// drive a terminal.
 impl fmt::Display for EstimateErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |text: &str| terminal::printable(&shortened(text, CHARS_SHOWN)).into_owned();
+        let shown = |text: &str| shown(text, CHARS_SHOWN);
         let lines: Vec<_> = self.operators().map(|(name, errors)| (shown(name), errors)).collect();
         let names = lines.iter().map(|(name, _)| terminal::width(name));
         let width = names.chain(["operator".len()]).max().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Several runs of one search as one plan: that of the run in the middle, with the times of all.
 
 use super::ExplainTree;
-use super::run_times::{RepeatedRuns, RunTimes};
+use super::counts::{RepeatedRuns, RunTimes};
 use super::tree::{Branch, parents_first};
 use std::slice;
 

@@ -256,11 +256,8 @@ impl Page<'_> {
             (containers.run, "run"),
             (containers.skipped, "skipped"),
         ];
-        let kinds: Vec<_> = kinds
-            .into_iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, kind)| format!("{} {kind}", Grouped(n)))
-            .collect();
+        let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+        let kinds: Vec<_> = kinds.map(|(n, kind)| format!("{} {kind}", Grouped(n))).collect();
         if !kinds.is_empty() {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }

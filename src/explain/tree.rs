@@ -1,9 +1,8 @@
 //! The tree that people and programs read: operators, what was expected of them, and what was decided.
 
-use super::counts::{Actual, FacetActual, InBuckets};
+use super::counts::{Actual, FacetActual, InBuckets, RepeatedRuns, RunTimes};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
-use super::run_times::{RepeatedRuns, RunTimes};
 use super::units::spaced;
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! Numbers with their units, and texts that may be long, for people.
 
+use crate::terminal;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -9,6 +10,11 @@ pub(super) fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
         Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),
         None => Cow::Borrowed(text),
     }
+}
+
+/// The same as it may be shown: control characters and marks that reorder text are written as escapes.
+pub(super) fn shown(text: &str, chars_max: usize) -> String {
+    terminal::printable(&shortened(text, chars_max)).into_owned()
 }
 
 /// A name of JSON in words, without its unit.

@@ -116,25 +116,24 @@ impl WhyEmpty {
         if self.documents == 0 {
             return Some("nothing matches: there are no documents".to_owned());
         }
-        let mut line = String::from("nothing matches: ");
-        let in_conflict = || self.conflict.iter().filter_map(|place| self.clauses.get(*place));
-        // Without which of these most would match.
-        let least_fitting = in_conflict().max_by_key(|clause| clause.matches_without);
-        match (in_conflict().next(), &self.conflict[..]) {
-            (Some(alone), [_]) => line += &alone.advice(),
-            (Some(_), conflict) => {
-                let shown: Vec<_> = in_conflict()
-                    .take(CLAUSES_SHOWN)
-                    .map(|clause| shortened(&clause.clause))
-                    .collect();
-                line += &format!("no document meets {}", shown.join(" and "));
-                match conflict.len().saturating_sub(CLAUSES_SHOWN) {
-                    0 => line += " together",
-                    more => line += &format!(" and {more} more together"),
-                }
+        let in_conflict = self.conflict.iter().filter_map(|place| self.clauses.get(*place));
+        let in_conflict: Vec<_> = in_conflict.collect();
+        let reason = match &in_conflict[..] {
+            [] => "no document meets the query".to_owned(),
+            [alone] if self.conflict.len() == 1 => alone.advice(),
+            clauses => {
+                let shown = clauses.iter().take(CLAUSES_SHOWN);
+                let shown: Vec<_> = shown.map(|clause| shortened(&clause.clause)).collect();
+                let more = match self.conflict.len().saturating_sub(CLAUSES_SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("no document meets {}{more} together", shown.join(" and "))
             }
-            (None, _) => line += "no document meets the query",
-        }
+        };
+        let mut line = format!("nothing matches: {reason}");
+        // Without which of these most would match.
+        let least_fitting = in_conflict.into_iter().max_by_key(|clause| clause.matches_without);
         let has_proposal = line.ends_with('?') || self.clauses.len() < 2;
         if let Some(clause) = least_fitting.filter(|it| it.matches_without > 0 && !has_proposal) {
             let verb = if clause.matches_without == 1 { "matches" } else { "match" };

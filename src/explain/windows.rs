@@ -19,29 +19,23 @@ pub(super) const WINDOWS_MAX: u64 = 1 << 13;
 /// Documents from which a container is a bitmap, unless runs are smaller.
 const BITMAP_FROM: u32 = 4_097;
 
-/// Makes the maps of one plan, of which so many windows are left.
-#[derive(Debug)]
-pub(super) struct Maps(pub(super) Cell<u64>);
-
-impl Maps {
-    /// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments.
-    pub(super) fn of_leaf(
-        &self,
-        plan: &Plan<'_>,
-        ids: &[String],
-        leaf: LeafId,
-        ran: bool,
-    ) -> Vec<ContainerMap> {
-        let Some(left) = self.0.get().checked_sub(n_windows(plan)) else { return vec![] };
-        let mut maps = Vec::with_capacity(ids.len());
-        for (part, id) in plan.segments.iter().zip(ids) {
-            maps.extend(of_leaf(plan, part, leaf, ran).map(|map| map.finish(id)));
-        }
-        if !maps.is_empty() {
-            self.0.set(left);
-        }
-        maps
+/// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments, and `left` is how many windows
+/// the maps of further leaves may have.
+pub(super) fn of_leaf(
+    plan: &Plan<'_>,
+    ids: &[String],
+    leaf: LeafId,
+    ran: bool,
+    left: &Cell<u64>,
+) -> Vec<ContainerMap> {
+    let Some(then_left) = left.get().checked_sub(n_windows(plan)) else { return vec![] };
+    let parts = plan.segments.iter().zip(ids);
+    let maps = parts.filter_map(|(part, id)| Some(read(plan, part, leaf, ran)?.finish(id)));
+    let maps: Vec<_> = maps.collect();
+    if !maps.is_empty() {
+        left.set(then_left);
     }
+    maps
 }
 
 /// What the root found in each segment, where that is known of all of them: seen window by window, or what one leaf reads. Of
@@ -66,7 +60,7 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
         if has_all(&map.documents) {
             return Some(map.finish(id));
         }
-        let of_leaf = of_leaf(plan, part, only_leaf(plan, part, root)?, true)?;
+        let of_leaf = read(plan, part, only_leaf(plan, part, root)?, true)?;
         has_all(&of_leaf.documents).then(|| of_leaf.finish(id))
     });
     maps.collect::<Option<_>>().unwrap_or_default()
@@ -96,7 +90,8 @@ fn n_windows(plan: &Plan<'_>) -> u64 {
     plan.segments.iter().map(|part| u64::from(part.n_windows())).sum()
 }
 
-fn of_leaf(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
+/// What a leaf reads in one segment.
+fn read(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
     let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
     let mut map = Map::new(part);
     // A header that cannot be read makes the search fail, and not what is told of it.
