@@ -217,19 +217,16 @@ impl Walk<'_, '_> {
 
 /// What is told of a document that an operator has, or has not.
 fn told(operator: &Operator, has: bool) -> &'static str {
-    match (operator, has) {
-        (Operator::Deleted(_), true) => "it is deleted",
-        (Operator::TermScan(_), true) => "the document has it",
-        (Operator::TermScan(_), false) => "the document does not have it",
-        (Operator::Exists(_), true) => "the document has a value there",
-        (Operator::Exists(_), false) => "the document has no value there",
-        (Operator::Expand(_) | Operator::ColumnScan(_), true) => {
-            "the document has one of its terms"
+    let (if_has, if_not) = match operator {
+        Operator::Deleted(_) => ("it is deleted", "the document does not match it"),
+        Operator::TermScan(_) => ("the document has it", "the document does not have it"),
+        Operator::Exists(_) => {
+            ("the document has a value there", "the document has no value there")
         }
-        (Operator::Expand(_) | Operator::ColumnScan(_), false) => {
-            "the document has none of its terms"
+        Operator::Expand(_) | Operator::ColumnScan(_) => {
+            ("the document has one of its terms", "the document has none of its terms")
         }
-        (_, true) => "the document matches it",
-        (_, false) => "the document does not match it",
-    }
+        _ => ("the document matches it", "the document does not match it"),
+    };
+    if has { if_has } else { if_not }
 }
