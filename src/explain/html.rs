@@ -125,12 +125,9 @@ impl HtmlPages {
         self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why));
     }
 
-    /// Adds two plans, before and after, and what differs as JSON:
-    /// `{"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []}], "changes": []}`, where
-    /// `left` and `right` are ids of nodes, `kind` is `same`, `changed`, `added` or `removed`, and a change is
-    /// `{"what": "algorithm", "left": "…", "right": "…"}`, of a facet with `facets`, its field behind those around it, and with a
-    /// `name` where there may be several of what has changed. It goes into the page unread; what is not JSON makes a page
-    /// that says so.
+    /// Adds two plans, before and after, and what differs as JSON of the shape that
+    /// [`PlanDiff::to_json`](super::PlanDiff::to_json) writes. It goes into the page unread; what is not JSON makes a page that
+    /// says so.
     pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
         self.push(title, before, Some((after, diff)), |_| {});
     }

@@ -211,13 +211,10 @@ impl EmptyClause {
             let terms = self.unknown.iter().filter(|it| it.field == *field).take(CLAUSES_SHOWN);
             let terms: Vec<_> = terms.map(|it| format!("'{}'", shortened(&it.term))).collect();
             let mut line = format!("no document has {} in {field}", terms.join(" or "));
-            let similar: Vec<_> = self
-                .unknown
-                .iter()
-                .filter_map(|it| it.similar.first())
-                .take(CLAUSES_SHOWN)
-                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")))
-                .collect();
+            let similar = self.unknown.iter().filter_map(|it| it.similar.first());
+            let similar = similar
+                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")));
+            let similar: Vec<_> = similar.take(CLAUSES_SHOWN).collect();
             if !similar.is_empty() {
                 line += &format!("; did you mean {}?", similar.join(" or "));
             }

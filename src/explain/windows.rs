@@ -132,10 +132,8 @@ impl Map {
     /// Adds so many documents of a window; one past the segment's end is an error that is told when the list is read.
     fn add(&mut self, key: u32, documents: u32, kind: ContainerKind) {
         let at = key as usize;
-        if documents == 0 {
-            return;
-        }
-        if let (Some(slot), Some(sum)) = (self.kinds.get_mut(at), self.documents.get_mut(at)) {
+        let slots = (self.kinds.get_mut(at), self.documents.get_mut(at));
+        if let (1.., (Some(slot), Some(sum))) = (documents, slots) {
             *slot = match kind {
                 ContainerKind::Array => b'a',
                 ContainerKind::Bitmap => b'b',

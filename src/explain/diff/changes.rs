@@ -1,7 +1,7 @@
 //! What differs between two nodes, and between two plans as a whole.
 
 use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
-use super::matching::{Matching, Nodes};
+use super::matching::{Entry, Matching};
 use super::{Change, DiffValue};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -144,12 +144,16 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
 
 /// For each node before, how its place has changed, where it has: another node above it, or other ones before it of those
 /// that both have.
-pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> Vec<Option<Change>> {
-    let mut places: Vec<Option<Change>> = vec![None; left.list.len()];
+pub(super) fn places(
+    left: &[Entry<'_>],
+    right: &[Entry<'_>],
+    found: &Matching,
+) -> Vec<Option<Change>> {
+    let mut places: Vec<Option<Change>> = vec![None; left.len()];
     let stays = |at: usize| {
         let other = found.of_left[at]?;
-        let above = left.list[at].parent.map(|parent| found.of_left[parent]);
-        let other_above = right.list[other].parent.map(Some);
+        let above = left[at].parent.map(|parent| found.of_left[parent]);
+        let other_above = right[other].parent.map(Some);
         // What stands above may have come or gone, which says nothing of the node.
         Some(match (above, other_above) {
             (Some(Some(above)), Some(other_above)) => Some(above) == other_above,
@@ -157,9 +161,9 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
         })
     };
     // How many of the inputs both have, in the order of one side.
-    let ranks = |nodes: &Nodes<'_>, of_left: &dyn Fn(usize) -> Option<usize>| {
-        let (mut seen, mut ranks) = (vec![0_u64; nodes.list.len()], vec![0; nodes.list.len()]);
-        for (at, entry) in nodes.list.iter().enumerate() {
+    let ranks = |nodes: &[Entry<'_>], of_left: &dyn Fn(usize) -> Option<usize>| {
+        let (mut seen, mut ranks) = (vec![0_u64; nodes.len()], vec![0; nodes.len()]);
+        for (at, entry) in nodes.iter().enumerate() {
             if let (Some(true), Some(parent)) = (of_left(at).and_then(stays), entry.parent) {
                 ranks[at] = seen[parent];
                 seen[parent] += 1;
@@ -168,47 +172,42 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
         ranks
     };
     let (ranks_left, ranks_right) = (ranks(left, &Some), ranks(right, &|at| found.of_right[at]));
-    for at in 0..left.list.len() {
+    for at in 0..left.len() {
         let (Some(other), Some(stays)) = (found.of_left[at], stays(at)) else { continue };
         let both_have_parents =
-            left.list[at].parent.is_some_and(|parent| found.of_left[parent].is_some());
+            left[at].parent.is_some_and(|parent| found.of_left[parent].is_some());
         let is_moved = !stays || both_have_parents && ranks_left[at] != ranks_right[other];
-        if is_moved {
-            let (one, other) = (&left.list[at].node.id, &right.list[other].node.id);
-            places[at] = Some(Change {
-                what: "position",
-                left: Some(DiffValue::Text(one.clone())),
-                right: Some(DiffValue::Text(other.clone())),
-                ..Change::default()
-            });
-        }
+        let position = |node: &ExplainNode| Some(DiffValue::Text(node.id.clone()));
+        places[at] = is_moved.then(|| Change {
+            what: "position",
+            left: position(left[at].node),
+            right: position(right[other].node),
+            ..Change::default()
+        });
     }
     places
 }
 
 /// What differs beside the nodes.
 pub(super) fn of_trees(
-    (left, left_nodes): (&ExplainTree, &Nodes<'_>),
-    (right, right_nodes): (&ExplainTree, &Nodes<'_>),
+    (left, left_nodes): (&ExplainTree, &[Entry<'_>]),
+    (right, right_nodes): (&ExplainTree, &[Entry<'_>]),
     found: &Matching,
 ) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("query", &left.query, &right.query);
-    if left.rewritten != right.rewritten {
-        changes.text("rewritten", &left.rewritten, &right.rewritten);
-    }
-    type OfIndex = fn(&ExplainTree) -> u64;
-    let of_index: [(_, OfIndex); 3] = [
-        ("segments", |tree| tree.segments.len() as u64),
-        ("documents_of_the_index", |tree| tree.of_segments(|segment| segment.documents)),
-        ("bytes_of_the_index", |tree| tree.of_segments(|segment| segment.bytes)),
-    ];
-    of_index.into_iter().for_each(|(what, of)| changes.number(what, of(left), of(right)));
+    changes.text("rewritten", &left.rewritten, &right.rewritten);
+    let documents = |tree: &ExplainTree| tree.of_segments(|segment| segment.documents);
+    let bytes = |tree: &ExplainTree| tree.of_segments(|segment| segment.bytes);
+    changes.number("segments", left.segments.len() as u64, right.segments.len() as u64);
+    changes.number("documents_of_the_index", documents(left), documents(right));
+    changes.number("bytes_of_the_index", bytes(left), bytes(right));
     facets(&mut changes, &left.facets, &right.facets);
     // A finding is about a node, which has another id on the other side, if it is there.
-    let ids = left_nodes.list.iter().zip(&found.of_left).map(|(entry, other)| {
-        (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
-    });
+    let ids = left_nodes
+        .iter()
+        .zip(&found.of_left)
+        .map(|(entry, other)| (&*entry.node.id, other.map(|other| &*right_nodes[other].node.id)));
     findings(&mut changes, left, right, &ids.collect());
     changes.known("term_lookups", left.term_lookups, right.term_lookups);
     if let (Some(l), Some(r)) = (left.planning, right.planning) {

@@ -9,7 +9,7 @@ use super::json_values::put_all;
 use super::units::spaced;
 use crate::json::Json;
 use crate::named::named;
-use matching::{Entry, Nodes, matching};
+use matching::{Entry, matching, nodes};
 use std::fmt;
 
 /// What differs between two plans, node by node.
@@ -120,7 +120,7 @@ impl PlanDiff {
     /// Compares two plans, `before` and `after`. Takes time for a hash of each node, and for comparing some hundred inputs of
     /// one node with each other where they are not the same.
     pub fn new(before: &ExplainTree, after: &ExplainTree) -> PlanDiff {
-        let (left, right) = (Nodes::of(&before.plan), Nodes::of(&after.plan));
+        let (left, right) = (nodes(&before.plan), nodes(&after.plan));
         let found = matching(&left, &right);
         let places = changes::places(&left, &right, &found);
         let mut nodes = vec![];
@@ -130,20 +130,20 @@ impl PlanDiff {
         };
         // What was added stands behind what stands before it in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
-            while at < right.list.len() && found.of_right[at].is_none() {
-                let (entry, kind) = (&right.list[at], DiffKind::Added);
+            while at < right.len() && found.of_right[at].is_none() {
+                let (entry, kind) = (&right[at], DiffKind::Added);
                 nodes.push(NodeDiff { right: Some(entry.node.id.clone()), ..node(kind, entry) });
                 at += 1;
             }
         };
         added_behind(&mut nodes, 0);
-        for (at, entry) in left.list.iter().enumerate() {
+        for (at, entry) in left.iter().enumerate() {
             let id = Some(entry.node.id.clone());
             let Some(other_at) = found.of_left[at] else {
                 nodes.push(NodeDiff { left: id, ..node(DiffKind::Removed, entry) });
                 continue;
             };
-            let other = &right.list[other_at];
+            let other = &right[other_at];
             let mut changes = changes::of_nodes(entry.node, other.node);
             changes.extend(places[at].clone());
             let kind = if changes.is_empty() { DiffKind::Same } else { DiffKind::Changed };
