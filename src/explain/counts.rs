@@ -179,10 +179,9 @@ impl Actual {
     /// Adds what happened in another segment.
     pub fn add(&mut self, other: &Actual) {
         self.documents = self.documents.saturating_add(other.documents);
-        self.documents_in = match (self.documents_in, other.documents_in) {
-            (Some(a), Some(b)) => Some(a.saturating_add(b)),
-            (one, other) => one.or(other),
-        };
+        if let Some(documents) = other.documents_in {
+            self.documents_in = Some(self.documents_in.unwrap_or(0).saturating_add(documents));
+        }
         self.time_ns = self.time_ns.saturating_add(other.time_ns);
         self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
         self.containers += other.containers;

@@ -8,8 +8,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What is read, for messages.
-const A_LINE: &str = "a slow search";
 /// The names of a line that stand in no plan of its own.
 const REQUIRED: [&str; 8] =
     ["schema_version", "at", "took_ns", "index", "command", "query", "error", "plan"];
@@ -54,7 +52,7 @@ impl SlowSearch {
 fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
     let mut search = SlowSearch::default();
     let mut plan = 0..0;
-    let mut reader = Reader::new(line, A_LINE)?;
+    let mut reader = Reader::new(line, "a slow search")?;
     reader.object(&REQUIRED, |reader, name| {
         match name {
             "schema_version" => check_version(reader)?,

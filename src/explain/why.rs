@@ -58,8 +58,8 @@ fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
     // A number says less than a text.
     let (texts, others): (Vec<_>, Vec<_>) =
         stored.iter().partition(|(_, value)| matches!(value, Value::Text(_)));
-    let texts = texts.into_iter().chain(others).map(|(_, value)| value.to_text());
-    let first = texts.into_iter().find(|text| !text.trim().is_empty());
+    let mut texts = texts.into_iter().chain(others).map(|(_, value)| value.to_text());
+    let first = texts.find(|text| !text.trim().is_empty());
     Ok(first.map_or_else(String::new, |text| shortened(text.trim(), TITLE_CHARS_MAX).into_owned()))
 }
 

@@ -152,18 +152,12 @@ impl Finding {
         Finding { rule, severity, message, ..Finding::default() }
     }
 
-    pub(super) fn of_node(mut self, node: &ExplainNode) -> Self {
-        self.node = Some(node.id.clone());
-        self
+    pub(super) fn of_node(self, node: &ExplainNode) -> Self {
+        Finding { node: Some(node.id.clone()), ..self }
     }
 
     pub(super) fn remedy(self, remedy: impl Into<String>) -> Self {
-        self.remedy_if(Some(remedy.into()))
-    }
-
-    pub(super) fn remedy_if(mut self, remedy: Option<String>) -> Self {
-        self.remedy = remedy;
-        self
+        Finding { remedy: Some(remedy.into()), ..self }
     }
 }
 

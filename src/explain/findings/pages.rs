@@ -98,7 +98,7 @@ fn everything_scored(look: &mut Look<'_>, root: &ExplainNode) {
     let remedy = other.map(|other| format!("if it can be had otherwise, {}", other.name));
     let ns = own_ns(root);
     let finding = Finding::new("everything is scored", look.severity(ns), message);
-    look.add(ns, finding.of_node(root).remedy_if(remedy));
+    look.add(ns, Finding { remedy, ..finding }.of_node(root));
 }
 
 /// Decision against bounds of scores.
@@ -126,13 +126,11 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
         let what = Count(counts.documents, "document");
         let message = format!("{what} were compared: {}", root.algorithm);
         // What is made by chance, or compared in the order of a language, has none in any case.
-        let remedy = root.algorithm.starts_with("function").then(|| {
-            "a field that holds the value of the function: blocks of its column have bounds"
-                .to_owned()
-        });
+        let field =
+            "a field that holds the value of the function: blocks of its column have bounds";
+        let remedy = root.algorithm.starts_with("function").then(|| field.to_owned());
         let finding = Finding::new("everything is sorted", look.severity(ns), message);
-        let finding = Finding { rebuild: remedy.is_some(), ..finding };
-        look.add(ns, finding.of_node(root).remedy_if(remedy));
+        look.add(ns, Finding { rebuild: remedy.is_some(), remedy, ..finding }.of_node(root));
     }
     if let Some(counts) =
         actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
