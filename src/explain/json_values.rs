@@ -1,14 +1,11 @@
 //! Values of the JSON of plans: one table of names for each object, by which it is written and read back.
 
-use super::counts::{
-    Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
-    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold,
+use super::{
+    Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
+    Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
+    FacetActual, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts, RankingCounts,
+    RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts, Threshold, Verdict,
 };
-use super::tree::{
-    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
-    ExplainSegment, ExplainTree, NodeSegment, PlanningTimes,
-};
-use super::{ExplainDocument, Finding, SCHEMA_VERSION, Severity, Verdict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::ranking::scorer::Explanation;

@@ -53,23 +53,17 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     };
     let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
     let windows = of(ranking.windows_skipped, ranking.windows, "window");
-    let (looked_up, candidates) = match ranking.candidates {
-        None => (None, None),
-        Some(counts) => {
-            let by_blocks = Grouped(counts.skipped_by_blocks);
-            let by_frequencies = Grouped(counts.skipped_by_frequencies);
-            let found = Count(counts.found, "candidate");
-            let left =
-                format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies");
-            let looked_up = format!("{} looked up", Count(counts.looked_up, "document"));
-            ((counts.looked_up > 0).then_some(looked_up), Some(left))
-        }
-    };
-    let scored = Count(ranking.documents_scored, "document");
-    let scored = match ranking.postings {
-        Some(postings) => format!("{scored} scored by {}", Count(postings, "posting")),
-        None => format!("{scored} scored"),
-    };
+    let looked_up = ranking.candidates.filter(|counts| counts.looked_up > 0);
+    let looked_up = looked_up.map(|it| format!("{} looked up", Count(it.looked_up, "document")));
+    let candidates = ranking.candidates.map(|counts| {
+        let (found, by_blocks) = (Count(counts.found, "candidate"), counts.skipped_by_blocks);
+        let [by_blocks, by_frequencies] = [by_blocks, counts.skipped_by_frequencies].map(Grouped);
+        format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies")
+    });
+    let postings = ranking.postings.map(|n| format!(" by {}", Count(n, "posting")));
+    let (scored, postings) =
+        (Count(ranking.documents_scored, "document"), postings.unwrap_or_default());
+    let scored = format!("{scored} scored{postings}");
     let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
     let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
     listed(all.into_iter().flatten().map(plain).collect())

@@ -50,10 +50,11 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
         let mut map = Map::new(part);
         match u32::try_from(found) {
             Ok(all) if all == part.n_docs => map.fill(part),
-            Ok(few) if part.n_windows() == 1 => map.add(0, few, kind_of(part, 0, few)),
-            _ => profile.root_windows(at).iter().for_each(|window| {
-                map.add(window.key, window.documents, kind_of(part, window.key, window.documents));
-            }),
+            Ok(few) if part.n_windows() == 1 => map.add_found(part, 0, few),
+            _ => {
+                let seen = profile.root_windows(at).iter();
+                seen.for_each(|window| map.add_found(part, window.key, window.documents));
+            }
         }
         let has_all =
             |documents: &[u32]| documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
@@ -155,24 +156,24 @@ impl Map {
         }
     }
 
+    /// Adds so many documents of a window that were found, by what they would be kept in.
+    fn add_found(&mut self, part: &SegmentPlan<'_>, key: u32, documents: u32) {
+        let kind = match documents {
+            all if all == part.window_len(key) => ContainerKind::Run,
+            ..BITMAP_FROM => ContainerKind::Array,
+            BITMAP_FROM.. => ContainerKind::Bitmap,
+        };
+        self.add(key, documents, kind);
+    }
+
     /// Every document of the segment.
     fn fill(&mut self, part: &SegmentPlan<'_>) {
-        (0..part.n_windows())
-            .for_each(|key| self.add(key, part.window_len(key), ContainerKind::Run));
+        (0..part.n_windows()).for_each(|key| self.add_found(part, key, part.window_len(key)));
     }
 
     /// That of the segment with such an id.
     fn finish(self, id: &str) -> ContainerMap {
         let kinds = self.kinds.into_iter().map(char::from).collect();
         ContainerMap { segment: id.to_owned(), kinds, documents: self.documents }
-    }
-}
-
-/// What so many documents of a window are kept in.
-fn kind_of(part: &SegmentPlan<'_>, key: u32, documents: u32) -> ContainerKind {
-    match documents {
-        all if all == part.window_len(key) => ContainerKind::Run,
-        ..BITMAP_FROM => ContainerKind::Array,
-        BITMAP_FROM.. => ContainerKind::Bitmap,
     }
 }
