@@ -82,7 +82,6 @@ mod hostile;
 #[cfg(feature = "viewer")]
 mod html;
 mod json;
-mod json_values;
 mod lens;
 mod measured;
 mod mermaid;

@@ -1,6 +1,6 @@
 //! How far estimates are off: the distribution over many plans.
 
-use super::json_values::put_all;
+use super::json::put_all;
 use super::units::shown;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;

@@ -1,7 +1,7 @@
 //! Lines of a log of slow searches, read back, and the worst of them.
 
 use super::ExplainTree;
-use super::json_values::{JsonValue, check_version};
+use super::json::{JsonValue, check_version};
 use crate::error::Result;
 use crate::json::Reader;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
-use super::json_values::put_all;
+use super::json::put_all;
 use super::units::{self, Count, Grouped};
 use crate::json::Json;
 use crate::named::named;

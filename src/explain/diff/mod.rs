@@ -5,7 +5,7 @@ mod matching;
 mod text;
 
 use super::ExplainTree;
-use super::json_values::put_all;
+use super::json::put_all;
 use super::units::spaced;
 use crate::json::Json;
 use crate::named::named;
