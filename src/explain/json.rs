@@ -88,11 +88,6 @@ impl Json {
     pub(super) fn put_full<T: JsonValue + Default + PartialEq>(&mut self, name: &str, value: &T) {
         self.put_some(name, (*value != T::default()).then_some(value));
     }
-
-    /// Writes a name with a text that is null where it is empty: the name of an algorithm, where there is more than one way.
-    pub(super) fn put_word(&mut self, name: &str, word: &str) {
-        self.field(name).string_or_null((!word.is_empty()).then_some(word));
-    }
 }
 
 /// Writes names with the values that a structure has of them.
@@ -100,18 +95,6 @@ macro_rules! put_all {
     ($json:ident, $it:expr; $($name:ident),+) => {{ $($json.put(stringify!($name), &$it.$name);)+ }};
 }
 pub(super) use put_all;
-
-/// A value that need not be there.
-fn read_some<T: JsonValue>(slot: &mut Option<T>, reader: &mut Reader<'_>) -> Result<()> {
-    *slot = Some(T::read(reader)?);
-    Ok(())
-}
-
-/// A text that is empty where JSON has null.
-fn read_word(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
-    *slot = reader.or_null(Reader::string)?.unwrap_or_default();
-    Ok(())
-}
 
 /// The id of a node, which has to be the path that leads to it.
 fn read_place(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
@@ -259,8 +242,6 @@ macro_rules! json_objects {
             }
         })+
     };
-    (write must $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
-    (write may $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
     (write some $it:expr, $json:ident, $name:ident) => {
         $json.put_some(stringify!($name), $it.$name.as_ref())
     };
@@ -268,7 +249,7 @@ macro_rules! json_objects {
         $json.put_full(stringify!($name), &$it.$name)
     };
     (write word $it:expr, $json:ident, $name:ident) => {
-        $json.put_word(stringify!($name), &$it.$name)
+        $json.field(stringify!($name)).string_or_null(Some(&*$it.$name).filter(|it| !it.is_empty()))
     };
     (write terms $it:expr, $json:ident, $name:ident) => {
         $json.put_some(stringify!($name), $it.is_by_terms().then_some(&$it.$name))
@@ -280,16 +261,22 @@ macro_rules! json_objects {
         let rounded = $it.$name().map(|number| (number * 1_000.0).round() / 1_000.0);
         $json.put_some(stringify!($name), rounded.as_ref())
     };
-    (write place $it:expr, $json:ident, $name:ident) => { $json.put(stringify!($name), &$it.$name) };
     (write version $it:expr, $json:ident, $name:ident) => {
         $json.put(stringify!($name), &SCHEMA_VERSION)
+    };
+    (write $how:ident $it:expr, $json:ident, $name:ident) => {
+        $json.put(stringify!($name), &$it.$name)
     };
     (required must $name:ident) => { &[stringify!($name)][..] };
     (required place $name:ident) => { &[stringify!($name)][..] };
     (required version $name:ident) => { &[stringify!($name)][..] };
     (required $how:ident $name:ident) => { &[][..] };
-    (read some $it:expr, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
-    (read word $it:expr, $reader:ident, $name:ident) => { read_word(&mut $it.$name, $reader) };
+    (read some $it:expr, $reader:ident, $name:ident) => {
+        JsonValue::read($reader).map(|value| $it.$name = Some(value))
+    };
+    (read word $it:expr, $reader:ident, $name:ident) => {
+        $reader.or_null(Reader::string).map(|word| $it.$name = word.unwrap_or_default())
+    };
     (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
     (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
     (read place $it:expr, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
