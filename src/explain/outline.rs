@@ -145,10 +145,8 @@ fn dedented(text: &str) -> String {
     let common = lines.iter().filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
     let first = lines.iter().position(|line| !line.is_empty()).unwrap_or(lines.len());
     let last = lines.iter().rposition(|line| !line.is_empty()).map_or(first, |last| last + 1);
-    lines[first..last]
-        .iter()
-        .map(|line| format!("{}\n", line.get(common..).unwrap_or("")))
-        .collect()
+    let lines = lines[first..last].iter().map(|line| line.get(common..).unwrap_or(""));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The lines of two texts that differ, with some around them: `-` before those that only the first has, `+` before those
@@ -162,15 +160,13 @@ pub fn difference(left: &str, right: &str) -> String {
         lines[around].iter().any(|(sign, _)| *sign != ' ')
     };
     let mut out = String::new();
-    let mut is_cut = false;
     for (at, (sign, line)) in lines.iter().enumerate() {
         if near(at) {
             out += format!("{sign} {line}").trim_end();
             out.push('\n');
-        } else if !is_cut {
+        } else if at == 0 || near(at - 1) {
             out.push_str("  …\n");
         }
-        is_cut = !near(at);
     }
     out
 }

@@ -516,16 +516,11 @@ impl Page<'_> {
 
     /// The lines of the tree in the characters there are.
     fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
-        match self.options.ascii {
-            false => Cow::Borrowed(prefix),
-            true => Cow::Owned(
-                prefix
-                    .replace(['│', '├'], "|")
-                    .replace('└', "`")
-                    .replace('─', "-")
-                    .replace('≠', "*"),
-            ),
+        if !self.options.ascii {
+            return Cow::Borrowed(prefix);
         }
+        let lines = prefix.replace(['│', '├'], "|").replace('└', "`");
+        Cow::Owned(lines.replace('─', "-").replace('≠', "*"))
     }
 
     /// Text that may go to the terminal.

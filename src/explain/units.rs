@@ -27,14 +27,10 @@ pub(super) struct Grouped(pub(super) u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (at, digit) in digits.char_indices() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                f.write_str(",")?;
-            }
-            write!(f, "{digit}")?;
+        match self.0 {
+            ..1_000 => write!(f, "{}", self.0),
+            n => write!(f, "{},{:03}", Grouped(n / 1_000), n % 1_000),
         }
-        Ok(())
     }
 }
 

@@ -80,15 +80,9 @@ impl Page<'_> {
 
 /// `facet brand: decision count by the column`: names of others stay as they are.
 fn subject(change: &Change) -> String {
-    let mut subject = String::new();
-    for field in &change.facets {
-        subject += &format!("facet {field}: ");
-    }
-    subject += &spaced(change.what);
-    if let Some(name) = &change.name {
-        subject += &format!(" {name}");
-    }
-    subject
+    let facets = change.facets.iter().map(|field| format!("facet {field}: "));
+    let name = change.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{}{}{name}", facets.collect::<String>(), spaced(change.what))
 }
 
 pub(super) fn shown(what: &str, value: &DiffValue) -> String {
