@@ -118,18 +118,6 @@ pub(super) struct Page<'a> {
     percents: std::vec::IntoIter<u64>,
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page {
-            options,
-            documents: &[],
-            out: String::new(),
-            all_ns: 0,
-            percents: vec![].into_iter(),
-        }
-    }
-}
-
 /// A time with its share of the whole, where there is one.
 fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     match percent {
@@ -138,7 +126,12 @@ fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     }
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    pub(super) fn new(options: &'a TextOptions) -> Self {
+        let (out, percents) = (String::new(), vec![].into_iter());
+        Page { options, documents: &[], out, all_ns: 0, percents }
+    }
+
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
         for finding in &tree.findings {
@@ -341,11 +334,8 @@ impl Page<'_> {
 
     /// How even the segments are, where there are several.
     fn spread(&mut self, prefix: &str, node: &ExplainNode) {
-        if node.segments.len() < 2 {
-            return;
-        }
-        let (documents, time) = (|of: &Actual| of.documents, |of: &Actual| of.time_ns);
-        let (Some(documents), Some(time)) = (node.spread(documents), node.spread(time)) else {
+        let documents = node.spread(|of| of.documents).filter(|_| node.segments.len() > 1);
+        let (Some(documents), Some(time)) = (documents, node.spread(|of| of.time_ns)) else {
             return;
         };
         let [least, mean] = [documents.min, documents.mean.round() as u64].map(Grouped);

@@ -284,9 +284,8 @@ fn findings(
     let of_left = left.findings.iter().map(|finding| {
         let about = finding.node.as_deref().map(|id| match ids.get(id) {
             Some(Some(other)) => (*other, false),
-            Some(None) => (id, true),
             // Of no node at all it is known by what it says.
-            None => (id, false),
+            other => (id, other.is_some()),
         });
         (about, finding)
     });
@@ -295,10 +294,8 @@ fn findings(
     let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
     let (pairs, added) =
         paired(&of_left, &of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
-    for ((_, finding), other) in pairs {
-        if other.is_none() {
-            changes.named("finding", &finding.rule, Some(&finding.message), None);
-        }
+    for ((_, finding), _) in pairs.into_iter().filter(|(_, other)| other.is_none()) {
+        changes.named("finding", &finding.rule, Some(&finding.message), None);
     }
     for (_, finding) in added {
         changes.named("finding", &finding.rule, None, Some(&finding.message));
