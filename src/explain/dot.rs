@@ -55,10 +55,8 @@ impl Dot {
 
     fn node(&mut self, Drawn { name, caption, tooltip, .. }: &Drawn<'_>) {
         let label = label(&caption.lines);
-        let tooltip = match tooltip {
-            Some(text) => format!(", tooltip=\"{}\"", escaped(text)),
-            None => String::new(),
-        };
+        let tooltip = tooltip.as_ref().map(|text| format!(", tooltip=\"{}\"", escaped(text)));
+        let tooltip = tooltip.unwrap_or_default();
         // Orange, the paler the less of the time; black text is readable on all of it.
         let colour = match caption.share {
             0.0 => String::new(),

@@ -65,10 +65,8 @@ pub fn glossary() -> Vec<GlossaryEntry> {
     let (_, text) = PAGE.split_once(HEADING).unwrap_or_default();
     let mut kind = None;
     let mut entries = vec![];
-    for row in text.lines().filter(|line| line.starts_with("| ")) {
-        let Some((words, meaning)) = row.trim_matches(['|', ' ']).split_once(" | ") else {
-            continue;
-        };
+    let rows = text.lines().filter(|line| line.starts_with("| "));
+    for (words, meaning) in rows.filter_map(|it| it.trim_matches(['|', ' ']).split_once(" | ")) {
         if let Some(head) = WordKind::ALL.into_iter().find(|kind| kind.name() == words) {
             kind = Some(head);
             continue;

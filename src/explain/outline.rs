@@ -1,6 +1,7 @@
 //! [`ExplainTree`] → outline: what of a plan stays the same from run to run and from machine to machine, a line each, for
 //! snapshots that people review; and [`assert_plan!`](crate::assert_plan), which compares with one.
 
+use super::units::behind;
 use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree};
 use crate::plural::counted;
 use crate::terminal;
@@ -63,14 +64,6 @@ fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
     decisions(out, depth, &facet.decisions);
     for inner in &facet.within {
         self::facet(out, inner, depth + 1);
-    }
-}
-
-/// A text with signs around it and a blank before, if it is not empty.
-fn behind(opening: &str, text: &str, closing: &str) -> String {
-    match text {
-        "" => String::new(),
-        _ => format!(" {opening}{text}{closing}"),
     }
 }
 

@@ -11,7 +11,7 @@ use super::pieces::{
     Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
     thresholds,
 };
-use super::units::{Bytes, Count, Grouped, Time};
+use super::units::{Bytes, Count, Grouped, Time, behind};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
     FacetActual, Finding, NodeSegment, PlanningTimes, RunTimes, Severity,
@@ -221,11 +221,9 @@ impl<'a> Page<'a> {
 
     /// What one node did, in pieces that end in commas.
     fn actual(&self, actual: &Actual, time: String) -> Vec<Piece> {
-        let from = match actual.documents_in {
-            Some(documents_in) => format!(" from {}", Grouped(documents_in)),
-            None => String::new(),
-        };
-        let mut parts = vec![plain(format!("{}{from}", Count(actual.documents, "document")))];
+        let from = actual.documents_in.map(|n| format!(" from {}", Grouped(n)));
+        let (found, from) = (Count(actual.documents, "document"), from.unwrap_or_default());
+        let mut parts = vec![plain(format!("{found}{from}"))];
         parts.extend(actual.ended().map(|ended| piece(Style::Bad, ended)));
         parts.push(plain(time));
         // What finding the best reads is told in documents and blocks.
@@ -335,9 +333,8 @@ impl<'a> Page<'a> {
     /// How even the segments are, where there are several.
     fn spread(&mut self, prefix: &str, node: &ExplainNode) {
         let documents = node.spread(|of| of.documents).filter(|_| node.segments.len() > 1);
-        let (Some(documents), Some(time)) = (documents, node.spread(|of| of.time_ns)) else {
-            return;
-        };
+        let time = node.spread(|of| of.time_ns);
+        let (Some(documents), Some(time)) = (documents, time) else { return };
         let [least, mean] = [documents.min, documents.mean.round() as u64].map(Grouped);
         let mut text = format!("{least} / {mean} / {}", Count(documents.max, "document"));
         if time.max > 0 {
@@ -552,10 +549,7 @@ fn full(text: &str) -> Option<Vec<Piece>> {
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.
 pub(super) fn estimate(estimate: &Estimate) -> String {
     let documents = Count(estimate.documents, "document");
-    let source = match &*estimate.source {
-        "" => String::new(),
-        source => format!(" ({source})"),
-    };
+    let source = behind("(", &estimate.source, ")");
     match estimate.is_exact() {
         true => format!("= {documents}{source}"),
         false => {

@@ -17,6 +17,14 @@ pub(super) fn shown(text: &str, chars_max: usize) -> String {
     terminal::printable(&shortened(text, chars_max)).into_owned()
 }
 
+/// A text with signs around it and a blank before, if it is not empty.
+pub(super) fn behind(opening: &str, text: &str, closing: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ => format!(" {opening}{text}{closing}"),
+    }
+}
+
 /// A name of JSON in words, without its unit.
 pub(super) fn spaced(name: &str) -> String {
     name.strip_suffix("_ns").unwrap_or(name).replace('_', " ")

@@ -204,9 +204,8 @@ pub(super) fn of_trees(
     changes.number("bytes_of_the_index", bytes(left), bytes(right));
     facets(&mut changes, &left.facets, &right.facets);
     // A finding is about a node, which has another id on the other side, if it is there.
-    let ids = left_nodes
-        .iter()
-        .zip(&found.of_left)
+    let ids = left_nodes.iter().zip(&found.of_left);
+    let ids = ids
         .map(|(entry, other)| (&*entry.node.id, other.map(|other| &*right_nodes[other].node.id)));
     findings(&mut changes, left, right, &ids.collect());
     changes.known("term_lookups", left.term_lookups, right.term_lookups);

@@ -84,9 +84,8 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
 
 /// Matches that were scored one by one, as no bounds could be used, or twice.
 fn scored(look: &mut Look<'_>, root: &ExplainNode) {
-    let Some(ranking) = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref()) else {
-        return;
-    };
+    let ranking = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref());
+    let Some(ranking) = ranking else { return };
     let ns = own_ns(root);
     if let Some(decision) = without_bounds(root)
         && ranking.documents_scored >= SCORED_MANY

@@ -55,16 +55,11 @@ fn unknown(look: &mut Look<'_>, at: usize) {
     let message = format!("no document has {what}, so {effect}");
     let finding = Finding::new("unknown word", severity, message).of_node(node);
     look.add_asking(0, finding, move |facts| {
-        let asked = asked(node);
-        let (Some(Query::Word { text, .. } | Query::Phrase { text, .. }), Some(field)) =
-            (&asked, &node.field)
-        else {
-            return None;
-        };
+        let (asked, field) = (asked(node)?, node.field.as_ref()?);
+        let (Query::Word { text, .. } | Query::Phrase { text, .. }) = &asked else { return None };
         let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
-        let similar: Vec<_> = similar
-            .map(|(word, documents)| format!("'{word}' ({})", Count(documents, "document")))
-            .collect();
+        let similar = similar.map(|(word, n)| format!("'{word}' ({})", Count(n, "document")));
+        let similar: Vec<_> = similar.collect();
         (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
     });
 }

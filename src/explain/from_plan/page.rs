@@ -198,10 +198,8 @@ impl Explaining<'_, '_> {
     }
 
     fn top_k(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
-        let Some(PagePlan { operator: PageOperator::TopK(strategy), .. }) = self.plan_of_page()
-        else {
-            return root;
-        };
+        let operator = self.plan_of_page().map(|page| &page.operator);
+        let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
         let mut node = self.over(root, self.label("best", "by score"));
         node.algorithm = match strategy {
