@@ -61,11 +61,8 @@ pub(super) fn lines(document: &ExplainDocument) -> Vec<(usize, Vec<Piece>)> {
     let is_found = document.failed_at.is_none();
     let verdict = Some(if is_found { Verdict::Matched } else { Verdict::Failed });
     line(3, vec![mark(verdict), plain(&*document.reason)]);
-    if document.misses.len() > 1 {
-        for miss in &document.misses {
-            line(5, vec![plain(&**miss)]);
-        }
-    }
+    let misses = document.misses.iter().filter(|_| document.misses.len() > 1);
+    misses.for_each(|miss| line(5, vec![plain(&**miss)]));
     let mut todo: Vec<_> = document.score.iter().map(|score| (score, 0)).collect();
     if !todo.is_empty() {
         line(3, vec![strong("Score")]);

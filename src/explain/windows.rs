@@ -56,13 +56,9 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
                 seen.for_each(|window| map.add_found(part, window.key, window.documents));
             }
         }
-        let has_all =
-            |documents: &[u32]| documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
-        if has_all(&map.documents) {
-            return Some(map.finish(id));
-        }
-        let of_leaf = read(plan, part, only_leaf(plan, part, root)?, true)?;
-        has_all(&of_leaf.documents).then(|| of_leaf.finish(id))
+        let has_all = |map: &Map| map.documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
+        let of_leaf = || read(plan, part, only_leaf(plan, part, root)?, true).filter(has_all);
+        Some(map).filter(has_all).or_else(of_leaf).map(|map| map.finish(id))
     });
     maps.collect::<Option<_>>().unwrap_or_default()
 }

@@ -166,8 +166,7 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
 fn narrower_fuzzy(facts: &dyn Facts, mut narrower: Query) -> Option<String> {
     let Query::Fuzzy { fuzziness, .. } = &mut narrower else { return None };
     fuzziness.prefix_len = fuzziness.prefix_len.saturating_add(1);
-    let walked = facts.walked(&narrower);
-    Some(match walked {
+    Some(match facts.walked(&narrower) {
         None => format!("a fixed beginning, as {narrower}, spares all terms that begin otherwise"),
         Some(TermCounts { visited, expanded, .. }) => {
             let (visited, expanded) = (Count(visited, "term"), Grouped(expanded));

@@ -53,14 +53,6 @@ impl FacetRun {
     pub(crate) fn method(&self) -> Option<FacetMethod> {
         self.methods.first().map(|(method, _)| *method)
     }
-
-    fn actual(&self, is_within: bool) -> FacetActual {
-        FacetActual {
-            time_ns: nanoseconds(self.profile.time),
-            within: is_within.then_some(self.buckets),
-            ..self.profile.counts
-        }
-    }
 }
 
 /// Facets of a plan, with what happened to those that were counted, and what other ways to count were measured to take.
@@ -75,7 +67,8 @@ pub(super) fn facets(
     for (nth, facet) in (0..).zip(&mut all.within) {
         // The last decision is what was done in the end.
         if let (Some(measured), Some(decision)) = (measured, facet.decisions.last_mut()) {
-            put_measured(decision, nth, measured);
+            let ways = FacetMethod::ALL.into_iter().map(|method| Forced::Facet { nth, method });
+            ways.for_each(|way| decision.put_way(measured, way));
         }
     }
     all.within
@@ -100,7 +93,11 @@ fn put_all(
                 buckets: it.buckets.round() as u64,
                 documents: (it.buckets * it.documents).round() as u64,
             }),
-            actual: run.map(|run| run.actual(is_within)),
+            actual: run.map(|run| FacetActual {
+                time_ns: nanoseconds(run.profile.time),
+                within: is_within.then_some(run.buckets),
+                ..run.profile.counts
+            }),
             ..ExplainFacet::of(&schema.get(node.field).name)
         };
         if let Some(of) = of {
@@ -211,22 +208,8 @@ fn decision_of_values(plan: &FacetPlan) -> Decision {
     };
     let decision = Decision::accepted(rule, reason).costing(choice.cost_ns.round() as u64);
     // By value there may be one way only.
-    match choice.alternative == choice.method {
-        true => decision,
-        false => {
-            let cost_ns = Some(choice.alternative_ns.round() as u64);
-            decision.instead_of(choice.alternative.name(), cost_ns)
-        }
+    if choice.alternative == choice.method {
+        return decision;
     }
-}
-
-/// Puts what was measured down at a facet, by its place.
-fn put_measured(decision: &mut Decision, nth: u32, measured: &Measured) {
-    let is_named = |method: &FacetMethod| {
-        decision.alternative.as_ref().is_some_and(|named| named.name == method.name())
-    };
-    let (named, others): (Vec<_>, Vec<_>) = FacetMethod::ALL.into_iter().partition(is_named);
-    for method in named.into_iter().chain(others) {
-        decision.put_way(measured, Forced::Facet { nth, method });
-    }
+    decision.instead_of(choice.alternative.name(), Some(choice.alternative_ns.round() as u64))
 }
