@@ -161,9 +161,8 @@ impl HtmlPages {
             json.field("glossary").object(|json| {
                 for kind in WordKind::ALL {
                     let of_kind = entries.iter().filter(|entry| entry.kind == kind);
-                    let of_kind: Vec<_> = of_kind.map(|it| [it.word, &*it.meaning]).collect();
-                    json.field(kind.name())
-                        .array(&of_kind, |json, pair| json.array(pair, |json, it| json.string(it)));
+                    let of_kind = of_kind.map(|it| vec![it.word.to_owned(), it.meaning.clone()]);
+                    json.put(kind.name(), &of_kind.collect::<Vec<_>>());
                 }
             });
         });

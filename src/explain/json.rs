@@ -357,13 +357,11 @@ pub(super) fn check_version(reader: &mut Reader<'_>) -> Result<()> {
 
 fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {
     let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
-    match n_kinds == n_numbers {
-        true => Ok(()),
-        false => {
-            let expected = format!("a number of documents for each of {n_kinds} windows");
-            Err(reader.error(&expected, &format!("{n_numbers} before this")))
-        }
+    if n_kinds == n_numbers {
+        return Ok(());
     }
+    let expected = format!("a number of documents for each of {n_kinds} windows");
+    Err(reader.error(&expected, &format!("{n_numbers} before this")))
 }
 
 #[cfg(test)]

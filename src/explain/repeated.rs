@@ -16,9 +16,8 @@ impl ExplainTree {
             planning: all(|tree| tree.planning_ns),
             total: all(|tree| tree.total_ns),
         };
-        let of_nodes = runs.iter().map(|tree| own_times(slice::from_ref(&tree.plan)));
-        let of_nodes: Vec<_> = of_nodes.collect();
-        let of_facets: Vec<_> = runs.iter().map(|tree| own_times(&tree.facets)).collect();
+        let of_nodes: Vec<_> = runs.iter().map(|it| own_times(slice::from_ref(&it.plan))).collect();
+        let of_facets: Vec<_> = runs.iter().map(|it| own_times(&it.facets)).collect();
         runs.sort_by_key(|tree| tree.total_ns.unwrap_or(0));
         let Some(at) = runs.len().checked_sub(1) else { return ExplainTree::default() };
         let mut tree = runs.swap_remove(at / 2);

@@ -19,10 +19,6 @@ pub(super) fn differ(left: u64, right: u64) -> bool {
     difference > u128::from(NOISE_NS) && 100 * difference > u128::from(NOISE_PERCENT) * longer
 }
 
-pub(super) fn title(node: &ExplainNode) -> String {
-    format!("{} {}", node.operator, node.label).trim_end().to_owned()
-}
-
 /// Differences, as they are found.
 #[derive(Default)]
 struct Changes {

@@ -125,7 +125,8 @@ impl PlanDiff {
         let places = changes::places(&left, &right, &found);
         let mut nodes = vec![];
         let node = |kind, entry: &Entry<'_>| {
-            let title = changes::title(entry.node);
+            let title = format!("{} {}", entry.node.operator, entry.node.label);
+            let title = title.trim_end().to_owned();
             NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
         };
         // What was added stands behind what stands before it in the second plan.

@@ -59,10 +59,8 @@ impl Page<'_> {
     /// `algorithm: short list → roaring containers`
     fn change(&mut self, prefix: &str, change: &Change) {
         let what = change.what;
-        let value = |value: &Option<DiffValue>| match value {
-            None => faint("none"),
-            Some(value) => plain(shown(what, value)),
-        };
+        let shown = |value: &DiffValue| plain(shown(what, value));
+        let value = |value: &Option<DiffValue>| value.as_ref().map_or(faint("none"), shown);
         let mut pieces: Vec<Piece> = vec![
             strong(format!("{}:", subject(change))),
             value(&change.left),

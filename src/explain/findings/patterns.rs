@@ -60,13 +60,11 @@ fn planning(look: &mut Look<'_>) {
         todo.extend(query.children().rev().cloned());
     }
     let what = match &pattern {
-        Some(pattern) => format!("planning, which looks for the terms of {pattern}"),
-        None if has_others => {
-            "planning, which looks for the terms of patterns and ranges".to_owned()
-        }
-        None => "planning, which looks words up".to_owned(),
+        Some(pattern) => format!("looks for the terms of {pattern}"),
+        None if has_others => "looks for the terms of patterns and ranges".to_owned(),
+        None => "looks words up".to_owned(),
     };
-    let message = look.went_into(ns, &what);
+    let message = look.went_into(ns, &format!("planning, which {what}"));
     let finding = Finding::new("long planning", look.severity(ns), message);
     look.add_asking(ns, finding, move |facts| match pattern {
         Some(pattern) => fixed_beginning(facts, pattern),

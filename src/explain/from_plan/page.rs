@@ -163,13 +163,11 @@ impl Explaining<'_, '_> {
     fn counted(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
         let Some(PagePlan { count, wanted, .. }) = self.plan_of_page() else { return root };
         let Some(operator) = count.operator() else { return root };
-        let mut node = ExplainNode::new(
-            operator,
-            match wanted.total {
-                Total::UpTo(most) => format!("up to {}", counted(most, "match")),
-                Total::Exact | Total::Unknown => "all matches".to_owned(),
-            },
-        );
+        let label = match wanted.total {
+            Total::UpTo(most) => format!("up to {}", counted(most, "match")),
+            Total::Exact | Total::Unknown => "all matches".to_owned(),
+        };
+        let mut node = ExplainNode::new(operator, label);
         node.algorithm = match self.run.is_some_and(|run| run.profile.is_none()) {
             true => "the page has found their number".into(),
             false => "after the page, by what is below".into(),
