@@ -155,6 +155,11 @@ pub(super) fn not_taken(decisions: &[Decision]) -> impl Iterator<Item = Vec<Stri
     })
 }
 
+/// The lines of a box, each escaped, as the inside of a quoted string.
+pub(super) fn label(lines: &[String], escaped: fn(&str) -> String, line_end: &str) -> String {
+    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join(line_end)
+}
+
 /// How wide the edge for so many documents is, in points: by the power of ten.
 pub(super) fn edge_width(documents: u64) -> f64 {
     (1.0 + (documents as f64 + 1.0).log10()).min(EDGE_WIDTH_MAX)

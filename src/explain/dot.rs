@@ -3,7 +3,7 @@
 //! Documents flow along the edges to the root, which stands on top. Names of nodes are ours, and every text of the plan
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
-use super::caption::{Drawn, edge_width, not_taken};
+use super::caption::{Drawn, edge_width, label, not_taken};
 use super::units::Grouped;
 use super::{ExplainTree, Verdict};
 
@@ -54,7 +54,7 @@ impl Dot {
     }
 
     fn node(&mut self, Drawn { name, caption, tooltip, .. }: &Drawn<'_>) {
-        let label = label(&caption.lines);
+        let label = label(&caption.lines, escaped, "\\n");
         let tooltip = tooltip.as_ref().map(|text| format!(", tooltip=\"{}\"", escaped(text)));
         let tooltip = tooltip.unwrap_or_default();
         // Orange, the paler the less of the time; black text is readable on all of it.
@@ -80,7 +80,7 @@ impl Dot {
     fn not_taken(&mut self, Drawn { name: node, decisions, .. }: &Drawn<'_>) {
         const GREY: &str = "style=dashed, color=gray60";
         for (at, lines) in not_taken(decisions).enumerate() {
-            let (name, label) = (format!("{node}_{at}"), label(&lines));
+            let (name, label) = (format!("{node}_{at}"), label(&lines, escaped, "\\n"));
             self.line(&format!("  {name} [label=\"{label}\", {GREY}, fontcolor=gray35];"));
             self.line(&format!("  {name} -> {node} [{GREY}, arrowhead=none];"));
         }
@@ -98,11 +98,6 @@ impl Dot {
         self.line("  }");
         facets.iter().flat_map(|facet| &facet.edge).for_each(|edge| self.edge(edge));
     }
-}
-
-/// The lines of a box, as the inside of a quoted string.
-fn label(lines: &[String]) -> String {
-    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\\n")
 }
 
 /// Printable text as the inside of a quoted string: Graphviz also reads entities of HTML there.

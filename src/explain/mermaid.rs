@@ -4,7 +4,7 @@
 //! of strings, too. So in texts only letters, digits and what is harmless stay as they are, and all else becomes an entity.
 
 use super::ExplainTree;
-use super::caption::{Drawn, edge_width, not_taken};
+use super::caption::{Drawn, edge_width, label, not_taken};
 use super::units::{Count, Grouped};
 use std::fmt::Write;
 
@@ -106,7 +106,7 @@ impl Chart {
     }
 
     fn node(&mut self, Drawn { name, caption, .. }: &Drawn<'_>) {
-        self.line(&format!("{name}[\"{}\"]", label(&caption.lines)));
+        self.line(&format!("{name}[\"{}\"]", label(&caption.lines, coded, "<br/>")));
         if caption.share > 0.0 {
             // Borders only: a filled box would be unreadable in one of light and dark.
             let width = 1.0 + caption.share * 7.0;
@@ -123,7 +123,7 @@ impl Chart {
 
     fn other(&mut self, node: &str, at: usize, lines: Vec<String>) {
         let name = format!("{node}_{at}");
-        self.line(&format!("{name}[\"{}\"]", label(&lines)));
+        self.line(&format!("{name}[\"{}\"]", label(&lines, coded, "<br/>")));
         self.line(&format!("style {name} stroke-dasharray:4 3,opacity:0.6"));
         self.line(&format!("{name} -.- {node}"));
         self.n_edges += 1;
@@ -134,11 +134,6 @@ impl Chart {
         self.out.push_str(line);
         self.out.push('\n');
     }
-}
-
-/// The lines of a box, as the inside of a quoted string.
-fn label(lines: &[String]) -> String {
-    lines.iter().map(|line| coded(line)).collect::<Vec<_>>().join("<br/>")
 }
 
 /// Printable text as the inside of a quoted string, cut where it becomes too long.

@@ -134,9 +134,7 @@ impl<'a> Page<'a> {
 
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
-        for finding in &tree.findings {
-            self.finding(finding);
-        }
+        tree.findings.iter().for_each(|finding| self.finding(finding));
         if tree.parsed != tree.query {
             self.cut("", vec![faint("parsed   "), plain(&*tree.parsed)]);
         }
@@ -205,9 +203,7 @@ impl<'a> Page<'a> {
         self.detail(&details, "in order ", streamed.map(in_order));
         let column = actual.and_then(|actual| actual.sort.as_ref());
         self.detail(&details, "looked at", column.map(in_column));
-        for decision in &node.decisions {
-            self.decision(&details, decision);
-        }
+        node.decisions.iter().for_each(|decision| self.decision(&details, decision));
         self.spread(&details, node);
         self.segments(&details, &node.segments);
         for (at, child) in node.children.iter().enumerate() {
@@ -316,9 +312,7 @@ impl<'a> Page<'a> {
             format!("instead of '{}'{}", alternative.name, cost.unwrap_or_default())
         });
         let costs: Vec<_> = cost.into_iter().chain(other).collect();
-        if !costs.is_empty() {
-            text += &format!(" ({})", costs.join(", "));
-        }
+        text += &behind("(", &costs.join(", "), ")");
         let sign = |is_good, otherwise| match is_good {
             true => piece(Style::Good, "✓"),
             false => piece(otherwise, "✗"),
@@ -386,12 +380,8 @@ impl<'a> Page<'a> {
         self.detail(&inner, "looked at", column.map(in_column));
         self.detail(&inner, "actual   ", did.as_deref().and_then(full));
         self.detail(&inner, "runs     ", actual.and(facet.times).map(in_runs));
-        for decision in &facet.decisions {
-            self.decision(&inner, decision);
-        }
-        for facet in &facet.within {
-            self.facet(&inner, facet);
-        }
+        facet.decisions.iter().for_each(|decision| self.decision(&inner, decision));
+        facet.within.iter().for_each(|facet| self.facet(&inner, facet));
     }
 
     /// What became of terms, where any were looked at, and how long it took.
