@@ -94,7 +94,7 @@ struct Explaining<'e, 's> {
     run: Option<Run<'e>>,
     /// Of the segments, in hexadecimal.
     ids: Vec<String>,
-    /// So many may the maps of further leaves have.
+    /// Windows that the maps of further leaves may have.
     windows_left: Cell<u64>,
 }
 

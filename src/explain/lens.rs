@@ -49,7 +49,7 @@ pub(super) fn remark(documents: &[ExplainDocument], node: &ExplainNode) -> Optio
     excludes.then(|| piece(Style::Bad, "matches this, which must not be"))
 }
 
-/// What is said of a document below the tree: lines, each with the columns that it is further in.
+/// Lines on a document below the tree, each with the columns that it is further in.
 pub(super) fn lines(document: &ExplainDocument) -> Vec<(usize, Vec<Piece>)> {
     let mut lines = vec![];
     let mut line = |indent, pieces| lines.push((indent, pieces));

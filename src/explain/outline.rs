@@ -180,7 +180,7 @@ fn aligned<T: PartialEq + Copy>(left: &[T], right: &[T]) -> Vec<(char, T)> {
 }
 
 fn aligned_by_pairs<T: PartialEq + Copy>(left: &[T], right: &[T]) -> Vec<(char, T)> {
-    // How long the subsequence of what begins at both positions is.
+    // Lengths of the subsequences of what begins at both positions.
     let mut longest = vec![vec![0_u32; right.len() + 1]; left.len() + 1];
     for l in (0..left.len()).rev() {
         for r in (0..right.len()).rev() {

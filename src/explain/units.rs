@@ -12,7 +12,7 @@ pub(super) fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
     }
 }
 
-/// The same as it may be shown: control characters and marks that reorder text are written as escapes.
+/// Text that may be shown, shortened: control characters and marks that reorder text are written as escapes.
 pub(super) fn shown(text: &str, chars_max: usize) -> String {
     terminal::printable(&shortened(text, chars_max)).into_owned()
 }

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// What the nodes of `tree`, which was made of `plan`, say of a document, which is in the segment with
-/// this place and has this number there; nothing of its score, nor of the page.
+/// Verdicts of the nodes of `tree`, which was made of `plan`, on a document, which is in the segment with this place and has this
+/// number there; nothing of its score, nor of the page.
 ///
 /// # Errors
 ///

@@ -19,7 +19,7 @@ pub(super) const WINDOWS_MAX: u64 = 1 << 13;
 /// Documents from which a container is a bitmap, unless runs are smaller.
 const BITMAP_FROM: u32 = 4_097;
 
-/// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments, and `left` is how many windows
+/// Maps of what a leaf reads in each segment, as far as that is known; `ids` are those of the segments, and `left` is how many windows
 /// the maps of further leaves may have.
 pub(super) fn of_leaf(
     plan: &Plan<'_>,
@@ -87,7 +87,7 @@ fn n_windows(plan: &Plan<'_>) -> u64 {
     plan.segments.iter().map(|part| u64::from(part.n_windows())).sum()
 }
 
-/// What a leaf reads in one segment.
+/// Map of what a leaf reads in one segment.
 fn read(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
     let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
     let mut map = Map::new(part);

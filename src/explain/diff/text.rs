@@ -29,7 +29,7 @@ impl PlanDiff {
         }
         let is_same = |node: &NodeDiff| node.kind == DiffKind::Same;
         for row in self.nodes.chunk_by(|one, next| is_same(one) && is_same(next)) {
-            // Of many in a row that are the same only the last ones, which stand right before what differs or at the end.
+            // Many in a row that are the same are counted, but for the last ones, which stand right before what differs or at the end.
             let left_out = if row.len() > SAME_SHOWN + 1 { row.len() - SAME_SHOWN } else { 0 };
             if left_out > 0 {
                 let text = format!("… {left_out} nodes that are the same");
