@@ -96,6 +96,12 @@ macro_rules! put_all {
 }
 pub(super) use put_all;
 
+/// A value that need not be there. It is no part of the frames of nodes inside each other.
+fn read_some<T: JsonValue>(slot: &mut Option<T>, reader: &mut Reader<'_>) -> Result<()> {
+    *slot = Some(T::read(reader)?);
+    Ok(())
+}
+
 /// The id of a node, which has to be the path that leads to it.
 fn read_place(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
     *slot = reader.places().fold("0".to_owned(), |place, nth| format!("{place}.{nth}"));
@@ -271,9 +277,7 @@ macro_rules! json_objects {
     (required place $name:ident) => { &[stringify!($name)][..] };
     (required version $name:ident) => { &[stringify!($name)][..] };
     (required $how:ident $name:ident) => { &[][..] };
-    (read some $it:expr, $reader:ident, $name:ident) => {
-        JsonValue::read($reader).map(|value| $it.$name = Some(value))
-    };
+    (read some $it:expr, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
     (read word $it:expr, $reader:ident, $name:ident) => {
         $reader.or_null(Reader::string).map(|word| $it.$name = word.unwrap_or_default())
     };

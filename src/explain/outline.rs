@@ -49,9 +49,7 @@ fn node(out: &mut String, node: &ExplainNode, depth: usize) {
     let source = behind("(", source, ")");
     push(out, depth, &format!("{operator}{label}{algorithm} ~{documents}{bounds}{source}"));
     decisions(out, depth, &node.decisions);
-    for child in &node.children {
-        self::node(out, child, depth + 1);
-    }
+    node.children.iter().for_each(|child| self::node(out, child, depth + 1));
 }
 
 fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
@@ -62,9 +60,7 @@ fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
         .map(|within| format!(" ~{} in {}", within.documents, counted(within.buckets, "bucket")));
     push(out, depth, &format!("Facet {values}{algorithm}{}", within.unwrap_or_default()));
     decisions(out, depth, &facet.decisions);
-    for inner in &facet.within {
-        self::facet(out, inner, depth + 1);
-    }
+    facet.within.iter().for_each(|inner| self::facet(out, inner, depth + 1));
 }
 
 fn decisions(out: &mut String, depth: usize, decisions: &[Decision]) {

@@ -141,9 +141,7 @@ impl<'a> Page<'a> {
         if tree.rewritten != tree.parsed {
             self.cut("", vec![faint("rewritten"), plain(&*tree.rewritten)]);
         }
-        for note in &tree.notes {
-            self.detail("", "note     ", vec![plain(&**note)]);
-        }
+        tree.notes.iter().for_each(|note| self.detail("", "note     ", vec![plain(&**note)]));
         if !tree.segments.is_empty() {
             let n = Count(tree.segments.len() as u64, "segment");
             let documents = Count(tree.of_segments(|segment| segment.documents), "document");
