@@ -100,7 +100,12 @@ impl PhraseReader<'_> {
         }
         bitmap::and_all(&mut operands, scratch, all);
         *memory = recycled(operands);
-        lows.extend(all.as_container().iter());
+        match all.as_container() {
+            Container::Array(values) => {
+                lows.extend(values.iter().map(|low| u16::from_le_bytes(*low)))
+            }
+            many => lows.extend(many.iter()),
+        }
         Ok(())
     }
 

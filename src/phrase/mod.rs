@@ -58,7 +58,7 @@ use crate::recycle::recycled;
 use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
 use list::{Free, NO_RANK, Room, WordList};
-use matching::{COMPARED, Windows, Word};
+use matching::{Windows, Word};
 pub(crate) use rare::RarePhrase;
 use smallvec::{SmallVec, smallvec};
 
@@ -364,16 +364,14 @@ impl<'s> PhraseReader<'s> {
             self.work.bytes += place.n_bytes() + other.n_bytes();
             return Ok(Some(u32::from(position.wrapping_add(distance) == of_other)));
         }
-        let (mut positions, mut others) = ([0; COMPARED], [0; COMPARED]);
-        let are_few = first.few_positions(place, &mut positions)?
-            && second.few_positions(other, &mut others)?;
-        if !are_few {
+        let (Some(positions), Some(others)) =
+            (first.few_positions(place)?, second.few_positions(other)?)
+        else {
             return Ok(None);
-        }
+        };
         self.work.positions += u64::from(place.n() + other.n());
         self.work.bytes += place.n_bytes() + other.n_bytes();
-        let pairs = matching::pairs_of_eight(&positions, &others, other.n(), distance);
-        Ok(Some(pairs.count_ones()))
+        Ok(Some(others.n_behind(positions, distance)))
     }
 
     /// Reads the positions of all words until it is clear that a document does not have the phrase; whether
