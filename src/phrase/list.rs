@@ -12,7 +12,7 @@ use crate::format::ranked::{
 };
 use crate::format::terms::TermInfo;
 use crate::limits;
-use crate::recycle::FreeLists;
+use crate::recycle::{FreeLists, heap_bytes};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::arrays;
@@ -60,12 +60,7 @@ pub(super) struct Free {
     lows: FreeLists<[u8; 2]>,
 }
 
-impl Free {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.containers.bytes() + self.numbers.bytes() + self.lows.bytes()
-    }
-}
+heap_bytes!(Free { containers, numbers, lows });
 
 /// How much the patterns of a phrase have taken of what there is for all of them.
 #[derive(Clone, Copy, Debug, Default)]

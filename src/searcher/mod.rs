@@ -72,7 +72,7 @@ use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned;
 pub use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
-use crate::recycle::Pool;
+use crate::recycle::{HeapBytes, Pool};
 use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
@@ -122,7 +122,7 @@ struct Inner {
     /// The same for finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
-    memory: Pool<SearchMemory>,
+    memory: Pool<Box<SearchMemory>>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
@@ -299,7 +299,7 @@ impl Searcher {
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
-        self.0.pruned.lock().iter().map(|scratch| scratch.bytes()).sum()
+        self.0.pruned.lock().iter().map(|it| size_of_val(&**it) + it.heap_bytes()).sum()
     }
 
     /// The segments of the snapshot, in the order of the documents.
