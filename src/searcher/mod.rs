@@ -117,6 +117,8 @@ struct Inner {
     snapshot: Arc<Snapshot>,
     etag: Etag,
     setting: Setting,
+    /// How queries are read.
+    parse: ParseOptions,
     /// What earlier queries left for later ones.
     scratch: Pool<Scratch>,
     /// The same for finding the best.
@@ -149,11 +151,7 @@ impl Searcher {
     /// [lenient reading](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
         let schema = Arc::new(self.schema().clone());
-        self.strict_options().vocabulary(schema, self.0.setting.analyzers.clone())
-    }
-
-    fn strict_options(&self) -> ParseOptions {
-        ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
+        self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
     /// Makes a budget and the limits of the index hold.
@@ -202,6 +200,7 @@ impl Searcher {
             storage,
             snapshot,
             etag,
+            parse: ParseOptions::default().limits(setting.limits.unwrap_or_default()),
             setting,
             scratch,
             pruned,
@@ -313,7 +312,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &self.strict_options())?.in_copies(self.schema())
+        query::parse(text, &self.0.parse)?.in_copies(self.schema())
     }
 
     /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.

@@ -16,10 +16,9 @@ pub(super) struct Frame {
     pub(super) fields: Option<FieldList>,
     /// Finished groups, to be joined by OR.
     pub(super) any: Vec<Query>,
-    /// The clauses of the group so far.
+    /// The clauses of the group so far, and how many of the last are joined by AND: of a clause by itself, one.
     pub(super) group: Vec<(Option<Prefix>, Query)>,
-    /// Clauses joined by AND so far.
-    pub(super) all: Vec<(Option<Prefix>, Query)>,
+    pub(super) n_joined: usize,
     /// What was read last and waits for something to follow.
     pub(super) waiting: Option<Waiting>,
     pub(super) prefix: Option<Prefix>,
@@ -47,7 +46,7 @@ pub(super) struct Waiting {
 impl Frame {
     /// Whether nothing that matches has been read since the bracket or the last OR.
     pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty() && self.group.is_empty()
+        self.group.is_empty()
     }
 
     /// Notes that something must follow, keeping an AND that waits already.
@@ -61,15 +60,18 @@ impl Frame {
         if !self.waiting.take().is_some_and(|waiting| waiting.joins_all) {
             self.end_and();
         }
-        self.all.push((self.prefix.take(), query));
+        self.group.push((self.prefix.take(), query));
+        self.n_joined += 1;
     }
 
-    /// Moves what AND joined so far into the group.
+    /// Makes one clause of those that AND joined so far.
     fn end_and(&mut self) {
-        match self.all.len() {
-            0 | 1 => self.group.extend(self.all.pop()),
-            _ => self.group.push((None, Query::And(self.all.drain(..).map(with_prefix).collect()))),
+        if self.n_joined > 1 {
+            let all = self.group.drain(self.group.len() - self.n_joined..).map(with_prefix);
+            let all = Query::And(all.collect());
+            self.group.push((None, all));
         }
+        self.n_joined = 0;
     }
 
     /// Moves the group so far among the alternatives.
@@ -100,11 +102,12 @@ impl Frame {
             return self.any.len() + usize::from(!self.is_empty());
         }
         let is_free = |clause: &&(Option<Prefix>, Query)| clause.0.is_none();
-        let of_all = match &self.all[..] {
+        let n_alone = self.group.len() - self.n_joined;
+        let of_joined = match &self.group[n_alone..] {
             [clause] => usize::from(clause.0.is_none()),
             all => usize::from(!all.is_empty()),
         };
-        self.group.iter().filter(is_free).count() + of_all
+        self.group[..n_alone].iter().filter(is_free).count() + of_joined
     }
 
     /// A minimum is one of alternatives, whatever words side by side mean elsewhere.
