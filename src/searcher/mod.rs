@@ -652,7 +652,7 @@ impl Searcher {
             base += u64::from(segment.n_docs());
         }
         Err(Error::new(ErrorKind::NotFound, doing)
-            .expected(format!("a number below {base}"))
+            .expected(format!("a number below {base}, of which each document has one"))
             .found(doc.to_string()))
     }
 
