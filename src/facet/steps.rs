@@ -80,13 +80,14 @@ impl Steps {
     }
 
     fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
-        let Steps::Fractions(width) = self else { return Ok(()) };
-        let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
-        match self.tells_apart((least, greatest)) {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Usage, "counting by steps")
-                .expected("steps that numbers of 53 bits tell apart")
-                .found(format!("steps of {} of numbers up to {furthest}", width.as_f64()))),
+        match self {
+            Steps::Fractions(width) if !self.tells_apart((least, greatest)) => {
+                let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+                Err(Error::new(ErrorKind::Usage, "counting by steps")
+                    .expected("steps that numbers of 53 bits tell apart")
+                    .found(format!("steps of {} of numbers up to {furthest}", width.as_f64())))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -149,7 +149,7 @@ impl<'o> First<'o> {
             n_wanted: self.n as f64,
             is_in_order: self.order.n_in_index_order(segment.segment.schema()) > 0,
             has_bounds: self.order.has_bounds(),
-            lists: lists.map(FirstLists::size),
+            lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
     }
 

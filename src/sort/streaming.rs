@@ -14,11 +14,9 @@ use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, MatchWindows};
 use crate::expansion::Expansion;
-use crate::format::terms::{TermInfo, TermInfos, TermStream};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::plan::order::ListCosts;
-use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::sums::sums;
 use crate::value::term_of_code;
@@ -57,21 +55,6 @@ pub(super) struct Wanted<'w> {
     pub(super) by_number: bool,
 }
 
-/// Lists in the order of their terms, or in the opposite one.
-enum Lists<'s> {
-    Ascending(TermInfos<'s, Section<'s>>),
-    Descending(TermStream<'s, Section<'s>>),
-}
-
-impl Lists<'_> {
-    fn next(&mut self) -> Result<Option<TermInfo>> {
-        Ok(match self {
-            Lists::Ascending(infos) => infos.next()?,
-            Lists::Descending(terms) => terms.next_back()?.map(|(_, _, info)| info),
-        })
-    }
-}
-
 /// Documents that have the first of all that match among them.
 pub(super) struct Streamed {
     pub(super) documents: MatchSet,
@@ -83,20 +66,13 @@ pub(super) struct Streamed {
 
 /// Lists of a dictionary that have the first of what matches.
 pub(super) struct FirstLists {
-    ordinals: Range<u32>,
+    pub(super) ordinals: Range<u32>,
     /// Documents in them.
-    n_docs: u64,
+    pub(super) n_docs: u64,
     /// Term and document that all must come behind.
     after: Option<(Vec<u8>, DocId)>,
     /// Whether documents without a value may match.
     has_missing: bool,
-}
-
-impl FirstLists {
-    /// How many lists there are, and documents in them.
-    pub(super) fn size(&self) -> (u32, u64) {
-        (self.ordinals.len() as u32, self.n_docs)
-    }
 }
 
 impl Wanted<'_> {
@@ -135,14 +111,27 @@ impl Wanted<'_> {
         costs: ListCosts,
         profile: &mut StreamCounts,
     ) -> Result<Option<Streamed>> {
-        let has_missing = lists.has_missing;
-        let found = self.read(lists, (segment, matches), costs, profile)?;
+        let (has_missing, mut found) = (lists.has_missing, Candidates::default());
+        let is_affordable = match self.read(lists, (segment, matches), costs, profile, &mut found) {
+            // What was found until then is shown.
+            Err(error) if budget::is_stop(&error) => {
+                found.stopped = Some(error);
+                true
+            }
+            done => done?,
+        };
         // Where there are too few, those without a value come next.
-        let found = found
-            .filter(|found| found.n_counted >= self.n || !has_missing || found.stopped.is_some());
-        profile.segments += u64::from(found.is_some());
-        profile.given_up += u64::from(found.is_none());
-        found.map(|found| found.into_streamed(segment.n_docs)).transpose()
+        let is_enough = found.n_counted >= self.n || !has_missing || found.stopped.is_some();
+        if !is_affordable || !is_enough {
+            profile.given_up += 1;
+            return Ok(None);
+        }
+        profile.segments += 1;
+        let first = found.docs.iter().take(AFTER_STOP).copied().collect();
+        found.docs.sort_unstable();
+        let documents = MatchWindows::of_documents(segment.n_docs, &found.docs)?;
+        let documents = MatchSet::Some(documents);
+        Ok(Some(Streamed { documents, first, stopped: found.stopped }))
     }
 
     /// The term that a place of another page has; `None` where it has no value.
@@ -177,14 +166,15 @@ impl Wanted<'_> {
         Ok(ordinals.start..ordinals.end.max(ordinals.start))
     }
 
-    /// Matches of the first of these lists, until there are as many as wanted; `None` where that costs too much.
+    /// Adds the matches of the first of these lists to `found`, until there are as many as wanted; whether that is not too much.
     fn read(
         &self,
         FirstLists { ordinals, after, .. }: FirstLists,
         (segment, matches): (&SegmentPlan<'_>, &MatchSet),
         costs: ListCosts,
         profile: &mut StreamCounts,
-    ) -> Result<Option<Candidates>> {
+        found: &mut Candidates,
+    ) -> Result<bool> {
         let reader = segment.segment.field(self.field.field);
         let dictionary = reader.terms()?;
         // The list of what all must come behind has documents that come before, where it is the first.
@@ -199,54 +189,46 @@ impl Wanted<'_> {
             }
             None => None,
         };
-        let mut lists = match self.field.direction.descending {
-            false => Lists::Ascending(dictionary.infos(ordinals)),
-            true => Lists::Descending(dictionary.terms(ordinals)),
-        };
-        let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0.0);
-        let mut read = || -> Result<bool> {
-            while found.n_counted < self.n {
-                let Some(info) = lists.next()? else { break };
-                spent_ns += costs.list_ns(info.df);
-                profile.terms += 1;
-                profile.documents += u64::from(info.df);
-                if costs.is_too_much(spent_ns) {
-                    return Ok(false);
-                }
-                budget::work(ns::LIST_STREAMED + ns::DOC_OF_SHORT_LIST * u64::from(info.df))?;
-                docs.clear();
-                reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
-                let (behind, before) = (of_after.take(), found.docs.len());
-                for doc in &docs {
-                    let id = DocId(segment.base + u64::from(*doc));
-                    let is_behind = behind.is_none_or(|after| self.by_number && id > after);
-                    let is_match = match matches {
-                        MatchSet::Everything => true,
-                        MatchSet::Some(windows) => windows.contains(*doc),
-                    };
-                    if !is_match || self.by_number && !is_behind {
-                        continue;
-                    }
-                    found.docs.push(*doc);
-                    found.n_counted += usize::from(is_behind);
-                    if self.by_number && found.n_counted == self.n {
-                        break;
-                    }
-                }
-                let n_added = (found.docs.len() - before) as u64;
-                profile.candidates += n_added;
-                found.held.more(n_added * size_of::<u32>() as u64)?;
+        let mut infos = dictionary.infos(ordinals.clone());
+        let mut backwards = self.field.direction.descending.then(|| dictionary.terms(ordinals));
+        let (mut docs, mut spent_ns) = (vec![], 0.0);
+        while found.n_counted < self.n {
+            let next = match &mut backwards {
+                Some(terms) => terms.next_back()?.map(|(_, _, info)| info),
+                None => infos.next()?,
+            };
+            let Some(info) = next else { break };
+            spent_ns += costs.list + costs.doc * info.df as f32;
+            profile.terms += 1;
+            profile.documents += u64::from(info.df);
+            if spent_ns > costs.most {
+                return Ok(false);
             }
-            Ok(true)
-        };
-        match read() {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            // What was found until then is shown.
-            Err(error) if budget::is_stop(&error) => found.stopped = Some(error),
-            Err(error) => return Err(error),
+            budget::work(ns::LIST_STREAMED + ns::DOC_OF_SHORT_LIST * u64::from(info.df))?;
+            docs.clear();
+            reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
+            let (behind, before) = (of_after.take(), found.docs.len());
+            for doc in &docs {
+                let id = DocId(segment.base + u64::from(*doc));
+                let is_behind = behind.is_none_or(|after| self.by_number && id > after);
+                let is_match = match matches {
+                    MatchSet::Everything => true,
+                    MatchSet::Some(windows) => windows.contains(*doc),
+                };
+                if !is_match || self.by_number && !is_behind {
+                    continue;
+                }
+                found.docs.push(*doc);
+                found.n_counted += usize::from(is_behind);
+                if self.by_number && found.n_counted == self.n {
+                    break;
+                }
+            }
+            let n_added = (found.docs.len() - before) as u64;
+            profile.candidates += n_added;
+            found.held.more(n_added * size_of::<u32>() as u64)?;
         }
-        Ok(Some(found))
+        Ok(true)
     }
 }
 
@@ -259,13 +241,4 @@ struct Candidates {
     /// Why there are no more.
     stopped: Option<Error>,
     held: Held,
-}
-
-impl Candidates {
-    fn into_streamed(mut self, n_docs: u32) -> Result<Streamed> {
-        let first = self.docs.iter().take(AFTER_STOP).copied().collect();
-        self.docs.sort_unstable();
-        let documents = MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)?;
-        Ok(Streamed { documents, first, stopped: self.stopped })
-    }
 }
