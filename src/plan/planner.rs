@@ -75,16 +75,28 @@ pub(crate) fn plan<'s>(
 impl<'s> Plan<'s> {
     /// Adds what matches and is not deleted: one more condition of the outermost intersection.
     fn add_without_deleted(&mut self, normal: &Normal) -> Result<()> {
-        let (all, none): (&[Normal], &[Normal]) = match normal {
-            Normal::And { all, none } => (all, none),
-            Normal::All => (&[], &[]),
-            other => (std::slice::from_ref(other), &[]),
-        };
-        if self.has_phrases(all) {
-            return self.add_phrases(all, none, 0, true);
+        match normal {
+            Normal::And { all, none } => self.add_all(all, none, 0, true),
+            Normal::All => self.add_all(&[], &[], 0, true),
+            other => self.add_all(std::slice::from_ref(other), &[], 0, true),
         }
-        let all = self.add_inputs(all, 0, false)?;
-        let none = self.add_inputs(none, 0, true)?;
+    }
+
+    /// Adds what matches all of `all` and none of `none`, and is not deleted if that is wanted.
+    fn add_all(
+        &mut self,
+        all: &[Normal],
+        none: &[Normal],
+        depth: usize,
+        and_deleted: bool,
+    ) -> Result<()> {
+        // Words of phrases come after all other conditions.
+        let has_phrases = all.iter().any(is_phrase);
+        if has_phrases && (self.forced != Some(Forced::PhrasesFirst) || all.len() == 1) {
+            return self.add_phrases(all, none, depth, and_deleted);
+        }
+        let all = self.add_inputs(all, depth, false)?;
+        let none = self.add_inputs(none, depth, and_deleted)?;
         self.push_node(Operator::Intersect { all, none });
         Ok(())
     }
@@ -114,14 +126,7 @@ impl<'s> Plan<'s> {
             Normal::Phrase { .. } => {
                 return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
-            Normal::And { all, none } if self.has_phrases(all) => {
-                return self.add_phrases(all, none, depth, false);
-            }
-            Normal::And { all, none } => {
-                let all = self.add_inputs(all, depth, false)?;
-                let none = self.add_inputs(none, depth, false)?;
-                Operator::Intersect { all, none }
-            }
+            Normal::And { all, none } => return self.add_all(all, none, depth, false),
             Normal::Or(any) => Operator::Union { any: self.add_inputs(any, depth, false)? },
             Normal::AtLeast { minimum, any } => {
                 Operator::AtLeast { minimum: *minimum, any: self.add_inputs(any, depth, false)? }
@@ -134,23 +139,36 @@ impl<'s> Plan<'s> {
     /// Adds an operator for each of a few values: what all else leaves can be looked up in each of their lists, where
     /// the lists of many are united in full.
     fn add_values(&mut self, field: FieldId, values: &[Vec<u8>]) -> Range<u32> {
-        let first = self.nodes.len() as u32;
+        let first = self.pending.len();
         for value in values {
             let leaf = self.add_term(field, value);
-            self.push_node(Operator::TermScan(leaf));
+            self.push_input(Operator::TermScan(leaf));
         }
-        let start = self.inputs.len() as u32;
-        self.inputs.extend((first..self.nodes.len() as u32).map(NodeId));
-        start..self.inputs.len() as u32
-    }
-
-    /// Whether some of these are phrases, whose words come after all other conditions.
-    fn has_phrases(&self, all: &[Normal]) -> bool {
-        all.iter().any(is_phrase) && (self.forced != Some(Forced::PhrasesFirst) || all.len() == 1)
+        self.inputs_from(first)
     }
 
     fn push_node(&mut self, operator: Operator) {
         self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
+    }
+
+    /// The same as an input of an operator that is to come.
+    fn push_input(&mut self, operator: Operator) {
+        self.push_node(operator);
+        self.pending.push(self.root());
+    }
+
+    /// Adds an operator as an input of one that is to come.
+    fn add_input(&mut self, normal: &Normal, depth: usize) -> Result<()> {
+        self.add_operator(normal, depth)?;
+        self.pending.push(self.root());
+        Ok(())
+    }
+
+    /// Ends the inputs of an operator, of which this pending one is the first.
+    fn inputs_from(&mut self, first: usize) -> Range<u32> {
+        let start = self.inputs.len() as u32;
+        self.inputs.extend(self.pending.drain(first..));
+        start..self.inputs.len() as u32
     }
 
     /// Adds what matches all of `all`, some of which are phrases, and none of `none`: one
@@ -180,8 +198,7 @@ impl<'s> Plan<'s> {
                     Some(leaf) => leaf,
                     None => {
                         let leaf = self.add_term(*field, term);
-                        self.push_node(Operator::TermScan(leaf));
-                        self.pending.push(self.root());
+                        self.push_input(Operator::TermScan(leaf));
                         leaves.insert((*field, term), leaf);
                         leaf
                     }
@@ -190,8 +207,7 @@ impl<'s> Plan<'s> {
             }
             for terms in &phrase.open {
                 let terms = Normal::Expand { field: *field, terms: terms.clone() };
-                self.add_operator(&terms, depth + 1)?;
-                self.pending.push(self.root());
+                self.add_input(&terms, depth + 1)?;
             }
             self.phrases.push(plan);
         }
@@ -203,15 +219,12 @@ impl<'s> Plan<'s> {
                 other => is_phrase(other),
             };
             if !is_there {
-                self.add_operator(input, depth + 1)?;
-                self.pending.push(self.root());
+                self.add_input(input, depth + 1)?;
             }
         }
         let none_is_empty = none.is_empty() && !and_deleted;
         let none = self.add_inputs(none, depth, and_deleted)?;
-        let start = self.inputs.len() as u32;
-        self.inputs.extend(self.pending.drain(first..));
-        let mut input = start..self.inputs.len() as u32;
+        let mut input = self.inputs_from(first);
         if input.len() > 1 || !none.is_empty() {
             self.push_node(Operator::Intersect { all: input, none });
             input = self.only_input();
@@ -250,17 +263,13 @@ impl<'s> Plan<'s> {
     ) -> Result<Range<u32>> {
         let first = self.pending.len();
         for input in inputs {
-            self.add_operator(input, depth + 1)?;
-            self.pending.push(self.root());
+            self.add_input(input, depth + 1)?;
         }
         if and_deleted {
             let leaf = self.add_leaf(LeafKey::Deleted);
-            self.push_node(Operator::Deleted(leaf));
-            self.pending.push(self.root());
+            self.push_input(Operator::Deleted(leaf));
         }
-        let start = self.inputs.len() as u32;
-        self.inputs.extend(self.pending.drain(first..));
-        Ok(start..self.inputs.len() as u32)
+        Ok(self.inputs_from(first))
     }
 
     pub(super) fn add_leaf(&mut self, key: LeafKey) -> LeafId {

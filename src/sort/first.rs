@@ -402,7 +402,7 @@ impl<'s> InSegment<'_, '_, 's> {
     fn look_at_document(&mut self, doc: u32) -> Result<()> {
         budget::work(ns::KEY_COMPARED)?;
         let rank = self.ranks.first(doc)?;
-        if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
+        self.take_if_wanted(doc, rank)
     }
 
     /// Whether a document with this rank by the first key may be one of the first.
@@ -478,10 +478,7 @@ impl<'s> InSegment<'_, '_, 's> {
         self.first.profile.column.blocks += few.n_blocks;
         self.first.profile.column.documents += few.n_docs;
         for (doc, code) in few.docs_and_codes() {
-            let rank = field.rank(Some(code));
-            if self.is_wanted(rank, doc) {
-                self.take(doc, rank)?;
-            }
+            self.take_if_wanted(doc, field.rank(Some(code)))?;
         }
         budget::work(ns::VALUE_OF_FEW * few.n_docs)
     }
@@ -543,6 +540,11 @@ impl<'s> InSegment<'_, '_, 's> {
         self.first.profile.column.documents += n_read;
         budget::work(ns::DOC_RANKED * n_read)?;
         done
+    }
+
+    #[inline]
+    fn take_if_wanted(&mut self, doc: u32, rank: u128) -> Result<()> {
+        if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
     }
 
     /// Takes a document if it is one of the first so far.
