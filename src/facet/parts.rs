@@ -134,7 +134,8 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
         let bytes = size_of::<MatchSet>() as u64 + n_windows * size_of::<u32>() as u64;
         budget::hold(ranges.len() as u64 * bytes)?;
-        parting.buckets = ranges.iter().map(|_| Bucket::of(segment.n_docs)).collect();
+        let room = || MatchWindows::with_room(segment.n_docs);
+        parting.buckets = ranges.iter().map(|_| Bucket { part: room(), lows: vec![] }).collect();
         // Whether there is one was looked up in the schema.
         if let Some(column) = segment.segment.field(of.field).column()? {
             parting.add_segment(column, matches)?;
@@ -151,12 +152,6 @@ struct Bucket {
     part: MatchWindows,
     /// Those of the window at hand.
     lows: Vec<u16>,
-}
-
-impl Bucket {
-    fn of(n_docs: u32) -> Self {
-        Bucket { part: MatchWindows::with_room(n_docs), lows: vec![] }
-    }
 }
 
 struct Parting {

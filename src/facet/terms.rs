@@ -307,9 +307,7 @@ impl<'c, 's> Counting<'c, 's> {
                     }
                 },
             };
-            let found = part.matching.count(term, info.df.into(), found);
-            self.profile.counts.terms_intersected += 1;
-            count += self.take(*at, found);
+            count += self.take_tested(*at, term, info.df.into(), found);
         }
         if let Some(more) = self.count_long_lists(term, count)? {
             self.top.offer(count + more, term)?;
@@ -339,16 +337,19 @@ impl<'c, 's> Counting<'c, 's> {
         }
         let mut more = 0;
         for (at, list) in lists.drain(..) {
-            let matching = &self.parts[at].matching;
-            if let Some(windows) = matching.tested() {
+            if let Some(windows) = self.parts[at].matching.tested() {
                 let found = count_list(&list, windows, &mut self.profile.counts.bytes_read)?;
-                let found = matching.count(term, list.cardinality(), found);
-                self.profile.counts.terms_intersected += 1;
-                more += self.take(at, found);
+                more += self.take_tested(at, term, list.cardinality(), found);
             }
         }
         self.long_lists = lists;
         Ok(Some(more))
+    }
+
+    /// Notes that a term with so many documents is in so many of those that it was tested with; how many match.
+    fn take_tested(&mut self, at: usize, term: &[u8], frequency: u64, tested: u64) -> u64 {
+        self.profile.counts.terms_intersected += 1;
+        self.take(at, self.parts[at].matching.count(term, frequency, tested))
     }
 
     /// Notes that a term is in `count` matching documents of a part.

@@ -411,16 +411,9 @@ impl<'s> Plan<'s> {
             let mut spans = Vec::with_capacity(self.nodes.len());
             let mut cursors = vec![0; self.leaves.len()];
             for key in 0..n_windows {
-                let w = part.window_len(key);
                 spans.clear();
-                for (node, sum) in self.nodes.iter().zip(&mut sums) {
-                    let span = self.combine(&node.operator, &spans, w, |leaf| {
-                        let cursor = &mut cursors[leaf.index()];
-                        part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
-                    });
-                    sum.add(span);
-                    spans.push(span);
-                }
+                self.add_window(part, key, &mut cursors, &mut spans);
+                spans.iter().zip(&mut sums).for_each(|(span, sum)| sum.add(*span));
                 if options.estimate_from == EstimateFrom::Samples {
                     open.extend(self.open_window(key, &spans));
                 }
@@ -471,6 +464,24 @@ impl<'s> Plan<'s> {
             }
         }
         self.segments.push(part);
+    }
+
+    /// Adds what is known of each operator in window `key` of a segment; `cursors` only move forward.
+    pub(super) fn add_window(
+        &self,
+        part: &SegmentPlan<'s>,
+        key: u32,
+        cursors: &mut [usize],
+        spans: &mut Vec<Span>,
+    ) {
+        let (first, w) = (spans.len(), part.window_len(key));
+        for node in &self.nodes {
+            let span = self.combine(&node.operator, &spans[first..], w, |leaf| {
+                let cursor = &mut cursors[leaf.index()];
+                part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
+            });
+            spans.push(span);
+        }
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.

@@ -217,8 +217,6 @@ impl OrderKey {
                 let key = order.key(&term());
                 return Ok((key.rank(field.direction), None, Some(Rc::new(key))));
             }
-            // A date as it is written is the first moment that the text can mean.
-            (OrderKey::Field(field), _) => Some(number(field.kind)?),
             (OrderKey::Score(_), _) => {
                 let score = value::f64_of_code(number(FieldKind::F64)?) as f32;
                 Some(code_of_score(score).ok_or_else(|| value::NotTaken {
@@ -226,14 +224,13 @@ impl OrderKey {
                     found: format!("'{value}'"),
                 })?)
             }
-            (OrderKey::Random(_), _) => Some(number(FieldKind::U64)?),
-            (OrderKey::Function(..), _) => Some(number(FieldKind::F64)?),
+            // A date as it is written is the first moment that the text can mean.
+            (key, _) => Some(number(key.kind())?),
         };
         Ok((self.direction().rank(code), None, None))
     }
 
     /// What its values are.
-    #[cfg(feature = "arrow")]
     pub(crate) fn kind(&self) -> FieldKind {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => field.kind,
@@ -244,11 +241,9 @@ impl OrderKey {
 
     fn value(&self, code: u64) -> Value {
         match self {
-            OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),
             // With the digits that it is written with, which lead back to it.
             OrderKey::Score(_) => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
-            OrderKey::Random(_) => Value::U64(code),
-            OrderKey::Function(..) => Value::F64(value::f64_of_code(code)),
+            key => value::value(key.kind(), code),
         }
     }
 }
