@@ -8,7 +8,7 @@ use super::key::Direction;
 use super::order::{OrderKey, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::SegmentRanks;
-use super::streaming::{FirstLists, StreamCounts, Streamed, Wanted};
+use super::streaming::{FirstLists, StreamCounts, Streamed};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::execution::{
@@ -42,18 +42,18 @@ pub(crate) struct SortProfile {
 pub(crate) struct First<'o> {
     pub(super) order: &'o SortOrder,
     costs: &'o CostModel,
-    n: usize,
+    pub(super) n: usize,
     /// Whether rank and number tell of two documents which comes first.
-    is_told_by_first: bool,
+    pub(super) is_told_by_first: bool,
     /// The last of them on top.
     kept: BinaryHeap<Place>,
     /// What all must come behind, on a later page.
     pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
-    within: Vec<Expansion>,
+    pub(super) within: Vec<Expansion>,
     pub(crate) profile: SortProfile,
     /// Whether lists in the order of the first key may be read.
-    reads_lists: bool,
+    pub(super) reads_lists: bool,
     numbers: NumbersAt,
     /// The document that is looked at.
     pub(super) candidate: Place,
@@ -104,7 +104,7 @@ impl<'o> First<'o> {
 
     /// Learns what the plan that finds the matches says of the first key's field.
     pub(crate) fn keep_to(&mut self, plan: &Plan<'_>) {
-        if let Some(OrderKey::Field(field)) = self.order.keys().first() {
+        if let Some(field) = self.order.first_field() {
             self.within = plan.required_ranges(field.field).cloned().collect();
         }
     }
@@ -117,22 +117,10 @@ impl<'o> First<'o> {
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
             let n_matches = segment.told(plan.root()).documents as f64;
-            let lists = match self.wanted_lists() {
-                Some(wanted) => wanted.lists(segment)?,
-                None => None,
-            };
+            let lists = self.lists(segment)?;
             let ordered = self.ordered(segment, n_matches, lists.as_ref());
             Ok(sum.and(ordered.costs(self.costs)))
         })
-    }
-
-    /// Reader of lists in the order of the first key, where it is a field and these may be read.
-    fn wanted_lists(&self) -> Option<Wanted<'_>> {
-        let Some(OrderKey::Field(field)) = self.order.keys().first() else { return None };
-        let (after, within, by_number) =
-            (self.after.as_ref(), &self.within[..], self.is_told_by_first);
-        let wanted = Wanted { field: *field, n: self.n, after, within, by_number };
-        self.reads_lists.then_some(wanted)
     }
 
     /// Facts of a segment in which so many match.
@@ -170,9 +158,9 @@ impl<'o> First<'o> {
         }
         let mut by_best = vec![];
         for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
-            let range = match self.order.keys().first() {
+            let range = match self.order.first_field() {
                 // Numbers of terms say nothing beside those of another segment.
-                Some(OrderKey::Field(field)) if !field.has_ordinals => {
+                Some(field) if !field.has_ordinals => {
                     let column = segment.segment.field(field.field).column()?;
                     column.map(|column| {
                         field.bounds(column.range(), column.n_with() < column.n_docs())
@@ -330,18 +318,18 @@ impl<'s> InSegment<'_, '_, 's> {
         if n_in_order > 0 {
             return self.look_at_in_order(n_in_order, matches);
         }
-        if let Some(OrderKey::Field(field)) = self.first.order.keys().first()
+        if let Some(field) = self.first.order.first_field()
             && let Some(column) = self.segment.segment.field(field.field).column()?
         {
             let left = budget::left();
             let streamed = self.streamed(matches)?;
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
-                None => self.look_at_blocks(*field, column, matches),
+                None => self.look_at_blocks(field, column, matches),
                 Some(Streamed { documents, first, stopped }) => {
                     let done = match stopped {
                         Some(error) => Err(error),
-                        None => self.look_at_blocks(*field, column, &documents),
+                        None => self.look_at_blocks(field, column, &documents),
                     };
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
@@ -368,18 +356,14 @@ impl<'s> InSegment<'_, '_, 's> {
 
     /// Documents that have the first of all among them, by lists in their order, where these cost less than bounds of blocks.
     fn streamed(&mut self, matches: &MatchSet) -> Result<Option<Streamed>> {
-        let Some(wanted) = self.first.wanted_lists() else { return Ok(None) };
-        let Some(lists) = wanted.lists(self.segment)? else { return Ok(None) };
+        let Some(lists) = self.first.lists(self.segment)? else { return Ok(None) };
         let n_matches = matches.len(self.segment.n_docs) as f64;
         let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
         if !ordered.costs(self.first.costs).reads_lists {
             return Ok(None);
         }
-        let (costs, mut profile) =
-            (ordered.list_costs(self.first.costs), self.first.profile.streamed);
-        let streamed = wanted.candidates(lists, (self.segment, matches), costs, &mut profile);
-        self.first.profile.streamed = profile;
-        streamed
+        let costs = ordered.list_costs(self.first.costs);
+        self.first.candidates(lists, (self.segment, matches), costs)
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.

@@ -130,7 +130,15 @@ impl SortOrder {
 
     /// Whether the first key has bounds for the documents of a block.
     pub(crate) fn has_bounds(&self) -> bool {
-        matches!(self.0.first(), Some(OrderKey::Field(_)))
+        self.first_field().is_some()
+    }
+
+    /// The first key, where it is a field with the order of its codes.
+    pub(super) fn first_field(&self) -> Option<SortField> {
+        match self.0.first() {
+            Some(OrderKey::Field(field)) => Some(*field),
+            _ => None,
+        }
     }
 
     /// Where a document with these values stands, as [`values`](Self::values) gives them: by keywords not yet, as that is another
