@@ -314,11 +314,6 @@ impl<'s> RankedTerms<'s> {
         self.parts.iter().map(|(dictionary, _)| u64::from(dictionary.n_terms())).sum()
     }
 
-    /// What finding one takes at the most.
-    pub(super) fn rank_ns(&self) -> u64 {
-        u64::from(u64::BITS) * self.parts.len() as u64 * ns::RANGE_END
-    }
-
     /// The least code of those between two that so many are not above, counted from 1.
     pub(super) fn at(
         &self,

@@ -289,10 +289,10 @@ impl<'s> Sources<'s> {
             return Ok(None);
         }
         let Some(ranked) = RankedTerms::open(&self.of_field.columns)? else { return Ok(None) };
-        let n_ranks = wanted.percentiles.len() as u64;
-        if n_ranks.saturating_mul(ranked.rank_ns())
-            > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED)
-        {
+        // Each bit of a rank takes a look into each dictionary at the most.
+        let n_looks = self.of_field.columns.len() as u64 * u64::from(u64::BITS);
+        let ranks_ns = n_looks.saturating_mul(wanted.percentiles.len() as u64) * ns::RANGE_END;
+        if ranks_ns > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED) {
             return Ok(None);
         }
         let mut looking = Looking::over(self, Values::Passed)?;

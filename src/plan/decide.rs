@@ -219,17 +219,8 @@ impl Plan<'_> {
 
     /// The leaf of an input that no document of any segment has.
     fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
-        match self.node(input).operator {
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf)
-                if self.node(input).estimate.is_empty() =>
-            {
-                Some(leaf)
-            }
-            _ => None,
-        }
+        let Node { operator, estimate, .. } = self.node(input);
+        operator.leaf().filter(|_| estimate.is_empty())
     }
 
     fn is_everything(&self, leaf: LeafId) -> bool {

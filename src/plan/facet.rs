@@ -142,11 +142,10 @@ impl FacetPlan {
         matches: f64,
     ) -> Result<Option<TermSample>> {
         let FacetPlan { sizes, values, .. } = self;
-        let by_value = values.order != FacetOrder::Count;
-        let costs = FacetCosts::of(&self.costs, sizes, values.limit, by_value, matches);
+        let column_ns = |n_codes| sizes.column_ns(&self.costs, n_codes, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
-            && !by_value
-            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
+            && values.order == FacetOrder::Count
+            && sizes.column_codes.is_some_and(|n| column_ns(n) > cost::SAMPLE_FROM_NS);
         if !is_worth_it {
             return Ok(None);
         }

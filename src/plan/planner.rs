@@ -496,12 +496,6 @@ impl<'s> Plan<'s> {
         let of = |inputs: &Range<u32>| self.inputs(inputs).iter().map(|input| spans[input.index()]);
         match operator {
             Operator::All => Span::exact(w),
-            Operator::Nothing { .. } => Span::NOTHING,
-            Operator::TermScan(at)
-            | Operator::Exists(at)
-            | Operator::Expand(at)
-            | Operator::ColumnScan(at)
-            | Operator::Deleted(at) => leaf(*at),
             Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
             Operator::Phrase { nth, input } => {
                 let share = cost::phrase_share(&self.phrases[*nth as usize].spec);
@@ -509,6 +503,8 @@ impl<'s> Plan<'s> {
             }
             Operator::Union { any } => Span::unite(of(any), w),
             Operator::AtLeast { minimum, any } => Span::at_least(*minimum, of(any), w),
+            // Nothing, or what a leaf has.
+            other => other.leaf().map_or(Span::NOTHING, leaf),
         }
     }
 

@@ -121,22 +121,15 @@ impl<'p, 's> WindowSets<'p, 's> {
             let (documents, span) = match &node.operator {
                 Operator::All => (Documents::Everything, expected[at]),
                 Operator::Nothing { .. } => (Documents::Few(vec![]), expected[at]),
-                Operator::TermScan(leaf)
-                | Operator::Exists(leaf)
-                | Operator::Deleted(leaf)
-                | Operator::Expand(leaf)
-                | Operator::ColumnScan(leaf) => {
-                    (listed(part, &self.few, *leaf, key)?, expected[at])
-                }
                 Operator::Intersect { all, none } => {
                     operation.intersect(inputs(all)?, inputs(none)?)
                 }
                 Operator::Union { any } => operation.unite(inputs(any)?),
-                // As the planner does it, from what is counted below.
-                operator => {
-                    let span = plan.combine(operator, spans, w, |_| Span::NOTHING);
-                    (Documents::Unknown, span)
-                }
+                other => match other.leaf() {
+                    Some(leaf) => (listed(part, &self.few, leaf, key)?, expected[at]),
+                    // As the planner does it, from what is counted below.
+                    None => (Documents::Unknown, plan.combine(other, spans, w, |_| Span::NOTHING)),
+                },
             };
             set.documents = documents;
             spans.push(span);

@@ -198,9 +198,8 @@ impl<'o> First<'o> {
 
     /// Gives what is kept the ranks that its terms have in `segment`.
     fn go_over_to(&mut self, segment: SegmentReader<'_>) -> Result<()> {
-        // In the order in which the heap has what is kept.
-        let (mut by_key, mut held) = (vec![], Held::default());
-        for (key, field) in self.order.with_ordinals() {
+        let (order, mut held) = (self.order, Held::default());
+        for (key, field) in order.with_ordinals() {
             let places = self.kept.iter().chain(&self.after);
             let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
             let mut ranks: BTreeMap<&[u8], u128> = BTreeMap::new();
@@ -220,21 +219,18 @@ impl<'o> First<'o> {
                 };
             }
             let rank = |place: &Place| ranks.get(place.terms.get(key)?.as_deref()?).copied();
-            let of_kept: Vec<_> = self.kept.iter().map(rank).collect();
-            held.more(size_of_val(&of_kept[..]) as u64)?;
-            by_key.push((key, of_kept, self.after.as_ref().and_then(rank)));
-        }
-        let mut places = std::mem::take(&mut self.kept).into_vec();
-        for (key, of_kept, of_after) in by_key {
-            let ranks = of_kept.into_iter().chain([of_after]);
+            // In the order in which the heap has what is kept.
+            let ranks: Vec<_> = self.kept.iter().chain(&self.after).map(rank).collect();
+            held.more(size_of_val(&ranks[..]) as u64)?;
+            let mut places = std::mem::take(&mut self.kept).into_vec();
             for (place, rank) in places.iter_mut().chain(&mut self.after).zip(ranks) {
                 if let (Some(rank), Some(slot)) = (rank, place.rank_mut(key)) {
                     *slot = rank;
                 }
             }
+            // They stand to each other as before.
+            self.kept = places.into();
         }
-        // They stand to each other as before.
-        self.kept = places.into();
         Ok(())
     }
 
