@@ -34,7 +34,8 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
             continue;
         };
         let field = segment.segment.field(of.field);
-        parts.push(MatchSet::Some(match (field.postings(&info)?, matches) {
+        let mut part = MatchWindows::with_room(segment.n_docs);
+        match (field.postings(&info)?, matches) {
             (PostingList::Short(docs), _) => {
                 budget::work(ns::DOC_OF_SHORT_LIST * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
@@ -42,24 +43,19 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
                     MatchSet::Some(windows) => windows.contains(**doc),
                 };
                 let docs: Vec<u32> = docs.as_slice().iter().filter(is_in).copied().collect();
-                MatchWindows::of_documents(segment.n_docs, &docs)?
+                part = MatchWindows::of_documents(segment.n_docs, &docs)?;
             }
-            (PostingList::Long(list), MatchSet::Everything) => {
-                let mut part = MatchWindows::with_room(segment.n_docs);
-                push_all(&list, &mut part)?;
-                part
-            }
+            (PostingList::Long(list), MatchSet::Everything) => push_all(&list, &mut part)?,
             (PostingList::Long(list), MatchSet::Some(windows)) => {
-                let mut part = MatchWindows::with_room(segment.n_docs);
                 for (window, nth) in shared(&list, windows) {
                     budget::work(ns::CONTAINER_INTERSECTED)?;
                     let (payload, documents) = (list.payload(nth)?, windows.documents(window));
                     bitmap::and(list.container(nth, &payload)?, documents, &mut both);
                     part.push(window.key, both.cardinality(), both.as_container())?;
                 }
-                part
             }
-        }));
+        }
+        parts.push(MatchSet::Some(part));
     }
     Ok(parts)
 }

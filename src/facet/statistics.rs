@@ -432,7 +432,7 @@ impl Looking {
 
     /// Whether numbers need not become codes first.
     fn takes_numbers(&self) -> bool {
-        matches!(self.moments, Moments::Whole(_)) && !matches!(self.values, Values::Sketched(_))
+        self.moments.are_whole() && !matches!(self.values, Values::Sketched(_))
     }
 
     /// Adds documents with one number each, as these stand for whole numbers; how many there are.
