@@ -169,7 +169,8 @@ impl<'m> Tallies<'m> {
         if !of_field.has_ordinals {
             let (least, greatest) = of_field.range.unwrap_or_default();
             let n_codes = (greatest - least).saturating_add(1);
-            let mut tally = Tally::new(least, n_codes, of_field.n_matches)?;
+            let with_counters = n_codes <= cost::counters_max(of_field.n_matches);
+            let mut tally = Tally::new(least, n_codes, with_counters)?;
             for part in &of_field.columns {
                 add_segment(part, scan, &mut tally)?;
             }
@@ -183,7 +184,7 @@ impl<'m> Tallies<'m> {
         for part in &of_field.columns {
             let terms = part.field.terms()?;
             let own = u64::from(terms.n_terms());
-            let mut tally = Tally::of(0, own, with_counters(own, n_terms))?;
+            let mut tally = Tally::new(0, own, with_counters(own, n_terms))?;
             add_segment(part, scan, &mut tally)?;
             tally.finish()?;
             parts.push((terms, tally));

@@ -50,7 +50,8 @@ pub(crate) fn count_values(
     plan: &FacetPlan,
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
-    let choice = plan.choose(of.n_matches() as f64, deleted::n_where_others_match(of));
+    let n_deleted = of.parts().map(|(part, matches)| deleted::n_of(part.segment, matches)).sum();
+    let choice = plan.choose(of.n_matches() as f64, n_deleted);
     let mut method = choice.method;
     let mut counts = loop {
         let before = budget::left();

@@ -374,7 +374,8 @@ impl<'s> Sources<'s> {
             (0, u64::MAX, self.of_field.n_matches, n_terms.saturating_mul(LISTED_BYTES))
         };
         let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
-        fits.then(|| Tally::new(least, n_codes, n_values)).transpose()
+        let with_counters = n_codes <= cost::counters_max(n_values);
+        fits.then(|| Tally::new(least, n_codes, with_counters)).transpose()
     }
 }
 

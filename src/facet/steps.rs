@@ -124,7 +124,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         false => {
             // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
             let with_counters = n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC);
-            let tally = Tally::of(0, n_steps, with_counters)?;
+            let tally = Tally::new(0, n_steps, with_counters)?;
             let (mut scan, mut met) = (Scan::default(), MetSteps { steps, first, tally });
             columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
             met.tally.finish()?;

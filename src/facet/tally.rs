@@ -5,7 +5,6 @@ use crate::budget::{self, Held, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::format::column::{Block, Plain};
-use crate::plan::cost;
 use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -29,13 +28,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For `n_codes` codes from `least` on, of which `n_matches` documents have some.
-    pub(super) fn new(least: u64, n_codes: u64, n_matches: u64) -> Result<Self> {
-        Self::of(least, n_codes, n_codes <= cost::counters_max(n_matches))
-    }
-
-    /// The same, with a counter a code or without.
-    pub(super) fn of(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
+    /// For `n_codes` codes from `least` on, with a counter for each or without.
+    pub(super) fn new(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
         if with_counters {
             held.more(n_codes * size_of::<u32>() as u64)?;

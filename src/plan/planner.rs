@@ -394,31 +394,6 @@ impl<'s> Plan<'s> {
             });
             whole.push(span);
         }
-        // Execution finds windows without matches as fast as planning would, so only people gain.
-        let by_window = options.for_people
-            && self.nodes.len() > 1
-            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX
-            && match options.estimate_from {
-                EstimateFrom::Dictionary => false,
-                EstimateFrom::Headers => n_windows > 1,
-                EstimateFrom::Samples => true,
-            };
-        let clock = clock.filter(|_| by_window);
-        clock.and_then(|clock| clock.switch(Phase::Display));
-        let (mut sums, mut open) = (vec![], vec![]);
-        if by_window {
-            sums.resize(self.nodes.len(), SpanSum::default());
-            let mut spans = Vec::with_capacity(self.nodes.len());
-            let mut cursors = vec![0; self.leaves.len()];
-            for key in 0..n_windows {
-                spans.clear();
-                self.add_window(part, key, &mut cursors, &mut spans);
-                spans.iter().zip(&mut sums).for_each(|(span, sum)| sum.add(*span));
-                if options.estimate_from == EstimateFrom::Samples {
-                    open.extend(self.open_window(key, &spans));
-                }
-            }
-        }
         let source = |at: usize, by_window: bool| match self.nodes[at].operator {
             Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
             Operator::TermScan(_) => EstimateSource::DocumentFrequency,
@@ -431,15 +406,37 @@ impl<'s> Plan<'s> {
             _ if by_window && n_windows > 1 => EstimateSource::Containers,
             _ => EstimateSource::Independence,
         };
-        clock.and_then(|clock| clock.switch(Phase::Estimate));
         let spans = whole.iter().enumerate();
         let estimates =
             spans.map(|(at, whole)| SpanSum::of(*whole).estimate(*whole, source(at, false)));
         part.estimates.extend(estimates);
+        // Execution finds windows without matches as fast as planning would, so only people gain.
+        let by_window = options.for_people
+            && self.nodes.len() > 1
+            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX
+            && match options.estimate_from {
+                EstimateFrom::Dictionary => false,
+                EstimateFrom::Headers => n_windows > 1,
+                EstimateFrom::Samples => true,
+            };
+        if !by_window {
+            self.spans = whole;
+            return Ok(());
+        }
         clock.and_then(|clock| clock.switch(Phase::Display));
-        let by_window = sums.iter().zip(&whole).enumerate();
-        part.told
-            .extend(by_window.map(|(at, (sum, whole))| sum.estimate(*whole, source(at, true))));
+        let (mut sums, mut open) = (vec![SpanSum::default(); self.nodes.len()], vec![]);
+        let (mut spans, mut cursors) = (vec![], vec![0; self.leaves.len()]);
+        for key in 0..n_windows {
+            spans.clear();
+            self.add_window(part, key, &mut cursors, &mut spans);
+            spans.iter().zip(&mut sums).for_each(|(span, sum)| sum.add(*span));
+            if options.estimate_from == EstimateFrom::Samples {
+                open.extend(self.open_window(key, &spans));
+            }
+        }
+        let told = sums.iter().zip(&whole).enumerate();
+        let told = told.map(|(at, (sum, whole))| sum.estimate(*whole, source(at, true)));
+        part.told.extend(told);
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
