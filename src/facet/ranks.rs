@@ -299,12 +299,8 @@ impl<'s> RankedTerms<'s> {
         let mut parts = vec![];
         for OfSegment { field, .. } in columns {
             let dictionary = field.terms()?;
-            let cumulative = match field.has_codes() {
-                true => field.cumulative(dictionary.n_blocks())?,
-                false => None,
-            };
-            let Some(cumulative) = cumulative else { return Ok(None) };
-            parts.push((dictionary, cumulative));
+            let Some(sums) = field.cumulative(dictionary.n_blocks())? else { return Ok(None) };
+            parts.push((dictionary, sums));
         }
         Ok(Some(RankedTerms { parts }))
     }

@@ -451,31 +451,25 @@ impl Looking {
         self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
         self.moments.add_totals(n, &totals, (base, unit));
         match &mut self.values {
-            Values::Passed | Values::InRound(_) => {}
+            Values::Passed => {}
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit))?,
             Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit))?,
-            Values::Sketched(sketch) => {
-                numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))?;
-            }
+            others => numbers.iter().try_for_each(|number| others.add(code(*number), 1))?,
         }
         Ok(n)
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {
-        if let Values::InRound(round) = &mut self.values {
-            budget::work(Self::VALUE_NS * codes.len() as u64)?;
-            return codes.iter().try_for_each(|code| round.add(*code, 1));
+        if !matches!(self.values, Values::InRound(_)) {
+            let ends = codes.iter().min().zip(codes.iter().max());
+            self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
+            self.moments.add(codes);
         }
-        let ends = codes.iter().min().zip(codes.iter().max());
-        self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
-        self.moments.add(codes);
-        match &mut self.values {
-            Values::Passed => Ok(()),
-            values => {
-                budget::work(Self::VALUE_NS * codes.len() as u64)?;
-                codes.iter().try_for_each(|code| values.add(*code, 1))
-            }
+        if matches!(self.values, Values::Passed) {
+            return Ok(());
         }
+        budget::work(Self::VALUE_NS * codes.len() as u64)?;
+        codes.iter().try_for_each(|code| self.values.add(*code, 1))
     }
 
     fn add_repeated(&mut self, code: u64, times: u64) -> Result<()> {

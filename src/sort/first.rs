@@ -52,8 +52,8 @@ pub(crate) struct First<'o> {
     /// Ranges of the first key's field of which all that match have a value.
     pub(super) within: Vec<Expansion>,
     pub(crate) profile: SortProfile,
-    /// Whether lists in the order of the first key may be read.
-    pub(super) reads_lists: bool,
+    /// Whether lists in the order of the first key may be read; without them columns alone are looked at.
+    pub(crate) reads_lists: bool,
     numbers: NumbersAt,
     /// The document that is looked at.
     pub(super) candidate: Place,
@@ -95,11 +95,6 @@ impl<'o> First<'o> {
             numbers: NumbersAt::default(),
             candidate: Place::new(DocId(0)),
         }
-    }
-
-    /// From now on looks at columns alone.
-    pub(crate) fn read_no_lists(&mut self) {
-        self.reads_lists = false;
     }
 
     /// Learns what the plan that finds the matches says of the first key's field.

@@ -100,7 +100,7 @@ impl<'s> SegmentRanks<'s> {
         for key in self.keys.iter_mut().skip(1) {
             place.rest.push(key.rank(doc, self.base, &mut self.scores)?);
         }
-        place.score_bits = self.scores.bits(doc);
+        place.score = self.scores.known(doc);
         if !self.has_texts {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl KeyReader<'_> {
 
 impl Scores<'_> {
     fn of(&mut self, doc: u32) -> Result<f32> {
-        if let Some((_, score)) = self.last.filter(|(last, _)| *last == doc) {
+        if let Some(score) = self.known(doc) {
             return Ok(score);
         }
         budget::work(ns::DOC_SCORED)?;
@@ -163,7 +163,7 @@ impl Scores<'_> {
     }
 
     /// Of a document that was scored just now.
-    fn bits(&self, doc: u32) -> Option<u32> {
-        self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score.to_bits())
+    fn known(&self, doc: u32) -> Option<f32> {
+        self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score)
     }
 }
