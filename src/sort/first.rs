@@ -5,7 +5,7 @@
 //! two others.
 
 use super::key::Direction;
-use super::order::{OrderKey, SortField, SortOrder};
+use super::order::{SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::SegmentRanks;
 use super::streaming::{FirstLists, StreamCounts, Streamed};
@@ -232,40 +232,32 @@ impl<'o> First<'o> {
     /// Reads the terms of what is kept of `segment`, while its numbers of terms mean something; of a search that is stopped,
     /// too. What cannot be read is not kept.
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
-        let (order, mut term, mut done) = (self.order, vec![], Ok(()));
-        let mut read = |place: &Place| {
-            let mut terms = Vec::with_capacity(order.keys().len());
-            for (key, (rank, _)) in order.keys().iter().zip(place.ranks()) {
-                terms.push(match key {
-                    OrderKey::Field(field) if field.has_ordinals => match field.ordinal(rank) {
-                        Some(ordinal) => {
-                            let dictionary = segment.field(field.field).terms()?;
-                            dictionary.term(TermOrdinal(ordinal), &mut term)?;
-                            Some(term.as_slice().into())
-                        }
-                        None => None,
-                    },
-                    _ => None,
-                });
+        let (order, mut term) = (self.order, vec![]);
+        let mut read = |place: &mut Place| -> Result<()> {
+            let mut terms = vec![None; order.keys().len()];
+            for (key, field) in order.with_ordinals() {
+                let rank = place.rank_mut(key).copied();
+                if let Some(ordinal) = rank.and_then(|rank| field.ordinal(rank)) {
+                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
+                    terms[key] = Some(term.as_slice().into());
+                }
             }
-            Ok(terms)
+            place.terms = terms;
+            Ok(())
         };
         let mut places = std::mem::take(&mut self.kept).into_vec();
         if is_stopped {
             places.sort_unstable();
             places.truncate(AFTER_STOP);
         }
-        for place in places.iter_mut().filter(|place| place.terms.is_empty()) {
-            done = read(place).map(|terms| place.terms = terms).and_then(|()| match is_stopped {
-                true => Ok(()),
-                false => {
-                    budget::hold(place.term_bytes()).and_then(|()| budget::work(ns::TERM_RANK))
-                }
-            });
-            if done.is_err() {
-                break;
+        let done = places.iter_mut().filter(|place| place.terms.is_empty()).try_for_each(|place| {
+            read(place)?;
+            if !is_stopped {
+                budget::hold(place.term_bytes())?;
+                budget::work(ns::TERM_RANK)?;
             }
-        }
+            Ok(())
+        });
         places.retain(|place| !place.terms.is_empty());
         self.kept = places.into();
         done
