@@ -247,11 +247,6 @@ impl<'s> Sources<'s> {
         Ok(Sources { kind, n_values, n_values_of_all, of_field })
     }
 
-    /// Codes between the least and the greatest of the columns.
-    fn n_codes(&self) -> u64 {
-        self.of_field.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
-    }
-
     /// Looks at all values, and finds what is wanted of them in the way that takes least.
     fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(Looking, Spread)> {
         if let Some(found) = self.spread_by_dictionaries(wanted)? {
@@ -314,7 +309,7 @@ impl<'s> Sources<'s> {
             return Ok(None);
         };
         let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
-        if self.n_codes() <= COUNTERS_NEAR
+        if self.of_field.n_codes() <= COUNTERS_NEAR
             || self.n_values_of_all > u64::from(u32::MAX)
             || bytes_of_bits > self.n_values.saturating_mul(LISTED_BYTES)
             || !is_affordable(bytes_of_bits)
@@ -359,7 +354,7 @@ impl<'s> Sources<'s> {
     /// What counts each value; `None` where there is too little memory.
     fn tally(&self) -> Result<Option<Tally>> {
         let (least, n_codes, n_values, bytes) = if self.of_field.others.is_empty() {
-            let n_codes = self.n_codes();
+            let n_codes = self.of_field.n_codes();
             let bytes = match n_codes <= cost::counters_max(self.n_values) {
                 true => n_codes * 4,
                 false => self.n_values.saturating_mul(LISTED_BYTES),

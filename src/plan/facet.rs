@@ -90,25 +90,25 @@ impl FacetPlan {
         let costs = FacetCosts::of(&self.costs, &self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
         // The first values are those that the dictionary begins or ends with, however frequent others are.
-        ways.extend(
-            (!by_value).then_some((FacetMethod::MostFrequentFirst, costs.most_frequent_first)),
-        );
+        if !by_value {
+            ways.push((FacetMethod::MostFrequentFirst, costs.most_frequent_first));
+        }
         // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
-        let is_affordable = |method, bytes: u64| {
-            bytes <= budget::left() / COLUMN_SHARE || self.wanted == Some(method)
-        };
-        let by_column = costs.column.filter(|_| {
-            let are_counted = matches <= f64::from(u32::MAX);
-            self.wanted == Some(FacetMethod::Column)
-                || are_counted && is_affordable(FacetMethod::Column, costs.column_bytes)
-        });
-        ways.extend(by_column.map(|cost| (FacetMethod::Column, cost)));
-        let taken_away = all_but.map(|deleted| deleted as f64).and_then(|deleted| {
-            let bytes = self.sizes.taken_away_bytes(deleted);
-            let ns = self.sizes.taken_away_ns(&self.costs, deleted)?;
-            is_affordable(FacetMethod::DocumentFrequency, bytes).then_some(ns)
-        });
-        ways.extend(taken_away.map(|ns| (FacetMethod::DocumentFrequency, costs.listing + ns)));
+        let is_wanted = |method| self.wanted == Some(method);
+        let fits = |bytes: u64| bytes <= budget::left() / COLUMN_SHARE;
+        let can_count = matches <= f64::from(u32::MAX) && fits(costs.column_bytes);
+        if let Some(ns) = costs.column
+            && (can_count || is_wanted(FacetMethod::Column))
+        {
+            ways.push((FacetMethod::Column, ns));
+        }
+        if let Some(deleted) = all_but.map(|deleted| deleted as f64)
+            && let Some(ns) = self.sizes.taken_away_ns(&self.costs, deleted)
+            && (fits(self.sizes.taken_away_bytes(deleted))
+                || is_wanted(FacetMethod::DocumentFrequency))
+        {
+            ways.push((FacetMethod::DocumentFrequency, costs.listing + ns));
+        }
         ways.sort_by(|a, b| a.1.total_cmp(&b.1));
         if all_but == Some(0) {
             // There is nothing that could cost less than to read what is to be shown.

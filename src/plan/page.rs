@@ -177,10 +177,7 @@ impl PagePlan {
 impl CountStrategy {
     /// Operator that people see where counting is work of its own; elsewhere the one that makes the page counts.
     pub(crate) fn operator(self) -> Option<&'static str> {
-        match self {
-            CountStrategy::AfterPage => Some("Count"),
-            CountStrategy::Unasked | CountStrategy::WithPage => None,
-        }
+        (self == CountStrategy::AfterPage).then_some("Count")
     }
 
     fn choose(page: PageOperator, total: Total, has_facets: bool) -> Self {

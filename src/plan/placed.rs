@@ -8,7 +8,7 @@ use super::estimate::{EstimateSource, Span};
 use super::window::GROUP;
 use super::{NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::phrase::{AHEAD, PhraseReader};
+use crate::phrase::PhraseReader;
 
 /// Words that are placed in documents, over all segments: two words in half as many documents.
 const WORDS_MAX: f64 = 128.0;
@@ -99,7 +99,7 @@ impl Phrases {
                 None => self.windows.iter_mut().for_each(|window| window.lows.clear()),
                 Some(mut words) => {
                     for Picked { key, lows, .. } in &mut self.windows {
-                        retain(&mut words, *key, lows)?;
+                        words.retain(*key, lows)?;
                     }
                 }
             }
@@ -107,22 +107,6 @@ impl Phrases {
         }
         Ok((source, all))
     }
-}
-
-/// Keeps the documents that have the phrase.
-fn retain(words: &mut PhraseReader<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
-    words.gather(key, lows)?;
-    (0..lows.len().min(AHEAD)).for_each(|nth| words.prefetch(nth));
-    let (n, mut has_phrase) = (lows.len(), vec![]);
-    for nth in 0..n {
-        if nth + AHEAD < n {
-            words.prefetch(nth + AHEAD);
-        }
-        has_phrase.push(words.count(nth, 1)? > 0);
-    }
-    let mut has_phrase = has_phrase.into_iter();
-    lows.retain(|_| has_phrase.next().unwrap_or(false));
-    Ok(())
 }
 
 /// What follows from the documents that are left of those that were looked at, by window.

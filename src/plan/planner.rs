@@ -534,17 +534,13 @@ impl<'s> Plan<'s> {
         let excluded = |id: &NodeId| key(id, &[]);
         for (at, node) in nodes.iter().enumerate() {
             if let Operator::Intersect { all, none } = &node.operator {
-                let forced = match self.forced {
-                    Some(Forced::Order(of, order)) if of.index() == at => Some(order),
-                    _ => None,
-                };
                 let of_all = &mut inputs[all.start as usize..all.end as usize];
-                match forced {
-                    None => of_all.sort_by_key(documents),
-                    Some(InputOrder::LargestFirst) => {
+                match self.forced {
+                    Some(Forced::Order(of, InputOrder::AsWritten)) if of.index() == at => {}
+                    Some(Forced::Order(of, InputOrder::LargestFirst)) if of.index() == at => {
                         of_all.sort_by_key(|id| std::cmp::Reverse(documents(id)));
                     }
-                    Some(InputOrder::AsWritten) => {}
+                    _ => of_all.sort_by_key(documents),
                 }
                 inputs[none.start as usize..none.end as usize]
                     .sort_by_key(|id| std::cmp::Reverse(excluded(id)));
