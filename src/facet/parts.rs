@@ -123,8 +123,15 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
             buckets.push(bucket);
         }
     }
-    let mut parting =
-        Parting { pieces: Pieces::new(ends, range), by_piece, buckets: vec![], window: None };
+    let mut parting = Parting {
+        pieces: Pieces::new(ends, range),
+        by_piece,
+        buckets: vec![],
+        window: 0,
+        met: vec![],
+        n_put: 0,
+        held: Held::default(),
+    };
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
     for (segment, matches) in of.parts() {
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
@@ -155,13 +162,8 @@ struct Parting {
     /// By the number of ends up to a code the buckets that have it.
     by_piece: Vec<Vec<u32>>,
     buckets: Vec<Bucket>,
-    window: Option<OfWindow>,
-}
-
-/// What was put into buckets in a window.
-struct OfWindow {
-    key: u32,
-    /// The buckets that have some.
+    /// The window at hand, the buckets that have some of it, and what was put into these.
+    window: u32,
     met: Vec<u32>,
     n_put: usize,
     held: Held,
@@ -176,9 +178,9 @@ impl Parting {
                 return Ok(());
             }
             let key = nth * BLOCK_DOCS / WINDOW;
-            if self.window.as_ref().is_none_or(|window| window.key != key) {
+            if self.window != key {
                 self.end_window()?;
-                self.window = Some(OfWindow { key, met: vec![], n_put: 0, held: Held::default() });
+                self.window = key;
             }
             let (piece, first) = (self.pieces.n_ends(head.least), nth * BLOCK_DOCS);
             // Not read where all documents have a value in one piece.
@@ -203,9 +205,7 @@ impl Parting {
 
     /// Puts a document into the buckets of a piece.
     fn put(&mut self, piece: usize, doc: u32) -> Result<()> {
-        let (Some(of_piece), Some(window)) = (self.by_piece.get(piece), &mut self.window) else {
-            return Ok(());
-        };
+        let Some(of_piece) = self.by_piece.get(piece) else { return Ok(()) };
         budget::work(ns::DOC_PUT * of_piece.len() as u64)?;
         for nth in of_piece {
             let Some(bucket) = self.buckets.get_mut(*nth as usize) else { continue };
@@ -214,28 +214,28 @@ impl Parting {
                 continue;
             }
             if bucket.lows.is_empty() {
-                window.met.push(*nth);
+                self.met.push(*nth);
             }
             bucket.lows.push(doc as u16);
-            if window.n_put.is_multiple_of(PUT_AT_ONCE) {
-                window.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
+            if self.n_put.is_multiple_of(PUT_AT_ONCE) {
+                self.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
             }
-            window.n_put += 1;
+            self.n_put += 1;
         }
         Ok(())
     }
 
     fn end_window(&mut self) -> Result<()> {
-        let Some(OfWindow { key, met, .. }) = self.window.take() else { return Ok(()) };
         let mut documents = ContainerBuf::new();
-        for nth in met {
+        for nth in self.met.drain(..) {
             let Some(bucket) = self.buckets.get_mut(nth as usize) else { continue };
             budget::work(ns::CONTAINER_INTERSECTED)?;
             // Given back: another window may be that of another bucket.
             let lows = std::mem::take(&mut bucket.lows);
             documents.set_sorted(lows.iter().copied());
-            bucket.part.push(key, lows.len() as u32, documents.as_container())?;
+            bucket.part.push(self.window, lows.len() as u32, documents.as_container())?;
         }
+        (self.n_put, self.held) = (0, Held::default());
         Ok(())
     }
 }

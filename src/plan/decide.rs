@@ -58,14 +58,13 @@ impl Plan<'_> {
         let node = self.node(root);
         let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
         match self.goal {
-            Goal::Count if node.estimate.is_empty() || self.keeps_matches => {}
-            Goal::Count if node.estimate.known().is_some() => {
+            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
+            _ if self.keeps_matches => {}
+            Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
                 // Nothing runs, so nothing else is left to decide.
                 self.record(root, Rule::CountIsKnown, 0.0, reading);
             }
-            Goal::Count => {}
-            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
-            Goal::Page { limit, .. } if limit == 0 || self.keeps_matches => {}
+            Goal::Count | Goal::Page { limit: 0, .. } => {}
             Goal::Page { offset, limit, .. } => {
                 let documents = offset.saturating_add(limit);
                 if documents < node.estimate.documents && !self.takes_smallest(root) {

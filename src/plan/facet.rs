@@ -186,21 +186,18 @@ impl FacetSizes {
         for part in segments {
             let reader = part.segment.field(field);
             sizes.n_segments += 1;
-            let n_terms = u64::from(reader.terms()?.n_terms());
-            sizes.n_terms += n_terms;
-            sizes.term_bytes += reader.terms()?.bytes().keys;
-            let (n_walked, n_wanted) = match filter {
-                None => (n_terms, n_terms),
-                Some(filter) => {
-                    let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
-                    match filter.has_patterns() {
-                        true => (n_walked, cost::meant_by_pattern(n_walked)),
-                        false => (n_walked, n_walked),
-                    }
-                }
+            let terms = reader.terms()?;
+            sizes.n_terms += u64::from(terms.n_terms());
+            sizes.term_bytes += terms.bytes().keys;
+            let n_walked = match filter {
+                Some(filter) => filter.ordinals(&terms)?.len() as u64,
+                None => terms.n_terms().into(),
             };
             sizes.n_walked += n_walked;
-            sizes.n_wanted += n_wanted;
+            sizes.n_wanted += match filter.is_some_and(TermFilter::has_patterns) {
+                true => cost::meant_by_pattern(n_walked),
+                false => n_walked,
+            };
             sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
             sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
             if let Some(column) = reader.column()? {

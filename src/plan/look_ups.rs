@@ -194,19 +194,15 @@ impl Drop for LookUps {
         if kept.terms.len() > TERMS_KEPT {
             return;
         }
-        kept.clear();
+        kept.terms.clear();
+        kept.bytes.clear();
+        kept.places.clear();
+        kept.n_segments = 0;
         pool.0.give(kept);
     }
 }
 
 impl Kept {
-    fn clear(&mut self) {
-        self.terms.clear();
-        self.bytes.clear();
-        self.places.clear();
-        self.n_segments = 0;
-    }
-
     fn place_of_segment(&mut self, id: SegmentId) -> usize {
         let at = self.n_segments;
         if let Some(at) = self.segments[..at].iter().position(|(of, _)| *of == id) {

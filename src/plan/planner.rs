@@ -358,14 +358,14 @@ impl<'s> Plan<'s> {
 
     /// The documents of patterns are united in memory, a bit for each of their segment.
     fn check_expansions(&self) -> Result<()> {
+        if self.expansions.is_empty() {
+            return Ok(());
+        }
         let in_segment = |part: &SegmentPlan<'_>| {
             let is_united = |leaf: &&Leaf<'_>| matches!(leaf.postings, Postings::Terms(_));
             part.leaves.iter().filter(is_united).count() as u64 * DocSet::bytes_for(part.n_docs)
         };
-        let bytes = match self.expansions.is_empty() {
-            true => 0,
-            false => self.segments.iter().map(in_segment).sum(),
-        };
+        let bytes = self.segments.iter().map(in_segment).sum();
         // Taken when the plan is carried out; what will not do is told now.
         budget::hold(bytes)?;
         budget::release(bytes);

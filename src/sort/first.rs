@@ -451,18 +451,19 @@ impl<'s> InSegment<'_, '_, 's> {
     }
 
     fn look_at_block(&mut self, field: SortField, block: &Block<'_>, part: Part<'_>) -> Result<()> {
+        let n_read = u64::from(part.places.len());
+        let mut done = Ok(());
         if let Some(numbers) = block.one_each().filter(OneEach::are_plain) {
-            return self.look_at_numbers(field, &numbers, part);
+            done = self.look_at_numbers(field, &numbers, part);
+        } else {
+            part.places.for_each(|place| {
+                let (rank, doc) =
+                    (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
+                if self.is_wanted(rank, doc) && done.is_ok() {
+                    done = self.take(doc, rank);
+                }
+            });
         }
-        let (mut n_read, mut done) = (0, Ok(()));
-        part.places.for_each(|place| {
-            n_read += 1;
-            let (rank, doc) =
-                (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
-            if self.is_wanted(rank, doc) && done.is_ok() {
-                done = self.take(doc, rank);
-            }
-        });
         self.first.profile.column.documents += n_read;
         budget::work(ns::DOC_RANKED * n_read)?;
         done
@@ -502,10 +503,7 @@ impl<'s> InSegment<'_, '_, 's> {
                 wanted = admitted(self.first);
             }
         }
-        let n_read = places.len() as u64;
         self.first.numbers = room;
-        self.first.profile.column.documents += n_read;
-        budget::work(ns::DOC_RANKED * n_read)?;
         done
     }
 
