@@ -32,13 +32,14 @@ pub(crate) fn count_intervals(
 ) -> Result<MetCounts<Interval>> {
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let (counts, scan) = match starts_of(interval, range, n_matches)? {
-        Some(made) => {
-            let codes = made.iter().map(|(start, _)| Timestamp::code_of_micros(*start));
+        Some(mut made) => {
+            let codes = made.iter().map(|(start, ..)| Timestamp::code_of_micros(*start));
             let counts = count_by_ends(&columns, codes.collect(), range)?;
             // Each has as many ends up to it as there are intervals up to its own.
-            let by_interval = made.into_iter().zip(counts.by_ends.into_iter().skip(1));
-            let counted = by_interval.map(|((start, next), count)| (start, next, count));
-            (counted.filter(|(.., count)| *count > 0).collect(), counts.scan)
+            let by_interval = made.iter_mut().zip(counts.by_ends.iter().skip(1));
+            by_interval.for_each(|((.., count), of_this)| *count = *of_this);
+            made.retain(|(.., count)| *count > 0);
+            (made, counts.scan)
         }
         None => {
             let mut met = MetIntervals { interval, counts: BTreeMap::new() };
@@ -51,13 +52,13 @@ pub(crate) fn count_intervals(
     Ok(scan.counts(counts, n_matches))
 }
 
-/// Where all intervals begin that a date between these may be in, and where the next does; `None` where they are many beside the documents that match,
-/// so that it costs less to make only those that are met.
+/// All intervals that a date between these may be in, without documents so far; `None` where they are many beside the documents
+/// that match, so that it costs less to make only those that are met.
 fn starts_of(
     interval: &Calendar,
     range: Option<(u64, u64)>,
     n_matches: u64,
-) -> Result<Option<Vec<(i64, Option<i64>)>>> {
+) -> Result<Option<Vec<Interval>>> {
     let Some((least, greatest)) = range else { return Ok(None) };
     let (least, greatest) = (micros(least)?, micros(greatest)?);
     let most = (n_matches / DOCS_PER_START).min(STARTS_MAX);
@@ -68,7 +69,7 @@ fn starts_of(
         }
         budget::work(ns::CALENDAR)?;
         start = interval.next(at);
-        starts.push((at, start));
+        starts.push((at, start, 0));
     }
     budget::hold(starts.len() as u64 * INTERVAL_BYTES)?;
     Ok(Some(starts))

@@ -249,10 +249,12 @@ mod tests {
         let by_piece = vec![vec![], vec![0], vec![0, 1], vec![]];
         let pieces = Pieces::new(vec![10, 20, 30], None);
         let n_docs = 3 * WINDOW;
-        let buckets = (0..2).map(|_| Bucket::of(n_docs)).collect();
-        let mut parting = Parting { pieces, by_piece, buckets, window: None };
+        let room = || MatchWindows::with_room(n_docs);
+        let buckets = (0..2).map(|_| Bucket { part: room(), lows: vec![] }).collect();
+        let (met, held) = (vec![], Held::default());
+        let mut parting = Parting { pieces, by_piece, buckets, window: 0, met, n_put: 0, held };
         for (key, docs) in [(0, [3, 3, 9]), (2, [2 * WINDOW, 2 * WINDOW + 5, 3 * WINDOW - 1])] {
-            parting.window = Some(OfWindow { key, met: vec![], n_put: 0, held: Held::default() });
+            parting.window = key;
             for (doc, code) in docs.into_iter().zip([10, 25, 30]) {
                 parting.put(parting.pieces.n_ends(code), doc).unwrap();
             }

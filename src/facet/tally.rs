@@ -272,7 +272,7 @@ mod tests {
         let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
         codes.iter().for_each(|code| *expected.entry(*code).or_default() += 1);
         for n_codes in [150_007, u64::MAX] {
-            let mut tally = Tally::new(7, n_codes, 1_000_000).unwrap();
+            let mut tally = Tally::new(7, n_codes, n_codes < u64::MAX).unwrap();
             assert_eq!(tally.counters.is_empty(), n_codes == u64::MAX);
             codes.iter().for_each(|code| tally.add(*code, 1).unwrap());
             tally.finish().unwrap();
@@ -285,14 +285,14 @@ mod tests {
             tally.for_each(visit).unwrap();
             assert!(tally.iter().eq(met));
         }
-        let mut tally = Tally::new(7, 10, 1).unwrap();
+        let mut tally = Tally::new(7, 10, true).unwrap();
         assert!(tally.add(6, 1).is_err() && tally.add(17, 1).is_err() && tally.add(16, 1).is_ok());
     }
 
     /// A field of natural numbers may have the greatest there is.
     #[test]
     fn counters_may_end_with_the_last_code() {
-        let mut tally = Tally::new(u64::MAX - 3, 4, 10).unwrap();
+        let mut tally = Tally::new(u64::MAX - 3, 4, true).unwrap();
         tally.add(u64::MAX, 2).unwrap();
         tally.finish().unwrap();
         assert!(tally.iter().eq([(u64::MAX, 2)]));
@@ -310,13 +310,13 @@ mod tests {
         let budget = budget::Budget::new().memory_bytes(8 << 20);
         budget.run(|| {
             for _ in 0..10 {
-                let mut tally = Tally::new(0, 1 << 20, 1 << 20).unwrap();
+                let mut tally = Tally::new(0, 1 << 20, true).unwrap();
                 tally.add(3, 1).unwrap();
                 tally.finish().unwrap();
             }
-            assert!(Tally::new(0, 3 << 20, 1 << 20).is_err());
+            assert!(Tally::new(0, 3 << 20, true).is_err());
             // Two codes, met more often than there would be room for each time.
-            let mut tally = Tally::of(0, u64::MAX, false).unwrap();
+            let mut tally = Tally::new(0, u64::MAX, false).unwrap();
             for nth in 0..4 * PENDING_MAX as u64 {
                 tally.add((nth % 2) << 40, 1).unwrap();
             }

@@ -109,7 +109,7 @@ impl Plan<'_> {
             Rule::Kernel { chosen } => match &self.node(id).operator {
                 // Of two lists that are counted without deleted documents more than two containers meet at once.
                 Operator::Intersect { all, none }
-                    if all.len() > 2 || all.len() == 2 && !(counts && !none.is_empty()) =>
+                    if all.len() > 2 || all.len() == 2 && (!counts || none.is_empty()) =>
                 {
                     Some(Forced::Kernel(id, chosen.alternative()))
                 }

@@ -131,7 +131,7 @@ impl<'o> First<'o> {
             n_matches,
             n_wanted: self.n as f64,
             is_in_order: self.order.n_in_index_order(segment.segment.schema()) > 0,
-            has_bounds: self.order.has_bounds(),
+            has_bounds: self.order.first_field().is_some(),
             lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
     }

@@ -128,13 +128,8 @@ impl SortOrder {
         self.0.iter().any(|key| matches!(key, OrderKey::Text(..)))
     }
 
-    /// Whether the first key has bounds for the documents of a block.
-    pub(crate) fn has_bounds(&self) -> bool {
-        self.first_field().is_some()
-    }
-
-    /// The first key, where it is a field with the order of its codes.
-    pub(super) fn first_field(&self) -> Option<SortField> {
+    /// The first key, where it is a field in the order of its codes: of these blocks have bounds.
+    pub(crate) fn first_field(&self) -> Option<SortField> {
         match self.0.first() {
             Some(OrderKey::Field(field)) => Some(*field),
             _ => None,
