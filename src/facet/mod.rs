@@ -31,8 +31,8 @@ pub(crate) use of_field::{FieldMatches, wider};
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub use profile::{ColumnCounts, FacetActual, InBuckets};
 pub(crate) use profile::{FacetProfile, TermCounts};
-pub(crate) use ranges::{RangeCounts, count_ranges};
-pub(crate) use scan::NumbersAt;
+pub(crate) use ranges::count_ranges;
+pub(crate) use scan::{MetCounts, NumbersAt};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
@@ -50,7 +50,8 @@ pub(crate) fn count_values(
     plan: &FacetPlan,
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
-    let choice = plan.choose(of.n_matches() as f64, deleted::n_where_others_match(of));
+    let n_deleted = of.parts().map(|(part, matches)| deleted::n_of(part.segment, matches)).sum();
+    let choice = plan.choose(of.n_matches() as f64, n_deleted);
     let mut method = choice.method;
     let mut counts = loop {
         let before = budget::left();

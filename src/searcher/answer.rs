@@ -280,9 +280,8 @@ impl Search<'_> {
         {
             facet.method = Some(method);
         }
-        let keeps_matches = !self.request.facets.is_empty();
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
-        Ok(PlanOptions { goal, facets, keeps_matches, for_people, forced, estimate_from })
+        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from })
     }
 }
 

@@ -60,7 +60,7 @@ impl<'s> Search<'s> {
     /// The terms that were looked up so far.
     pub(super) fn look_ups(&self) -> &LookUps {
         self.meaning.look_ups.get_or_init(|| match self.asks_for_terms_once() {
-            true => LookUps::passing(),
+            true => LookUps::default(),
             false => LookUps::keeping(&self.searcher.0.terms),
         })
     }

@@ -68,7 +68,7 @@ impl Search<'_> {
                     written: keys(),
                     field: first.and_then(SortKey::field).map(str::to_owned),
                     what: first.map_or("", SortKey::what).to_owned(),
-                    has_bounds: order.has_bounds(),
+                    has_bounds: order.first_field().is_some(),
                     is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
                     costs: wanted.expected(plan)?,
