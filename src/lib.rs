@@ -10,7 +10,7 @@
 //! # let _ = std::fs::remove_dir_all(&dir);
 //!
 //! let schema = Schema::builder().text("title").keyword("kind").build()?;
-//! let index = Index::create(&dir, schema)?;
+//! let index = Index::open_or_create(&dir, schema)?;
 //! let mut writer = index.writer()?;
 //! writer.add(Document::new().with("title", "Paris, Texas").with("kind", "film"))?;
 //! writer.add(Document::new().with("title", "Paris").with("kind", "city"))?;
@@ -136,8 +136,8 @@ pub use request::{
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Accuracy, Bucket, Etag, Explainer, Explanation, FacetCounts, FacetKind, FieldStatistics,
-    Fields, Hit, Hits, Page, PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats,
-    SearchBuilder, Searcher, SlowLog, Stopped, Sum, Total, Values,
+    Fields, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder, Searcher,
+    SlowLog, Stopped, Sum, Total, Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use sort::SortKey;
@@ -145,7 +145,7 @@ pub use value::{Dates, Decimal, Interval, Timestamp, Value, Zone};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
     LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,
-    SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
+    SalvagedSegment, SegmentOutcome, ThreadPool, VALUE_BYTES_MAX, WriterOptions,
 };
 
 #[doc = include_str!("docs/reliability.md")]

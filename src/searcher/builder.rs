@@ -60,7 +60,7 @@ impl<'a> SearchBuilder<'a> {
     /// anything else a look at every document that matches. Takes memory for as many documents as offset and limit make.
     ///
     /// ```
-    /// use treepie::{After, Document, Field, FieldKind, Index, Schema, SortKey};
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
     ///
     /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
     /// let index = Index::in_memory(Schema::builder().text("name").field(price).build()?);
@@ -74,7 +74,8 @@ impl<'a> SearchBuilder<'a> {
     /// let dearest = || searcher.search(&query).sort([SortKey::descending("price")]).limit(1);
     /// let first = dearest().run()?.hits.remove(0);
     /// assert_eq!(first.fields["name"].to_string(), "rook");
-    /// let second = dearest().after(After::values(first.sort, first.doc)).run()?.hits.remove(0);
+    /// let cursor = first.cursor().expect("hits of a search by keys have one");
+    /// let second = dearest().after(cursor).run()?.hits.remove(0);
     /// assert_eq!(second.fields["name"].to_string(), "jay");
     /// # Ok::<(), treepie::Error>(())
     /// ```
@@ -84,7 +85,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Goes on after a hit of an earlier page, the last of it: as [`offset`](Self::offset), and without keeping what comes before.
-    /// By [values](After::values) where hits are [sorted](Self::sort), by [score](After::score) where the best come first.
+    /// [`Hits::cursor`] gives it, whether hits are sorted or the best come first.
     ///
     /// # Errors
     ///
@@ -368,7 +369,7 @@ impl<'a> SearchBuilder<'a> {
     /// for _ in 0..2 {
     ///     let page = prepared.run()?; // the second time nothing is allocated
     ///     assert_eq!(page.total.value, 1);
-    ///     let best = page.docs[0].doc;
+    ///     let best = page.hits[0].doc;
     ///     assert_eq!(searcher.document(best)?["title"].to_string(), "Paris");
     /// }
     /// # Ok::<(), treepie::Error>(())

@@ -50,13 +50,13 @@ pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
 };
 use meaning::SearchMemory;
-pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
+pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 
 use crate::analysis::Analyzers;
-use crate::budget::{self, Budget};
+use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
 use crate::explain::ExplainTree;
@@ -111,7 +111,7 @@ const NODES_KEPT: usize = 64;
 /// # Ok::<(), treepie::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Searcher(Arc<Inner>);
+pub struct Searcher(Arc<Inner>, Option<Arc<Budget>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -158,10 +158,51 @@ impl Searcher {
         ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
     }
 
-    /// Makes a budget and the limits of the index hold.
-    fn enter(&self, budget: &Budget) -> (Option<limits::Scope>, budget::Scope) {
+    /// Returns a searcher of this snapshot, every call of which stops where the budget says: searches, counts, explanations,
+    /// documents and highlighters, on whatever thread.
+    ///
+    /// A timeout begins with each call; several calls that share one have a [deadline](Budget::deadline). A
+    /// [budget of a search](SearchBuilder::budget) holds beside this one.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use treepie::{Budget, ErrorKind};
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    ///
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris OR london")?;
+    /// let one_request = Budget::new().deadline(Instant::now() + Duration::from_secs(60)).memory_bytes(64 << 20);
+    /// let hurried = searcher.with_budget(one_request);
+    /// assert_eq!(hurried.count(&query)?, 1);
+    /// assert_eq!(hurried.search(&query).run()?.hits.len(), 1);
+    ///
+    /// let too_late = searcher.with_budget(Budget::new().deadline(Instant::now()));
+    /// assert_eq!(too_late.count(&query).unwrap_err().kind(), ErrorKind::Timeout);
+    /// assert_eq!(searcher.count(&query)?, 1); // which has no budget
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_budget(&self, budget: Budget) -> Searcher {
+        Searcher(Arc::clone(&self.0), Some(Arc::new(budget)))
+    }
+
+    /// A searcher that nothing stops.
+    fn without_budget(&self) -> Searcher {
+        Searcher(Arc::clone(&self.0), None)
+    }
+
+    /// Makes the limits of the index, the searcher's budget and another one hold. Scopes end from the innermost to the outermost.
+    fn enter(
+        &self,
+        budget: &Budget,
+    ) -> (budget::Scope, Option<budget::Scope>, Option<limits::Scope>) {
         let limits = self.0.setting.limits.map(Limits::enter);
-        (limits, budget.enter())
+        let own = self.1.as_deref().map(Budget::enter);
+        (budget.enter(), own, limits)
     }
 
     /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that
@@ -185,7 +226,8 @@ impl Searcher {
             looked => looked?,
         };
         let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
-        Ok(Some(Self::of(Arc::clone(storage), newest, setting.clone())))
+        let Searcher(newest, _) = Self::of(Arc::clone(storage), newest, setting.clone());
+        Ok(Some(Searcher(newest, self.1.clone())))
     }
 
     /// Answers from `snapshot`.
@@ -200,7 +242,7 @@ impl Searcher {
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
         let terms = Arc::default();
-        Searcher(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             storage,
             snapshot,
             etag,
@@ -210,7 +252,8 @@ impl Searcher {
             memory,
             terms,
             scorings,
-        }))
+        });
+        Searcher(inner, None)
     }
 
     /// Where the index is.
@@ -628,30 +671,6 @@ impl Searcher {
         Ok(())
     }
 
-    /// Plans a count, to be taken any number of times.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let mut prepared = searcher.prepare(&searcher.parse("paris")?)?;
-    /// assert_eq!(prepared.count()?, 1);
-    /// assert_eq!(prepared.count()?, 1); // allocates nothing
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`count`](Self::count).
-    pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        let _scope = self.enter(&Budget::new());
-        let execution = self.execution(query, &PlanOptions::default())?;
-        Ok(PreparedCount { execution, budget: Budget::new(), searcher: self })
-    }
-
     /// The most frequent terms of a field among the documents that match.
     ///
     /// # Errors
@@ -678,6 +697,15 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has, or one that is deleted.
     pub fn document(&self, doc: DocId) -> Result<Fields> {
+        let _scope = self.1.as_deref().map(Budget::enter);
+        if self.1.is_some() {
+            budget::work(ns::HIT_FETCHED)?;
+        }
+        self.stored(doc)
+    }
+
+    /// The same, of a search that says itself what it costs.
+    fn stored(&self, doc: DocId) -> Result<Fields> {
         const DOING: &str = "fetching a document";
         let (_, segment, doc_there) = self.locate(doc, DOING)?;
         if segment.is_deleted(doc_there)? {

@@ -32,6 +32,7 @@ mod similar;
 mod staging;
 mod states;
 mod term_table;
+mod thread_pool;
 mod told;
 mod update;
 mod worker;
@@ -47,6 +48,7 @@ pub use pipeline::Progress;
 pub use prepared::PreparedCommit;
 pub use recover::{DamagedCommit, Recovery};
 pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
+pub use thread_pool::ThreadPool;
 
 use crate::analysis::{Analyzers, TermVersions};
 use crate::budget;

@@ -213,12 +213,12 @@ fn second(searcher: &Searcher, query: &Query, nth: usize) -> Result<Answer> {
         4 => {
             let mut prepared = search.total(TotalMode::Unknown).prepare()?;
             prepared.run()?;
-            Ok(Answer::Number(prepared.run()?.docs.len() as u64))
+            Ok(Answer::Number(prepared.run()?.hits.len() as u64))
         }
         _ => {
-            let mut prepared = searcher.prepare(query)?;
-            prepared.count()?;
-            prepared.count().map(Answer::Number)
+            let mut prepared = search.count_only().prepare()?;
+            prepared.run()?;
+            Ok(Answer::Number(prepared.run()?.total.value))
         }
     }
 }

@@ -416,7 +416,7 @@ fn a_plan_from_headers_reads_what_planning_reads_and_a_sample_reads_more() {
         let query = searcher.parse(text).unwrap();
         // Whatever is read of a file only once.
         drop(plan(&searcher, text, EstimateFrom::Samples));
-        let planned = read(&|| drop(searcher.prepare(&query).unwrap()));
+        let planned = read(&|| drop(searcher.search(&query).count_only().prepare().unwrap()));
         assert!(planned > 0);
         for from in [EstimateFrom::Dictionary, EstimateFrom::Headers] {
             assert_eq!(read(&|| drop(plan(&searcher, text, from))), planned, "{text}");

@@ -78,7 +78,7 @@ fn scores_are_changed_as_functions_of_each_document_change_them() {
         }
         let prepared = search().offset(at as u64).limit(n as u64);
         let mut prepared = prepared.prepare().unwrap();
-        let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+        let docs: Vec<_> = prepared.run().unwrap().hits.iter().map(|doc| doc.doc).collect();
         assert_eq!(docs, page.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>());
     }
 }

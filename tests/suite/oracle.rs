@@ -201,9 +201,9 @@ fn check_on(
     let facet = ["tag", "note"][random.below(2)];
     let facet_limit = random.below(12);
     let with_facets = random.below(4) == 0;
-    let mut prepared = searcher.prepare(query).unwrap();
-    assert_eq!(prepared.count().unwrap(), total, "count of {query}");
-    assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
+    let mut prepared = searcher.search(query).count_only().prepare().unwrap();
+    assert_eq!(prepared.run().unwrap().total.value, total, "count of {query}");
+    assert_eq!(prepared.run().unwrap().total.value, total, "second count of {query}");
 
     let search = || {
         searcher

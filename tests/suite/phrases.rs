@@ -174,9 +174,9 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
         found += usize::from(!docs.is_empty());
         for searcher in &CORPUS.searchers {
             assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
-            let mut prepared = searcher.prepare(&query).unwrap();
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "again {query}");
+            let mut prepared = searcher.search(&query).count_only().prepare().unwrap();
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "{query}");
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "again {query}");
             let page = searcher.search(&query).limit(5_000).facet("tag", 5).run().unwrap();
             let mut page_docs: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
             page_docs.sort_unstable();
@@ -211,8 +211,8 @@ fn patterns_stand_at_any_place_of_a_phrase() {
         let mut scores = vec![];
         for searcher in &CORPUS.searchers {
             assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
-            let mut prepared = searcher.prepare(&query).unwrap();
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
+            let mut prepared = searcher.search(&query).count_only().prepare().unwrap();
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "{query}");
             let all = hits(searcher.search(&query).limit(5_000).facet("tag", 1));
             let mut found: Vec<u64> = all.iter().map(|(doc, _)| *doc).collect();
             found.sort_unstable();
@@ -222,7 +222,7 @@ fn patterns_stand_at_any_place_of_a_phrase() {
                 assert_eq!(best, all[..all.len().min(7)], "{query}");
                 let mut prepared = searcher.search(&query).limit(7).total(total).prepare().unwrap();
                 for _ in 0..2 {
-                    let again = prepared.run().unwrap().docs.iter();
+                    let again = prepared.run().unwrap().hits.iter();
                     let again = again.map(|at| (at.doc.0, at.score.unwrap().to_bits()));
                     assert!(again.eq(best.iter().copied()), "{query}, prepared");
                 }

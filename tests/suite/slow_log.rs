@@ -66,12 +66,13 @@ fn every_way_to_search_leaves_a_line_where_everything_is_slow() {
     let plain = searcher.search(&query).facet("kind", 3).run().unwrap();
     searcher.search(&query).limit(1).prepare().unwrap().run().unwrap();
     searcher.search(&query).count_only().run().unwrap();
+    searcher.search(&query).count_only().prepare().unwrap().run().unwrap();
     searcher.count(&query).unwrap();
     assert_eq!(plain.total.value, 2);
 
     let found = lines.taken();
     let commands: Vec<_> = found.iter().map(|line| line["command"].as_str().unwrap()).collect();
-    assert_eq!(commands, ["search", "search", "count", "count"]);
+    assert_eq!(commands, ["search", "search", "count", "count", "count"]);
     for line in &found {
         assert_eq!((&line["schema_version"], &line["error"]), (&1.into(), &Value::Null));
         assert_eq!(line["query"], "paris OR texas");

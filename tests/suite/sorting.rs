@@ -363,7 +363,7 @@ fn a_whole_walk_meets_each_document_once() {
             let search = page();
             let mut prepared = search.prepare().unwrap();
             for _ in 0..2 {
-                let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+                let docs: Vec<_> = prepared.run().unwrap().hits.iter().map(|doc| doc.doc).collect();
                 assert_eq!(docs, by_offset[..97]);
             }
         }

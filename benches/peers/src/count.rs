@@ -18,7 +18,7 @@ use tantivy::{
     query::{BooleanQuery, Occur, Query, TermQuery},
     schema::{Field, IndexRecordOption, SchemaBuilder},
 };
-use treepie::{Document, FieldKind, Index, PreparedCount};
+use treepie::{Document, FieldKind, Index, PreparedSearch};
 
 use crate::{
     Result,
@@ -59,8 +59,8 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
         .iter()
         .map(|question| treepie_query(&treepie, question))
         .collect::<Result<_>>()?;
-    let mut prepared: Vec<PreparedCount<'_>> =
-        treepie_queries.iter().map(|query| Ok(treepie.prepare(query)?)).collect::<Result<_>>()?;
+    let mut prepared: Vec<PreparedSearch<'_>> =
+        treepie_queries.iter().map(|query| Ok(treepie.search(query).count_only().prepare()?)).collect::<Result<_>>()?;
 
     // A process that serves queries answers many in a row; one that does other things in between finds
     // its data gone from the caches. Here the other engines are what happens in between.
@@ -76,7 +76,7 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
                     let (time, count) = measure::time(|| match engine {
                         0 => Ok(searcher.search(black_box(&tantivy_queries[at]), &Count)? as u64),
                         1 => Ok(treepie.count(black_box(&treepie_queries[at]))?),
-                        2 => Ok(prepared[at].count()?),
+                        2 => Ok(prepared[at].run()?.total.value),
                         _ => Ok(croaring_count(question, black_box(&lists))),
                     })?;
                     counts[at][engine] = count;
