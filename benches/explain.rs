@@ -16,11 +16,12 @@ use criterion::{Criterion, criterion_group};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use std::{env, fs};
+use treepie::explain::EstimateFrom;
 use treepie::inspect::Inspector;
 use treepie::query::Query;
-use treepie::{
-    BadLines, EstimateFrom, Index, LineFormat, Schema, SearchBuilder, Searcher, TotalMode,
-};
+use treepie::search::TotalMode;
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema, SearchBuilder, Searcher};
 
 const TITLES: u64 = 500_000;
 

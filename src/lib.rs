@@ -49,6 +49,12 @@
 //! module a structure, each with its specification as its documentation; [`storage`] is every access
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
 //!
+//! # Where names are
+//!
+//! What most programs use is here, at the root. The rest is in modules that are named like their field: [`schema`], [`query`],
+//! [`search`], [`facet`], [`function`] (scores and orders by formulas), [`highlight`], [`writer`], [`value`], [`analysis`], [`explain`],
+//! [`inspect`], [`events`], [`error`].
+//!
 //! What an index survives, and which test shows it, is told in [`reliability`]; what it does while it is written to,
 //! in [`events`]. The [`guide`] leads from a first index to programs in production.
 //!
@@ -84,7 +90,7 @@ mod simd;
 mod ids;
 pub mod bitmap;
 pub mod schema;
-mod value;
+pub mod value;
 mod document;
 pub mod analysis;
 pub mod storage;
@@ -97,12 +103,12 @@ pub mod highlight;
 mod phrase;
 mod plan;
 mod execution;
-mod writer;
+pub mod writer;
 mod deletion;
 mod shared_writer;
-mod function;
+pub mod function;
 mod ranking;
-mod facet;
+pub mod facet;
 mod sort;
 mod request;
 pub mod explain;
@@ -110,6 +116,7 @@ mod searcher;
 mod reader;
 pub mod inspect;
 mod index;
+pub mod search;
 mod transfer;
 mod calibrate;
 #[cfg(feature = "arrow")]
@@ -118,35 +125,21 @@ pub mod guide;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;
 
-pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
+pub use budget::{Budget, CancelToken};
 pub use calibrate::calibrate;
 pub use document::Document;
-pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
-pub use function::{Combine, Decay, FieldValue, Function, Modifier, ScoreFunction};
+pub use error::{Error, ErrorKind, Result};
 pub use ids::DocId;
-pub use index::{DiskUsage, Index, IndexOptions};
+pub use index::{Index, IndexOptions};
 pub use limits::Limits;
-pub use plan::{Costs, EstimateFrom, FacetMethod, FacetOrder};
-pub use reader::{IndexReader, Subscription};
-pub use request::{
-    After, Collapse, CollectionStatistics, FACET_DEPTH_MAX, Facet, FacetRange, FieldCounts, Order,
-    REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics, StatisticsFacet,
-    TotalMode, ValueFacet,
-};
-pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
-pub use searcher::{
-    Accuracy, Bucket, Etag, Explainer, Explanation, FacetCounts, FacetKind, FieldStatistics,
-    Fields, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder, Searcher,
-    SlowLog, Stopped, Sum, Total, Values,
-};
-pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
+pub use reader::IndexReader;
+pub use request::{After, Facet, SearchRequest};
+pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
+pub use searcher::{Hit, Hits, SearchBuilder, Searcher};
+pub use shared_writer::SharedWriter;
 pub use sort::SortKey;
-pub use value::{Dates, Decimal, Interval, Timestamp, Value, Zone};
-pub use writer::{
-    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
-    LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,
-    SalvagedSegment, SegmentOutcome, ThreadPool, VALUE_BYTES_MAX, WriterOptions,
-};
+pub use value::{Decimal, Timestamp, Value};
+pub use writer::{IndexWriter, WriterOptions};
 
 #[doc = include_str!("docs/reliability.md")]
 pub mod reliability {}

@@ -2,7 +2,9 @@
 
 use crate::{Dice, Question, Result, Tour};
 use serde_json::{Value, json};
-use treepie::{Document, Facet, FacetRange, Field, FieldKind, Interval, Schema, SortKey};
+use treepie::facet::FacetRange;
+use treepie::value::Interval;
+use treepie::{Document, Facet, Field, FieldKind, Schema, SortKey};
 
 pub(crate) fn tour() -> Result<Tour> {
     let keyword = |name: &str| Field::new(name, FieldKind::Keyword).column(true);

@@ -130,7 +130,7 @@ impl CancelToken {
 ///
 /// It is handed over: [`SearchBuilder::budget`](crate::SearchBuilder::budget) takes one for a search,
 /// [`Searcher::with_budget`](crate::Searcher::with_budget) one for everything that is asked of a searcher, and
-/// [`PreparedSearch::set_budget`](crate::PreparedSearch::set_budget) one for each run. It works on whatever thread calls
+/// [`PreparedSearch::set_budget`](crate::search::PreparedSearch::set_budget) one for each run. It works on whatever thread calls
 /// them. [`run`](Self::run) is for what takes none: the work of a writer, a highlighter, a check of an index.
 ///
 /// ```

@@ -90,7 +90,7 @@
 //! Counting is a few additions for each piece of a file that is written, and one small allocation for each file. No clock
 //! is read unless there is a listener, a subscriber of `tracing`, or
 //! [`IndexOptions::measure_times`](crate::IndexOptions::measure_times), and no event is made without one of the first two.
-//! Searches are not counted, but for slow ones [where these are written down](crate::SlowLog), and mapped files are read without
+//! Searches are not counted, but for slow ones [where these are written down](crate::search::SlowLog), and mapped files are read without
 //! anybody noticing.
 
 mod observer;

@@ -114,7 +114,8 @@ impl IndexOptions {
     /// figures). Answers are the same; plans say in a note that it is so.
     ///
     /// ```
-    /// use treepie::{Costs, Document, Index, Schema};
+    /// use treepie::explain::Costs;
+    /// use treepie::{Document, Index, Schema};
     /// use treepie::storage::MemoryStorage;
     /// use std::sync::Arc;
     ///

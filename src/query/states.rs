@@ -42,7 +42,7 @@ impl Query {
     /// | `{"tag": ""}`, `{"tag": ["", null]}` | yes | | yes | | |
     /// | `{"tag": "a"}`, `{"tag": ["a", null]}` | yes | | | | |
     ///
-    /// What counts documents without a value, as [`FacetCounts::missing`](crate::FacetCounts::missing), counts all of which `tag:*` is not
+    /// What counts documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), counts all of which `tag:*` is not
     /// true.
     ///
     /// ```

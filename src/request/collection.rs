@@ -18,14 +18,15 @@ const ENTRY_BYTES: usize = 96;
 ///
 /// Of an index that is one of many shards each shard says its own, see
 /// [`Searcher::collection_statistics`](crate::Searcher::collection_statistics); added up and handed to each by
-/// [`Statistics::Collection`](crate::Statistics::Collection) they make scores that can be compared: to the last bit those of one index of
+/// [`Statistics::Collection`](crate::search::Statistics::Collection) they make scores that can be compared: to the last bit those of one index of
 /// all documents. Known elsewhere as `CollectionStatistics` and `TermStatistics` (Lucene), or the phase `dfs` of a search
 /// (Elasticsearch).
 ///
 /// Costs about 100 bytes for each term. Deleted documents count until they are merged away, as they do in one index.
 ///
 /// ```
-/// use treepie::{CollectionStatistics, Document, Index, Schema, SearchRequest, Statistics};
+/// use treepie::search::{CollectionStatistics, Statistics};
+/// use treepie::{Document, Index, Schema, SearchRequest};
 ///
 /// let shard = |titles: &[&str]| -> treepie::Result<_> {
 ///     let index = Index::in_memory(Schema::builder().text("title").build()?);

@@ -142,8 +142,8 @@ impl Facet {
     }
 
     /// Also counts another facet in each bucket that comes, over the documents of that bucket alone:
-    /// [`Bucket::facets`](crate::Bucket::facets). Documents without a value are a bucket of their own,
-    /// [`FacetCounts::missing_bucket`](crate::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
+    /// [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
+    /// [`FacetCounts::missing_bucket`](crate::facet::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
     /// a field are left out by its facet wherever it is, and by all that lie within it.
     ///
     /// Costs one pass over what matches for ranges, intervals and steps, one intersection for each value, and what the other
@@ -159,7 +159,7 @@ impl Facet {
     }
 
     /// Also gives the `n` best documents of each bucket that comes, in the order of the search and with the stored fields of
-    /// its hits: [`Bucket::hits`](crate::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
+    /// its hits: [`Bucket::hits`](crate::facet::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
     /// counts as [memory](crate::Budget::memory_bytes) of the search.
     ///
     /// # Errors
@@ -205,7 +205,8 @@ impl Facet {
     /// The same as the clocks of a zone show it: a day may have 23 or 25 hours. What it begins and ends with is told in UTC.
     ///
     /// ```
-    /// use treepie::{Document, Facet, Field, FieldKind, Index, Interval, Schema};
+    /// use treepie::value::Interval;
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
     ///
     /// let index = Index::in_memory(Schema::builder().field(Field::new("since", FieldKind::Date)).build()?);
     /// let mut writer = index.writer()?;
@@ -284,7 +285,9 @@ impl Facet {
     /// Without it ends without an offset are in the zone of the field, and intervals in UTC.
     ///
     /// ```
-    /// use treepie::{Dates, Facet, FacetRange, Field, FieldKind, Schema, Timestamp};
+    /// use treepie::facet::FacetRange;
+    /// use treepie::value::Dates;
+    /// use treepie::{Facet, Field, FieldKind, Schema, Timestamp};
     ///
     /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;
     /// let dates = Dates::new().now("2024-05-06T12:00Z".parse::<Timestamp>()?);
@@ -356,7 +359,7 @@ impl Facet {
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
-    /// [`FacetCounts::statistics`](crate::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
+    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
     /// ```
@@ -415,7 +418,7 @@ pub struct StatisticsFacet {
 
 impl StatisticsFacet {
     /// Also how many different values there are: exact, or by a sketch where counting each would take too much memory, as
-    /// [`FieldStatistics::distinct_by`](crate::FieldStatistics::distinct_by) says.
+    /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;
         self

@@ -251,7 +251,7 @@ impl SchemaBuilder {
     /// is looked for.
     ///
     /// Whatever makes a segment of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more, be it a merge or what was added since the last commit or flush, finds
-    /// the order, on the threads of the writer and for a [job](crate::MergeJob) on its own, and writes the segment in it, which
+    /// the order, on the threads of the writer and for a [job](crate::writer::MergeJob) on its own, and writes the segment in it, which
     /// is told of as a [merge](crate::events::What::Merge). That takes up to some 10 µs a document and thread, and memory: 24 bytes a document, beside them what rows, columns and
     /// lists take in any [order](Self::order_by), and for the terms of documents up to half of
     /// [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes) and 16 bytes for each different term and thread. Terms of fewer than 4 and of more than half of

@@ -107,7 +107,8 @@ impl<'a> SearchBuilder<'a> {
     /// one after the other, in this order. Everything that matches is scored then, as a function has no bounds.
     ///
     /// ```
-    /// use treepie::{Document, Field, FieldKind, FieldValue, Index, Modifier, Schema, ScoreFunction};
+    /// use treepie::function::{FieldValue, Modifier, ScoreFunction};
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
     ///
     /// let sales = Field::new("sales", FieldKind::U64);
     /// let index = Index::in_memory(Schema::builder().text("name").field(sales).build()?);
@@ -172,7 +173,8 @@ impl<'a> SearchBuilder<'a> {
     /// ```
     /// # use treepie::{Document, Index, Schema};
     /// use std::time::Duration;
-    /// use treepie::{ErrorKind, Stopped};
+    /// use treepie::search::Stopped;
+    /// use treepie::ErrorKind;
     /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// # let mut writer = index.writer()?;
     /// # writer.add(Document::new().with("title", "Paris"))?;
@@ -204,7 +206,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at most
     /// 10 of them fetched after that, a total that is a lower bound, and facets that are
-    /// [not exact](crate::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
+    /// [not exact](crate::facet::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
     pub fn partial(mut self) -> Self {
         self.request.limits.partial = true;
         self
@@ -286,7 +288,8 @@ impl<'a> SearchBuilder<'a> {
     /// 16 bytes each.
     ///
     /// ```
-    /// use treepie::{Collapse, Document, Field, FieldKind, Index, Schema};
+    /// use treepie::search::Collapse;
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
     ///
     /// let brand = Field::new("brand", FieldKind::Keyword).column(true);
     /// let index = Index::in_memory(Schema::builder().text("name").field(brand).build()?);
@@ -316,7 +319,8 @@ impl<'a> SearchBuilder<'a> {
     /// more for each segment.
     ///
     /// ```
-    /// # use treepie::{Document, Index, Schema, Statistics};
+    /// # use treepie::search::Statistics;
+    /// # use treepie::{Document, Index, Schema};
     /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// let mut writer = index.writer()?;
     /// writer.add(Document::new().with("title", "Paris"))?;

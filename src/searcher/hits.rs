@@ -132,7 +132,7 @@ pub struct Hit {
     /// The value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null where it has none; `None` where they
     /// are not grouped.
     pub group: Option<Value>,
-    /// Its stored fields. Empty in what a [`PreparedSearch`](crate::PreparedSearch) gives.
+    /// Its stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
 }
 
@@ -175,7 +175,8 @@ pub type Fields = BTreeMap<String, Values>;
 /// What is stored of one field of a document: one value or several, in the order they were added.
 ///
 /// ```
-/// use treepie::{Value, Values};
+/// use treepie::search::Values;
+/// use treepie::Value;
 ///
 /// let values: Values = ["a", "b"].into_iter().map(Value::from).collect();
 /// assert_eq!(values.iter().collect::<Vec<_>>(), ["a", "b"]);
@@ -272,7 +273,7 @@ pub struct FacetCounts {
     pub field: String,
     /// Whether these are values or ranges, or statistics.
     pub kind: FacetKind,
-    /// Values in the [order](crate::FacetOrder) that was asked for, by default descending by count, then ascending by the
+    /// Values in the [order](crate::facet::FacetOrder) that was asked for, by default descending by count, then ascending by the
     /// bytes of the value; ranges as they were asked for, intervals in the order of time.
     pub buckets: Vec<Bucket>,
     /// Matching documents with a value, but none in the buckets: also those whose values a filter or a minimum leaves out.

@@ -9,6 +9,7 @@
 mod answer;
 mod bound;
 mod bound_facet;
+mod budgeted;
 mod builder;
 mod cache;
 mod collapse;
@@ -62,7 +63,7 @@ use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_liv
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
-use crate::limits::{self, Limits};
+use crate::limits::Limits;
 use crate::phrase::PhraseReader;
 use crate::plan::{
     self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
@@ -71,7 +72,7 @@ use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::{self, PhraseScratch};
-pub use crate::ranking::scorer::Explanation;
+use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
 use crate::recycle::Pool;
 use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
@@ -156,53 +157,6 @@ impl Searcher {
 
     fn strict_options(&self) -> ParseOptions {
         ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
-    }
-
-    /// Returns a searcher of this snapshot, every call of which stops where the budget says: searches, counts, explanations,
-    /// documents and highlighters, on whatever thread.
-    ///
-    /// A timeout begins with each call; several calls that share one have a [deadline](Budget::deadline). A
-    /// [budget of a search](SearchBuilder::budget) holds beside this one.
-    ///
-    /// ```
-    /// use std::time::{Duration, Instant};
-    /// use treepie::{Budget, ErrorKind};
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    ///
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris OR london")?;
-    /// let one_request = Budget::new().deadline(Instant::now() + Duration::from_secs(60)).memory_bytes(64 << 20);
-    /// let hurried = searcher.with_budget(one_request);
-    /// assert_eq!(hurried.count(&query)?, 1);
-    /// assert_eq!(hurried.search(&query).run()?.hits.len(), 1);
-    ///
-    /// let too_late = searcher.with_budget(Budget::new().deadline(Instant::now()));
-    /// assert_eq!(too_late.count(&query).unwrap_err().kind(), ErrorKind::Timeout);
-    /// assert_eq!(searcher.count(&query)?, 1); // which has no budget
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_budget(&self, budget: Budget) -> Searcher {
-        Searcher(Arc::clone(&self.0), Some(Arc::new(budget)))
-    }
-
-    /// A searcher that nothing stops.
-    fn without_budget(&self) -> Searcher {
-        Searcher(Arc::clone(&self.0), None)
-    }
-
-    /// Makes the limits of the index, the searcher's budget and another one hold. Scopes end from the innermost to the outermost.
-    fn enter(
-        &self,
-        budget: &Budget,
-    ) -> (budget::Scope, Option<budget::Scope>, Option<limits::Scope>) {
-        let limits = self.0.setting.limits.map(Limits::enter);
-        let own = self.1.as_deref().map(Budget::enter);
-        (budget.enter(), own, limits)
     }
 
     /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that

@@ -56,7 +56,8 @@ const GRACE: Duration = Duration::from_millis(10);
 /// use std::sync::{Arc, Mutex};
 /// use std::time::Duration;
 /// use treepie::storage::MemoryStorage;
-/// use treepie::{Document, Index, Schema, SlowLog};
+/// use treepie::search::SlowLog;
+/// use treepie::{Document, Index, Schema};
 ///
 /// # #[derive(Clone, Default)] struct Shared(Arc<Mutex<Vec<u8>>>);
 /// # impl std::io::Write for Shared {

@@ -99,7 +99,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how many bytes a second merges write at most, all [jobs](crate::MergeJob) together (default: as many as the disk
+    /// Sets how many bytes a second merges write at most, all [jobs](crate::writer::MergeJob) together (default: as many as the disk
     /// takes; so it is for 0). What is merged in the foreground is not slowed down: somebody waits for it.
     #[must_use]
     pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
@@ -107,7 +107,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how urgent the reads and writes of [jobs](crate::MergeJob) are (default: [`IoPriority::Low`]). The thread
+    /// Sets how urgent the reads and writes of [jobs](crate::writer::MergeJob) are (default: [`IoPriority::Low`]). The thread
     /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the
     /// foreground is as urgent as the thread that waits for it.
     #[must_use]

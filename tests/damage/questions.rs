@@ -4,14 +4,14 @@ use crate::golden::{DOCS, Files, Parts, golden, in_use, manifests};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use treepie::explain::Explanation;
+use treepie::facet::FacetCounts;
 use treepie::highlight::{Marked, Passage, PassageOptions};
 use treepie::inspect::Inspector;
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::{Fields, Order, Statistics, Total, TotalMode};
 use treepie::storage::Storage;
-use treepie::{
-    DocId, Error, ErrorKind, Explanation, FacetCounts, Fields, Hit, Hits, Index, Order, Result,
-    Searcher, Statistics, Total, TotalMode, Value,
-};
+use treepie::{DocId, Error, ErrorKind, Hit, Hits, Index, Result, Searcher, Value};
 
 /// Queries of every kind, over lists of every kind.
 const QUERIES: [&str; 58] = [

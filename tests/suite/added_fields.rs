@@ -4,10 +4,13 @@ use crate::cli::Dir;
 use crate::random::Random;
 use std::sync::Arc;
 use treepie::query::Query;
+use treepie::schema::Detail;
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::value::{Dates, Interval};
+use treepie::writer::MergePolicy;
 use treepie::{
-    Dates, Detail, Document, ErrorKind, Facet, Field, FieldKind, Index, Interval, MergePolicy,
-    Schema, SchemaBuilder, Searcher, SortKey, Timestamp, WriterOptions,
+    Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, SchemaBuilder, Searcher, SortKey,
+    Timestamp, WriterOptions,
 };
 
 fn keyword(name: &str) -> Field {

@@ -1,10 +1,10 @@
 //! What allocates and what must not.
 
 use crate::heap::during;
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
-use treepie::{
-    BadLines, Document, Hit, Index, LineFormat, Order, Schema, SearchBuilder, TotalMode,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Hit, Index, Schema, SearchBuilder};
 
 /// An index of two segments, with words in a half, a third, a fortieth and few of its documents.
 fn words_by_modulus() -> Index {

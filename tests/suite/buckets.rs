@@ -4,11 +4,13 @@ use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::{ExplainFacet, InBuckets};
+use treepie::facet::{Bucket, FACET_DEPTH_MAX, FacetCounts, FacetKind};
 use treepie::query::{ParseOptions, parse};
+use treepie::search::Order;
+use treepie::value::Interval;
 use treepie::{
-    Bucket, Budget, CancelToken, Document, ErrorKind, FACET_DEPTH_MAX, Facet, FacetCounts,
-    FacetKind, Field, FieldKind, Index, Interval, Order, Schema, Searcher, SortKey, Timestamp,
-    Value,
+    Budget, CancelToken, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    SortKey, Timestamp, Value,
 };
 
 const WORDS: [&str; 4] = ["half", "third", "rare", "every"];

@@ -3,9 +3,10 @@
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
+use treepie::search::{Collapse, Order};
 use treepie::{
-    After, Budget, CancelToken, Collapse, Document, ErrorKind, Field, FieldKind, Hit, Index, Order,
-    Schema, SearchBuilder, Searcher, SortKey, Value,
+    After, Budget, CancelToken, Document, ErrorKind, Field, FieldKind, Hit, Index, Schema,
+    SearchBuilder, Searcher, SortKey, Value,
 };
 
 const WORDS: [&str; 3] = ["half", "rare", "every"];

@@ -10,10 +10,8 @@ use std::time::Duration;
 use treepie::events::{Event, Operation, Tally, What};
 use treepie::query::{ParseOptions, parse};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
-use treepie::{
-    BadLines, Document, Error, ErrorKind, Index, IndexWriter, LineFormat, Result, Schema,
-    WriterOptions,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Error, ErrorKind, Index, IndexWriter, Result, Schema, WriterOptions};
 
 /// A call that a storage got: what, to which file, bytes, and the kind of its error.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,7 @@
 //! Facets of ranges that are given, that suit, or that part what matches into equal counts.
 
-use treepie::{
-    Document, ErrorKind, Facet, FacetMethod, FacetRange, Field, FieldKind, Index, Schema,
-    Timestamp, Value, ValueFacet,
-};
+use treepie::facet::{FacetMethod, FacetRange, ValueFacet};
+use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Timestamp, Value};
 
 #[test]
 fn values_of_numbers_can_lie_in_a_range() {

@@ -4,9 +4,10 @@ use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use treepie::explain::{ExplainFacet, ExplainTree};
+use treepie::facet::{Bucket, FacetCounts, FacetMethod, FacetRange};
+use treepie::value::Interval;
 use treepie::{
-    Bucket, Budget, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetRange, Field,
-    FieldKind, Index, Interval, Schema, Searcher, Timestamp, Value,
+    Budget, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp, Value,
 };
 
 const N: usize = 90_000;

@@ -4,10 +4,12 @@ use crate::orders::{Row, functions, id, scores};
 use crate::random::Random;
 use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
+use treepie::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::{Collapse, Order};
 use treepie::{
-    After, Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function,
-    Index, Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
+    After, DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, SortKey,
+    Timestamp,
 };
 
 #[test]

@@ -4,10 +4,12 @@
 use crate::naive::NaiveIndex;
 use crate::random::Random;
 use std::sync::LazyLock;
+use treepie::explain::EstimateFrom;
 use treepie::explain::ExplainTree;
 use treepie::query::{Fuzziness, Query};
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
-use treepie::{Document, EstimateFrom, Index, Order, Schema, SearchBuilder, Searcher, TotalMode};
+use treepie::{Document, Index, Schema, SearchBuilder, Searcher};
 
 /// More than two windows of 65,536 documents, and a third that is not full.
 const N_DOCS: usize = 140_000;

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
 use treepie::query::{Fuzziness, ParseOptions, Proximity, Query, parse};
+use treepie::schema::Detail;
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
 use treepie::{
-    After, Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema,
-    SearchBuilder, Searcher, TotalMode,
+    After, DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, Searcher,
 };
 
 const N_DOCS: usize = 1_600;

@@ -3,11 +3,10 @@
 use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::explain::Explanation;
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
-use treepie::{
-    After, DocId, Document, Explanation, Hit, Index, Order, Relation, Schema, SearchBuilder,
-    Searcher, Statistics, TotalMode, WriterOptions,
-};
+use treepie::search::{Order, Relation, Statistics, TotalMode};
+use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use treepie::explain::{Decision, ExplainTree, TextOptions};
 use treepie::query::Query;
+use treepie::search::{Etag, Order, Statistics, TotalMode};
 use treepie::storage::MemoryStorage;
 use treepie::{
-    After, Document, ErrorKind, Etag, Facet, Hits, Index, Order, Schema, SearchBuilder,
-    SearchRequest, Statistics, TotalMode, WriterOptions,
+    After, Document, ErrorKind, Facet, Hits, Index, Schema, SearchBuilder, SearchRequest,
+    WriterOptions,
 };
 
 const QUERIES: [&str; 8] =

@@ -3,10 +3,12 @@
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::FacetCounts;
 use treepie::query::{ParseOptions, parse};
+use treepie::search::Order;
 use treepie::{
-    After, Document, ErrorKind, Facet, FacetCounts, Field, FieldKind, Index, Limits, Order, Schema,
-    SearchBuilder, Searcher,
+    After, Document, ErrorKind, Facet, Field, FieldKind, Index, Limits, Schema, SearchBuilder,
+    Searcher,
 };
 
 const WORDS: [&str; 4] = ["half", "third", "rare", "every"];
@@ -338,7 +340,7 @@ fn a_segment_without_the_pattern_is_scored_by_its_own_statistics_too() {
     for text in ["par*", "+kind:a par*", "+kind:a +par*", "(+par*)~1"] {
         let query = searcher.parse(text).unwrap();
         let search = searcher.search(&query).pattern_terms(20);
-        let search = search.statistics(treepie::Statistics::Segment);
+        let search = search.statistics(treepie::search::Statistics::Segment);
         let found = search.clone().run().unwrap();
         let expected = searcher.search(&query).order(Order::Document).run().unwrap();
         assert_eq!(found.hits.len(), expected.hits.len(), "{text}");

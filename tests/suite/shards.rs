@@ -2,9 +2,9 @@
 
 use crate::random::Random;
 use std::sync::Arc;
+use treepie::search::{CollectionStatistics, Statistics};
 use treepie::{
-    CollectionStatistics, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder,
-    SearchRequest, Searcher, Statistics,
+    Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, SearchRequest, Searcher,
 };
 
 const WORDS: [&str; 12] = [

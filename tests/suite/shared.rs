@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
-use treepie::{
-    Document, ErrorKind, Index, MergePolicy, PeriodicCommits, Progress, Schema, SharedWriter,
-    ThreadPool, WriterOptions,
-};
+use treepie::writer::{MergePolicy, PeriodicCommits, Progress, ThreadPool};
+use treepie::{Document, ErrorKind, Index, Schema, SharedWriter, WriterOptions};
 
 /// After so long something that should come does not.
 const LONG: Duration = Duration::from_secs(60);

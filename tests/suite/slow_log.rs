@@ -11,10 +11,10 @@ use std::{
     },
     time::Duration,
 };
-use treepie::{
-    Budget, CancelToken, Document, ErrorKind, Index, IndexOptions, Schema, SlowLog, events::What,
-    storage::MemoryStorage,
-};
+use treepie::events::What;
+use treepie::search::SlowLog;
+use treepie::storage::MemoryStorage;
+use treepie::{Budget, CancelToken, Document, ErrorKind, Index, IndexOptions, Schema};
 
 /// A writer whose content can be looked at.
 #[derive(Clone, Default)]

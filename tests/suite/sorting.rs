@@ -11,10 +11,13 @@ use crate::random::Random;
 use crate::typed::{self, FIELDS, Item, Matches};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::{FacetKind, FacetRange};
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::TotalMode;
+use treepie::value::Interval;
 use treepie::{
-    After, Budget, Document, ErrorKind, Facet, FacetKind, FacetRange, Field, FieldKind, Hit, Index,
-    Interval, Schema, SearchBuilder, SortKey, Timestamp, TotalMode, Value,
+    After, Budget, Document, ErrorKind, Facet, Field, FieldKind, Hit, Index, Schema, SearchBuilder,
+    SortKey, Timestamp, Value,
 };
 
 /// Walks that are made unless more are asked for.

@@ -3,10 +3,11 @@
 use crate::random::Random;
 use Number::{Fraction, Whole};
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::{Accuracy, FacetKind, FieldStatistics, StatisticsFacet, Sum};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Accuracy, Budget, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind,
-    FieldStatistics, Index, Schema, Searcher, StatisticsFacet, Sum, Timestamp, Value,
+    Budget, Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    Timestamp, Value,
 };
 
 const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];

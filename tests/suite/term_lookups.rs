@@ -1,10 +1,8 @@
 //! Each term of a field is looked up once in each segment, whatever a search does with it.
 
 use treepie::query::{ParseOptions, parse};
-use treepie::{
-    Collapse, Document, Explainer, Facet, Index, Schema, SearchBuilder, Searcher, SortKey,
-    Statistics, TotalMode,
-};
+use treepie::search::{Collapse, Explainer, Statistics, TotalMode};
+use treepie::{Document, Facet, Index, Schema, SearchBuilder, Searcher, SortKey};
 
 /// Two segments, so that each term costs two.
 fn searcher() -> Searcher {

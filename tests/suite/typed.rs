@@ -5,10 +5,11 @@ use crate::random::Random;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use treepie::facet::FacetMethod;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    After, Decimal, Document, ErrorKind, Facet, FacetMethod, Field, FieldKind, Index, Schema,
-    Searcher, Timestamp, Value,
+    After, Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    Timestamp, Value,
 };
 
 const MICRO: i128 = 1_000_000;
@@ -342,7 +343,7 @@ pub(crate) fn searchers(items: &[Item]) -> Vec<(Searcher, Vec<bool>)> {
 /// The ids of what matches, ascending.
 fn found(searcher: &Searcher, query: &Query) -> Vec<u64> {
     let page = searcher.search(query).limit(100_000).fields(["id"]).run().unwrap();
-    let id = |values: &treepie::Values| match values.as_slice() {
+    let id = |values: &treepie::search::Values| match values.as_slice() {
         [Value::U64(id)] => *id,
         other => panic!("{other:?}"),
     };

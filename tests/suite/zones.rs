@@ -4,9 +4,9 @@ use crate::random::Random;
 use jiff::ToSpan;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::value::{Dates, Interval, Zone};
 use treepie::{
-    Dates, Document, ErrorKind, Facet, Field, FieldKind, Index, Interval, Schema, Searcher,
-    Timestamp, Value, Zone,
+    Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp, Value,
 };
 
 const ZONES: [&str; 4] = ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu"];

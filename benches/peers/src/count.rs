@@ -18,7 +18,8 @@ use tantivy::{
     query::{BooleanQuery, Occur, Query, TermQuery},
     schema::{Field, IndexRecordOption, SchemaBuilder},
 };
-use treepie::{Document, FieldKind, Index, PreparedSearch};
+use treepie::search::PreparedSearch;
+use treepie::{Document, FieldKind, Index};
 
 use crate::{
     Result,
@@ -183,7 +184,7 @@ fn build_treepie(articles: &Path, dir: &Path) -> Result<()> {
     // As much as tantivy keeps.
     let body = treepie::Field::new("body", FieldKind::Text)
         .stored(false)
-        .detail(treepie::Detail::Documents);
+        .detail(treepie::schema::Detail::Documents);
     let index = Index::create(dir, treepie::Schema::builder().field(body).build()?)?;
     let mut writer = index.writer()?;
     each_body(articles, |text| Ok(writer.add(Document::new().with("body", text))?))?;

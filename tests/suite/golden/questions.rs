@@ -1,10 +1,11 @@
 //! What is asked: queries, and the goals, orders and facets that shape their plans.
 
+use treepie::facet::{FacetMethod, FacetRange};
+use treepie::function::{Decay, FieldValue, Function, ScoreFunction};
 use treepie::query::Query;
-use treepie::{
-    Collapse, Decay, Facet, FacetMethod, FacetRange, FieldValue, Function, Interval, Order,
-    ScoreFunction, SearchBuilder, Searcher, SortKey, Statistics, TotalMode,
-};
+use treepie::search::{Collapse, Order, Statistics, TotalMode};
+use treepie::value::Interval;
+use treepie::{Facet, SearchBuilder, Searcher, SortKey};
 
 /// A name, and what it makes of a search.
 pub(super) type Shape = (&'static str, fn(SearchBuilder<'_>) -> SearchBuilder<'_>);

@@ -15,10 +15,9 @@ use tantivy::{
         DateOptions, FAST, INDEXED, IndexRecordOption, NumericOptions, STRING, SchemaBuilder,
     },
 };
-use treepie::{
-    Decimal, Document, Facet, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval,
-    SearchBuilder, SortKey, Timestamp, WriterOptions,
-};
+use treepie::facet::{FacetMethod, FacetRange};
+use treepie::value::Interval;
+use treepie::{Decimal, Document, Facet, Field, FieldKind, Hits, Index, SearchBuilder, SortKey, Timestamp, WriterOptions};
 
 mod croaring;
 mod products;

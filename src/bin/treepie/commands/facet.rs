@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
-use treepie::{
-    Bucket, Facet, FacetCounts, FacetKind, FacetOrder, FacetRange, Hit, Interval, ValueFacet,
-};
+use treepie::facet::{Bucket, FacetCounts, FacetKind, FacetOrder, FacetRange, ValueFacet};
+use treepie::value::Interval;
+use treepie::{Facet, Hit};
 
 use super::typed_names::path_and_rest;
 use super::{statistics, value_to_json};

@@ -4,9 +4,11 @@ use std::{fs, io, io::Write, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
+use treepie::query::Query;
+use treepie::search::{Collapse, Relation, Statistics, TotalMode};
 use treepie::{
-    After, Budget, Collapse, DocId, Error, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder,
-    SearchRequest, Searcher, Statistics, TotalMode, query::Query,
+    After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
+    Searcher,
 };
 
 use super::{
