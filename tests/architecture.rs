@@ -9,11 +9,16 @@
 //! 3. `unsafe` and each foreign crate that we may want to replace have one address.
 //! 4. Files whose imports lead back to them (rings) are known by their number, which may only fall.
 //! 5. Documents are short, linked and true to each other (`architecture/documents.rs`).
+//! 6. The public API is the one that is listed (`architecture/api.rs`).
 
+#[path = "architecture/api.rs"]
+mod api;
 #[path = "architecture/documents.rs"]
 mod documents;
 #[path = "architecture/rings.rs"]
 mod rings;
+#[path = "architecture/scan.rs"]
+mod scan;
 
 use std::{collections::BTreeMap, fs, path::Path};
 

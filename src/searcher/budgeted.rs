@@ -10,7 +10,7 @@ impl Searcher {
     /// documents and highlighters, on whatever thread.
     ///
     /// A timeout begins with each call; several calls that share one have a [deadline](Budget::deadline). A
-    /// [budget of a search](SearchBuilder::budget) holds beside this one.
+    /// [budget of a search](super::SearchBuilder::budget) holds beside this one.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
