@@ -63,7 +63,8 @@
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
 //! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `zones`, which `cli` has, too,
 //! knows the time zones of the IANA database by their names. `tracing` tells the [`events`] to whatever subscribes to that crate. `arrow` gives hits, columns
-//! and facets as record batches of Apache Arrow (the module `arrow`), and `search --format arrow` of the tool. The library alone
+//! and facets as record batches of Apache Arrow (the module `arrow`), and `search --format arrow` of the tool. `serde` makes documents of own structs,
+//! own structs of hits, and writes plans (the module `serde`). The library alone
 //! is `default-features = false`.
 #![deny(missing_docs)]
 
@@ -121,6 +122,8 @@ mod transfer;
 mod calibrate;
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "serde")]
+pub mod serde;
 pub mod guide;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;

@@ -56,6 +56,7 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ("icu_collator", &["sort/text.rs"]),
     ("icu_locale_core", &["sort/text.rs"]),
     ("datasketches::", &["facet/sketch.rs"]),
+    ("serde_core::", &["serde/"]),
 ];
 
 /// A file under `src/`: its path from there with `/` between names, and its text.
