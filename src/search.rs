@@ -25,8 +25,8 @@
 pub use crate::budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
 pub use crate::reader::{IndexReader, Subscription};
 pub use crate::request::{
-    After, Collapse, CollectionStatistics, FieldCounts, Order, REQUEST_JSON_SCHEMA,
-    REQUEST_SCHEMA_VERSION, SearchRequest, Statistics, TotalMode,
+    After, Collapse, CollectionStatistics, FieldCounts, IdfScope, Order, REQUEST_JSON_SCHEMA,
+    REQUEST_SCHEMA_VERSION, SearchRequest, TotalMode,
 };
 pub use crate::searcher::{
     Etag, Explainer, Fields, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder,

@@ -54,7 +54,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         text: "How many lines does each month have?",
         query: "*",
-        ask: |search| search.limit(0).with_facet(Facet::intervals("date", Interval::Month)),
+        ask: |search| search.limit(0).with_facet(Facet::date_histogram("date", Interval::Month)),
     },
     Question {
         text: "France is chosen: what does it buy, and what other countries are there?",

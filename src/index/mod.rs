@@ -473,13 +473,13 @@ impl Index {
     /// let mut writer = index.writer()?;
     /// writer.add(Document::new().with("title", "Paris"))?;
     /// writer.commit()?;
-    /// let stats = index.stats();
+    /// let stats = index.metrics();
     /// assert_eq!((stats.commits.count, stats.creates.count, stats.syncs.count), (2, 3, 3)); // creating is a commit
     /// assert_eq!(stats.commits.bytes, stats.writes.bytes);
     /// println!("{stats}");
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn stats(&self) -> Stats {
+    pub fn metrics(&self) -> Stats {
         self.observer.stats()
     }
 

@@ -62,7 +62,7 @@ impl IndexOptions {
         self
     }
 
-    /// Has [`Index::stats`] measure times, too (default: only where there is a listener or a subscriber of
+    /// Has [`Index::metrics`] measure times, too (default: only where there is a listener or a subscriber of
     /// `tracing`). It costs two looks at the clock for each operation on a file, and for each piece that is written.
     #[must_use]
     pub fn measure_times(mut self, measures: bool) -> Self {

@@ -34,7 +34,7 @@ pub const FACET_DEPTH_MAX: usize = 8;
 /// ```
 ///
 /// Each bucket that comes can be looked into: by [facets](Self::with_facet) of other fields that count its documents alone,
-/// by statistics of them, and by its [best hits](Self::with_hits). Facets may lie within facets, up to
+/// by statistics of them, and by its [best hits](Self::top_hits). Facets may lie within facets, up to
 /// [`FACET_DEPTH_MAX`] of them.
 ///
 /// ```
@@ -53,7 +53,7 @@ pub const FACET_DEPTH_MAX: usize = 8;
 /// let brands = Facet::values("brand")
 ///     .with_facet(Facet::values("color").limit(1))
 ///     .with_facet(Facet::statistics("price"))
-///     .with_hits(1);
+///     .top_hits(1);
 /// let page = searcher.search(&query).with_facet(brands).run()?;
 /// let acme = &page.facets[0].buckets[0];
 /// assert_eq!(acme.count, 3);
@@ -165,7 +165,7 @@ impl Facet {
     /// # Errors
     ///
     /// As [`with_facet`](Self::with_facet).
-    pub fn with_hits(mut self, n: usize) -> Self {
+    pub fn top_hits(mut self, n: usize) -> Self {
         self.within.hits = n;
         self
     }
@@ -198,7 +198,7 @@ impl Facet {
 
     /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
     /// [column](crate::Field::column). Intervals without any are left out.
-    pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
+    pub fn date_histogram(field: impl Into<String>, interval: Interval) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }
 
@@ -214,13 +214,13 @@ impl Facet {
     /// writer.commit()?;
     /// let searcher = index.searcher()?;
     /// let query = searcher.parse("*")?;
-    /// let days = Facet::intervals_in("since", Interval::Day, "+02:00".parse()?);
+    /// let days = Facet::date_histogram_in("since", Interval::Day, "+02:00".parse()?);
     /// let page = searcher.search(&query).with_facet(days).run()?;
     /// let from = page.facets[0].buckets[0].from.as_ref().unwrap();
     /// assert_eq!(from.to_string(), "2024-03-31T22:00:00Z"); // April 1 there
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn intervals_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
+    pub fn date_histogram_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, Some(zone)))
     }
 
@@ -240,14 +240,14 @@ impl Facet {
     /// writer.commit()?;
     /// let searcher = index.searcher()?;
     /// let query = searcher.parse("*")?;
-    /// let page = searcher.search(&query).with_facet(Facet::steps("price", 5)).run()?;
+    /// let page = searcher.search(&query).with_facet(Facet::histogram("price", 5)).run()?;
     /// let steps = page.facets[0].buckets.iter().map(|bucket| (bucket.from.as_ref().unwrap(), bucket.count));
     /// let steps: Vec<_> = steps.map(|(from, count)| (from.to_string(), count)).collect();
     /// let expected = [("0.00", 1), ("5.00", 1), ("10.00", 1), ("120.00", 1)];
     /// assert_eq!(steps, expected.map(|(from, count)| (from.to_owned(), count)));
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn steps(field: impl Into<String>, width: impl Into<Value>) -> Self {
+    pub fn histogram(field: impl Into<String>, width: impl Into<Value>) -> Self {
         Facet::of(field, FacetWhat::Steps(width.into()))
     }
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
 use crate::ranking::bm25::Parameters;
-use crate::request::{After, Collapse, Facet, Order, SearchRequest, Statistics, TotalMode};
+use crate::request::{After, Collapse, Facet, IdfScope, Order, SearchRequest, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
 use std::time::Duration;
@@ -315,11 +315,11 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// The statistics that scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
+    /// The statistics that scores are computed of (default [`IdfScope::Snapshot`]). [`IdfScope::Segment`] looks words up once
     /// more for each segment.
     ///
     /// ```
-    /// # use treepie::search::Statistics;
+    /// # use treepie::search::IdfScope;
     /// # use treepie::{Document, Index, Schema};
     /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// let mut writer = index.writer()?;
@@ -333,11 +333,11 @@ impl<'a> SearchBuilder<'a> {
     /// let best = |statistics| -> treepie::Result<_> {
     ///     Ok(searcher.search(&query).statistics(statistics).run()?.hits[0].doc.0)
     /// };
-    /// assert_eq!(best(Statistics::Snapshot)?, 0); // the shorter title
-    /// assert_eq!(best(Statistics::Segment)?, 1); // a word that not all of its segment have
+    /// assert_eq!(best(IdfScope::Snapshot)?, 0); // the shorter title
+    /// assert_eq!(best(IdfScope::Segment)?, 1); // a word that not all of its segment have
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn statistics(mut self, statistics: Statistics) -> Self {
+    pub fn statistics(mut self, statistics: IdfScope) -> Self {
         self.request.statistics = statistics;
         self
     }

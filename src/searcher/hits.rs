@@ -333,7 +333,7 @@ pub struct Bucket {
     pub count: u64,
     /// What was asked for [within](crate::Facet::with_facet) each bucket, in that order: counted over its documents alone.
     pub facets: Vec<FacetCounts>,
-    /// Its [best documents](crate::Facet::with_hits), in the order of the search.
+    /// Its [best documents](crate::Facet::top_hits), in the order of the search.
     pub hits: Vec<Hit>,
 }
 

@@ -75,7 +75,7 @@ use crate::ranking::pruned::{self, PhraseScratch};
 use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
 use crate::recycle::Pool;
-use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
+use crate::request::{CollectionStatistics, IdfScope, OfCollection, SearchRequest};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
@@ -354,7 +354,7 @@ impl Searcher {
     }
 
     /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`Statistics::Collection`]. Nothing is searched.
+    /// hands to each of them as [`IdfScope::Collection`]. Nothing is searched.
     ///
     /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
     /// others.
@@ -442,20 +442,20 @@ impl Searcher {
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
-        statistics: &Statistics,
+        statistics: &IdfScope,
         parts: Parts,
         look_ups: &LookUps,
         memory: RankedScratch,
     ) -> Result<Ranked<'_>> {
-        let is_whole = *statistics != Statistics::Segment || self.segments().len() == 1;
+        let is_whole = *statistics != IdfScope::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
         let parts = if is_whole { parts } else { Parts::Each };
         let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
         let of_snapshot = OfSnapshot { snapshot, parameters, kept };
         let of_collection;
         let statistics: &dyn numbers::Statistics = match statistics {
-            Statistics::Snapshot | Statistics::Segment => &of_snapshot,
-            Statistics::Collection(given) => {
+            IdfScope::Snapshot | IdfScope::Segment => &of_snapshot,
+            IdfScope::Collection(given) => {
                 of_collection = OfCollection { given, schema: self.schema(), parameters };
                 &of_collection
             }

@@ -133,11 +133,11 @@ fn searches<'s>(
             "by ranges",
             search().count_only().with_facet(Facet::ranges("same", [(..5).into(), (3..9).into()])),
         ),
-        ("by days", search().count_only().with_facet(Facet::intervals("day", Interval::Day))),
+        ("by days", search().count_only().with_facet(Facet::date_histogram("day", Interval::Day))),
         ("statistics", {
             search().count_only().with_facet(Facet::statistics("same").percentiles([50.0]))
         }),
-        ("by steps", search().count_only().with_facet(Facet::steps("same", 2))),
+        ("by steps", search().count_only().with_facet(Facet::histogram("same", 2))),
         (
             "by column",
             search()
@@ -152,10 +152,10 @@ fn searches<'s>(
         ("by quantiles", search().count_only().with_facet(Facet::quantiles("day", 4))),
         ("within buckets", {
             let days =
-                Facet::intervals("day", Interval::Month).with_facet(Facet::statistics("same"));
+                Facet::date_histogram("day", Interval::Month).with_facet(Facet::statistics("same"));
             search()
                 .limit(2)
-                .with_facet(Facet::values("kind").limit(2).with_facet(days).with_hits(1))
+                .with_facet(Facet::values("kind").limit(2).with_facet(days).top_hits(1))
         }),
         ("selected", {
             let selected = search().select("kind", ["k4", "k6"]).select("day", ["1970-01-05"]);
@@ -483,7 +483,8 @@ fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
     for text in ["half third", "w1* AND common", "kind:IN [k1 k2 k3]"] {
         let query = query(text);
         // Planned for people with the query once more, without what is selected.
-        let by_days = Facet::intervals("day", Interval::Month).with_facet(Facet::values("kind"));
+        let by_days =
+            Facet::date_histogram("day", Interval::Month).with_facet(Facet::values("kind"));
         let selected = searcher.search(&query).select("day", ["1970-01-05"]).with_facet(by_days);
         let selected = ("by days that are selected", selected);
         for (way, search) in searches(&searcher, &query).into_iter().chain([selected]) {

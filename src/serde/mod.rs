@@ -1,6 +1,6 @@
 //! Own structs as documents and from hits, by serde (feature `serde`).
 //!
-//! [`to_document`] makes a document of whatever is [`Serialize`](serde_core::Serialize), [`from_hit`] and [`from_fields`] make whatever is
+//! [`to_document`] makes a document of whatever is [`Serialize`], [`from_hit`] and [`from_fields`] make whatever is
 //! [`Deserialize`](serde_core::Deserialize) of stored fields. Plans, requests, cursors and values are both, so that they go into
 //! whatever format serde has.
 //!

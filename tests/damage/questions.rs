@@ -9,7 +9,7 @@ use treepie::facet::FacetCounts;
 use treepie::highlight::{Marked, Passage, PassageOptions};
 use treepie::inspect::Inspector;
 use treepie::query::{ParseOptions, Query, parse};
-use treepie::search::{Fields, Order, Statistics, Total, TotalMode};
+use treepie::search::{Fields, IdfScope, Order, Total, TotalMode};
 use treepie::storage::Storage;
 use treepie::{DocId, Error, ErrorKind, Hit, Hits, Index, Result, Searcher, Value};
 
@@ -209,7 +209,7 @@ fn second(searcher: &Searcher, query: &Query, nth: usize) -> Result<Answer> {
         2 => {
             searcher.explain_score(query, DocId(nth as u64 * 120 % 6_600)).map(Answer::Explanation)
         }
-        3 => search.statistics(Statistics::Segment).run().map(page),
+        3 => search.statistics(IdfScope::Segment).run().map(page),
         4 => {
             let mut prepared = search.total(TotalMode::Unknown).prepare()?;
             prepared.run()?;

@@ -334,7 +334,7 @@ impl<'r> Drawn<'r> {
                 (Facet::values(field).limit(limit).into(), Counted::Values(field, limit))
             }
             2 if self.collection.numbers.iter().any(|(_, kind)| *kind == FieldKind::Date) => {
-                (Facet::intervals("date", Interval::Month), Counted::Months("date"))
+                (Facet::date_histogram("date", Interval::Month), Counted::Months("date"))
             }
             _ => {
                 let (field, kind, first) = self.number();

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::Explanation;
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
-use treepie::search::{Order, Relation, Statistics, TotalMode};
+use treepie::search::{IdfScope, Order, Relation, TotalMode};
 use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
@@ -827,7 +827,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
             base += own.n_docs();
         }
         expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let search = together.search(&query).pattern_terms(n).statistics(Statistics::Segment);
+        let search = together.search(&query).pattern_terms(n).statistics(IdfScope::Segment);
         let limit = [1, 10, 2_000][random.below(3)];
         let hits = search.clone().limit(limit).run().unwrap().hits;
         let found: Vec<_> = hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
@@ -838,7 +838,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
         }
     }
     let query = together.parse("title:w1 title:w2").unwrap();
-    let plan = together.search(&query).statistics(Statistics::Segment).explain().unwrap();
+    let plan = together.search(&query).statistics(IdfScope::Segment).explain().unwrap();
     assert!(plan.to_string().contains("statistics of each segment"), "{plan}");
 }
 

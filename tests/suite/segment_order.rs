@@ -257,7 +257,7 @@ fn told(searcher: &Searcher) -> Vec<String> {
                 .limit(20)
                 .with_facet(Facet::values("brand").limit(100).with_facet(Facet::values("tags")))
                 .with_facet(Facet::values("shelf"))
-                .with_facet(Facet::intervals("since", Interval::Month))
+                .with_facet(Facet::date_histogram("since", Interval::Month))
                 .with_facet(Facet::statistics("price"))
                 .with_facet(Facet::auto_ranges("weight", 5))
                 .run()

@@ -340,7 +340,7 @@ fn a_segment_without_the_pattern_is_scored_by_its_own_statistics_too() {
     for text in ["par*", "+kind:a par*", "+kind:a +par*", "(+par*)~1"] {
         let query = searcher.parse(text).unwrap();
         let search = searcher.search(&query).pattern_terms(20);
-        let search = search.statistics(treepie::search::Statistics::Segment);
+        let search = search.statistics(treepie::search::IdfScope::Segment);
         let found = search.clone().run().unwrap();
         let expected = searcher.search(&query).order(Order::Document).run().unwrap();
         assert_eq!(found.hits.len(), expected.hits.len(), "{text}");

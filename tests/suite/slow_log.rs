@@ -173,7 +173,7 @@ fn a_log_that_fails_is_told_and_fails_no_search() {
             assert!(failure.message.contains("writing to the log of slow searches"), "{failure:?}");
             assert_eq!(failure.kind == ErrorKind::NoSpace, !panics, "{failure:?}");
         }
-        let stats = index.stats().slow_searches;
+        let stats = index.metrics().slow_searches;
         assert_eq!((stats.count, stats.failed, stats.bytes), (2, 2, 0));
     }
 }
@@ -189,7 +189,7 @@ fn files_are_continued_set_aside_and_mended() {
         for _ in 0..times {
             searcher.count(&searcher.parse("paris").unwrap()).unwrap();
         }
-        index.stats().slow_searches
+        index.metrics().slow_searches
     };
     let lines = |path: &PathBuf| {
         let text = fs::read_to_string(path).unwrap();

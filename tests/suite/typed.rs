@@ -606,7 +606,7 @@ fn addresses_are_sorted_counted_and_deleted_as_values_and_refuse_what_is_for_num
     }
     for search in [
         searcher.search(&all).with_facet(treepie::Facet::statistics("host")),
-        searcher.search(&all).with_facet(treepie::Facet::steps("host", 1)),
+        searcher.search(&all).with_facet(treepie::Facet::histogram("host", 1)),
     ] {
         let error = search.run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);

@@ -247,7 +247,7 @@ fn they_hold_of_every_kind_of_page() {
         ("functions", |search| search.score_function(ScoreFunction::sum(FieldValue::new("n")))),
         ("collapse", |search| search.collapse(Collapse::by("k"))),
         ("sort by score", |search| search.sort([SortKey::descending("n"), SortKey::score()])),
-        ("statistics", |search| search.statistics(treepie::search::Statistics::Segment)),
+        ("statistics", |search| search.statistics(treepie::search::IdfScope::Segment)),
         ("facet within", |search| {
             search.with_facet(Facet::values("tag").with_facet(Facet::values("k")))
         }),

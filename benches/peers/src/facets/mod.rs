@@ -444,7 +444,7 @@ impl Treepie {
                 search.with_facet(Facet::ranges("price", self.prices.iter().cloned())).count_only()
             }
             Task::Months => {
-                search.with_facet(Facet::intervals("since", Interval::Month)).count_only()
+                search.with_facet(Facet::date_histogram("since", Interval::Month)).count_only()
             }
             Task::ByPrice => search.sort([SortKey::ascending("price")]).limit(TOP as u64),
             Task::ByPriceAndDate => search
@@ -473,8 +473,8 @@ impl Treepie {
             1 => search.facet("brand", TOP),
             2 => search.facet("color", TOP),
             3 => search.with_facet(Facet::ranges("price", self.prices.iter().cloned())),
-            4 => search.with_facet(Facet::intervals("since", Interval::Month)),
-            _ => search.with_facet(Facet::intervals("since", Interval::Year)),
+            4 => search.with_facet(Facet::date_histogram("since", Interval::Month)),
+            _ => search.with_facet(Facet::date_histogram("since", Interval::Year)),
         }
     }
 

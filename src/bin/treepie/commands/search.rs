@@ -5,7 +5,7 @@ use std::{fs, io, io::Write, path::PathBuf, time::Duration};
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
 use treepie::query::Query;
-use treepie::search::{Collapse, Relation, Statistics, TotalMode};
+use treepie::search::{Collapse, IdfScope, Relation, TotalMode};
 use treepie::{
     After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
     Searcher,
@@ -474,8 +474,8 @@ impl Shape {
         }
         let search = search.limit(self.limit).offset(self.offset).total(total);
         Ok(search.pattern_terms(self.pattern_terms).statistics(match self.statistics {
-            StatisticsOf::Snapshot => Statistics::Snapshot,
-            StatisticsOf::Segment => Statistics::Segment,
+            StatisticsOf::Snapshot => IdfScope::Snapshot,
+            StatisticsOf::Segment => IdfScope::Segment,
         }))
     }
 }
