@@ -82,7 +82,7 @@ fn end_of(lines: &[&str], begins: usize) -> usize {
     }
     let rest = lines[begins + 1..].iter();
     let ends = |line: &&str| is_end(line) || line.ends_with(';') && lines[begins].ends_with('=');
-    begins + 1 + rest.clone().position(|line| ends(&line)).unwrap_or(rest.len().saturating_sub(1))
+    begins + 1 + rest.clone().position(ends).unwrap_or(rest.len().saturating_sub(1))
 }
 
 /// Lines from here on as one, until that is whole.

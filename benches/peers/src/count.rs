@@ -60,8 +60,10 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
         .iter()
         .map(|question| treepie_query(&treepie, question))
         .collect::<Result<_>>()?;
-    let mut prepared: Vec<PreparedSearch<'_>> =
-        treepie_queries.iter().map(|query| Ok(treepie.search(query).count_only().prepare()?)).collect::<Result<_>>()?;
+    let mut prepared: Vec<PreparedSearch<'_>> = treepie_queries
+        .iter()
+        .map(|query| Ok(treepie.search(query).count_only().prepare()?))
+        .collect::<Result<_>>()?;
 
     // A process that serves queries answers many in a row; one that does other things in between finds
     // its data gone from the caches. Here the other engines are what happens in between.

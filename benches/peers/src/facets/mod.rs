@@ -17,7 +17,10 @@ use tantivy::{
 };
 use treepie::facet::{FacetMethod, FacetRange};
 use treepie::value::Interval;
-use treepie::{Decimal, Document, Facet, Field, FieldKind, Hits, Index, SearchBuilder, SortKey, Timestamp, WriterOptions};
+use treepie::{
+    Decimal, Document, Facet, Field, FieldKind, Hits, Index, SearchBuilder, SortKey, Timestamp,
+    WriterOptions,
+};
 
 mod croaring;
 mod products;
