@@ -62,25 +62,23 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
-use crate::ids::{DocId, FieldId};
+use crate::ids::DocId;
 use crate::limits::Limits;
-use crate::phrase::PhraseReader;
 use crate::plan::{
     self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
 };
-use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query};
+use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
-use crate::ranking::pruned::{self, PhraseScratch};
+use crate::ranking::pruned;
 use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
-use crate::recycle::Pool;
+use crate::recycle::{HeapBytes, Pool};
 use crate::request::{CollectionStatistics, IdfScope, OfCollection, SearchRequest};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
-use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -125,7 +123,7 @@ struct Inner {
     /// The same for finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
-    memory: Pool<SearchMemory>,
+    memory: Pool<Box<SearchMemory>>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
@@ -298,7 +296,7 @@ impl Searcher {
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
-        self.0.pruned.lock().iter().map(|scratch| scratch.bytes()).sum()
+        self.0.pruned.lock().iter().map(|it| size_of_val(&**it) + it.heap_bytes()).sum()
     }
 
     /// The segments of the snapshot, in the order of the documents.
@@ -566,63 +564,11 @@ impl Searcher {
             }
             return Ok(false);
         }
-        if let Normal::Phrase { field, phrase } = normal {
-            return self.count_phrase(*field, phrase, look_ups, total).map(|()| false);
-        }
         let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;
         let count = execution.count();
         *total += execution.counted();
         self.recycle(execution);
         count.map(|_| true)
-    }
-
-    /// Adds to `sum` how many documents have a phrase: counted without a plan.
-    fn count_phrase(
-        &self,
-        field: FieldId,
-        phrase: &PhraseSpec,
-        look_ups: &LookUps,
-        sum: &mut u64,
-    ) -> Result<()> {
-        let mut scratch = self.0.pruned.take();
-        let mut infos = SmallVec::<[_; 4]>::new();
-        for segment in self.segments() {
-            let reader = segment.field(field);
-            infos.clear();
-            let terms = phrase.terms.iter().map(|term| &term[..]);
-            look_ups.get_all(segment, field, terms, |info| {
-                infos.push(info);
-                Ok(())
-            })?;
-            let PhraseScratch { rare, words: memory, candidates, windows, .. } =
-                &mut scratch.phrase;
-            if rare.find(reader, &infos, phrase)? {
-                *sum += match segment.deleted() {
-                    None => rare.matches().len() as u64,
-                    Some(deleted) => {
-                        let mut live = 0;
-                        for (doc, _) in rare.matches() {
-                            live += u64::from(!deleted.contains(doc)?);
-                        }
-                        live
-                    }
-                };
-            } else if let Some(mut words) = PhraseReader::open_in(reader, &infos, phrase, memory)? {
-                words.windows(windows, candidates);
-                for window in windows {
-                    words.candidates(window.key, candidates)?;
-                    if let Some(deleted) = segment.deleted() {
-                        // Before their words are placed, which costs more.
-                        deleted.leave_out(window.key, &mut candidates.lows)?;
-                    }
-                    words.retain(window.key, &mut candidates.lows)?;
-                    *sum += candidates.lows.len() as u64;
-                }
-                words.recycle(memory);
-            }
-        }
-        self.0.pruned.give(scratch);
-        Ok(())
     }
 
     /// The most frequent terms of a field among the documents that match.

@@ -66,12 +66,10 @@ impl Frame {
 
     /// Moves what AND joined so far into the group.
     fn end_and(&mut self) {
-        let mut all = std::mem::take(&mut self.all);
-        self.group.push(match all.len() {
-            0 => return,
-            1 => all.remove(0),
-            _ => (None, Query::And(all.into_iter().map(with_prefix).collect())),
-        });
+        match self.all.len() {
+            0 | 1 => self.group.extend(self.all.pop()),
+            _ => self.group.push((None, Query::And(self.all.drain(..).map(with_prefix).collect()))),
+        }
     }
 
     /// Moves the group so far among the alternatives.
@@ -82,13 +80,17 @@ impl Frame {
     }
 
     /// Only the lenient reading comes here with nothing behind an OR.
-    pub(super) fn finish(mut self, operator: DefaultOperator) -> Query {
-        if self.any.is_empty() || !self.is_empty() {
+    pub(super) fn finish(&mut self, operator: DefaultOperator) -> Query {
+        self.end_and();
+        if self.any.is_empty() {
+            return group(std::mem::take(&mut self.group), operator, None);
+        }
+        if !self.group.is_empty() {
             self.end_group(operator);
         }
         match self.any.len() {
             1 => self.any.remove(0),
-            _ => Query::Or(self.any),
+            _ => Query::Or(std::mem::take(&mut self.any)),
         }
     }
 
@@ -126,10 +128,15 @@ impl Frame {
 
 /// The query of clauses side by side.
 fn group(
-    clauses: Vec<(Option<Prefix>, Query)>,
+    mut clauses: Vec<(Option<Prefix>, Query)>,
     operator: DefaultOperator,
     minimum: Option<u32>,
 ) -> Query {
+    if minimum.is_none()
+        && let [(None | Some(Prefix::Must), _)] = clauses[..]
+    {
+        return clauses.remove(0).1;
+    }
     let (mut must, mut should, mut must_not) = (vec![], vec![], vec![]);
     for (prefix, query) in clauses {
         match (prefix, operator) {
@@ -140,9 +147,6 @@ fn group(
     }
     if minimum.is_none() && must.is_empty() && should.is_empty() && must_not.len() == 1 {
         return must_not.into_iter().map(negated).next().unwrap_or(Query::All);
-    }
-    if minimum.is_none() && must.len() + should.len() == 1 && must_not.is_empty() {
-        return must.into_iter().chain(should).next().unwrap_or(Query::All);
     }
     Query::Group { must, should, must_not, minimum }
 }
