@@ -269,6 +269,8 @@ fn plans_and_requests_are_what_their_json_says() {
     assert_eq!(value, serde_json::from_str::<serde_json::Value>(&tree.to_json()).unwrap());
     let read: ExplainTree = serde_json::from_value(value).unwrap();
     assert_eq!(read.to_json(), tree.to_json());
+    let read: ExplainTree = serde_json::from_str(&tree.to_json()).unwrap();
+    assert_eq!(read.to_json(), tree.to_json());
 
     let request = search.request().clone();
     let value = serde_json::to_value(&request).unwrap();

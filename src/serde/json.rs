@@ -4,6 +4,7 @@ use crate::error::Result as Done;
 use crate::explain::ExplainTree;
 use crate::json::{Json, Reader};
 use crate::request::SearchRequest;
+use crate::serde::values::NUMBER_OF_DIGITS;
 use serde_core::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_core::ser::{self, Serialize, SerializeMap, Serializer};
 use std::fmt;
@@ -188,8 +189,11 @@ impl<'de> Visitor<'de> for AnyTree {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
         let mut fields = vec![];
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
+        while let Some(name) = map.next_key::<String>()? {
+            if fields.is_empty() && name == NUMBER_OF_DIGITS {
+                return Tree::read(&map.next_value::<String>()?).map_err(de::Error::custom);
+            }
+            fields.push((name, map.next_value()?));
         }
         Ok(Tree::Object(fields))
     }

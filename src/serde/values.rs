@@ -128,6 +128,26 @@ impl<'de> Visitor<'de> for AnyValue {
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         Value::deserialize(deserializer)
     }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        match map.next_key::<String>()? {
+            Some(name) if name == NUMBER_OF_DIGITS => number(&map.next_value::<String>()?),
+            _ => Err(de::Error::invalid_type(de::Unexpected::Map, &self)),
+        }
+    }
+}
+
+/// The one name of what serde_json makes of a number where some crate of the program has asked it to keep all digits
+/// (`arbitrary_precision`).
+pub(super) const NUMBER_OF_DIGITS: &str = "$serde_json::private::Number";
+
+/// A number by its digits.
+fn number<E: de::Error>(digits: &str) -> Result<Value, E> {
+    let whole = || digits.parse().map(Value::U64).or_else(|_| digits.parse().map(Value::I64)).ok();
+    let fraction = || digits.parse().map(Value::F64).ok();
+    whole().or_else(fraction).ok_or_else(|| {
+        de::Error::invalid_value(de::Unexpected::Str(digits), &"the digits of a number")
+    })
 }
 
 const CURSOR: &[&str] = &["score", "values", "doc"];
