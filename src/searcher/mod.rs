@@ -9,6 +9,7 @@
 mod answer;
 mod bound;
 mod bound_facet;
+mod budgeted;
 mod builder;
 mod cache;
 mod collapse;
@@ -50,19 +51,19 @@ pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
 };
 use meaning::SearchMemory;
-pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
+pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 
 use crate::analysis::Analyzers;
-use crate::budget::{self, Budget};
+use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
-use crate::limits::{self, Limits};
+use crate::limits::Limits;
 use crate::plan::{
     self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
 };
@@ -70,10 +71,10 @@ use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned;
-pub use crate::ranking::scorer::Explanation;
+use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
 use crate::recycle::{HeapBytes, Pool};
-use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
+use crate::request::{CollectionStatistics, IdfScope, OfCollection, SearchRequest};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
@@ -109,7 +110,7 @@ const NODES_KEPT: usize = 64;
 /// # Ok::<(), treepie::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Searcher(Arc<Inner>);
+pub struct Searcher(Arc<Inner>, Option<Arc<Budget>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -154,12 +155,6 @@ impl Searcher {
         self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
-    /// Makes a budget and the limits of the index hold.
-    fn enter(&self, budget: &Budget) -> (Option<limits::Scope>, budget::Scope) {
-        let limits = self.0.setting.limits.map(Limits::enter);
-        (limits, budget.enter())
-    }
-
     /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that
     /// what was flushed goes beyond. Segments that both have stay open.
     ///
@@ -181,7 +176,8 @@ impl Searcher {
             looked => looked?,
         };
         let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
-        Ok(Some(Self::of(Arc::clone(storage), newest, setting.clone())))
+        let Searcher(newest, _) = Self::of(Arc::clone(storage), newest, setting.clone());
+        Ok(Some(Searcher(newest, self.1.clone())))
     }
 
     /// Answers from `snapshot`.
@@ -196,7 +192,7 @@ impl Searcher {
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
         let terms = Arc::default();
-        Searcher(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             storage,
             snapshot,
             etag,
@@ -207,7 +203,8 @@ impl Searcher {
             memory,
             terms,
             scorings,
-        }))
+        });
+        Searcher(inner, None)
     }
 
     /// Where the index is.
@@ -354,7 +351,7 @@ impl Searcher {
     }
 
     /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`Statistics::Collection`]. Nothing is searched.
+    /// hands to each of them as [`IdfScope::Collection`]. Nothing is searched.
     ///
     /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
     /// others.
@@ -442,20 +439,20 @@ impl Searcher {
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
-        statistics: &Statistics,
+        statistics: &IdfScope,
         parts: Parts,
         look_ups: &LookUps,
         memory: RankedScratch,
     ) -> Result<Ranked<'_>> {
-        let is_whole = *statistics != Statistics::Segment || self.segments().len() == 1;
+        let is_whole = *statistics != IdfScope::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
         let parts = if is_whole { parts } else { Parts::Each };
         let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
         let of_snapshot = OfSnapshot { snapshot, parameters, kept };
         let of_collection;
         let statistics: &dyn numbers::Statistics = match statistics {
-            Statistics::Snapshot | Statistics::Segment => &of_snapshot,
-            Statistics::Collection(given) => {
+            IdfScope::Snapshot | IdfScope::Segment => &of_snapshot,
+            IdfScope::Collection(given) => {
                 of_collection = OfCollection { given, schema: self.schema(), parameters };
                 &of_collection
             }
@@ -573,30 +570,6 @@ impl Searcher {
         count.map(|_| true)
     }
 
-    /// Plans a count, to be taken any number of times.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let mut prepared = searcher.prepare(&searcher.parse("paris")?)?;
-    /// assert_eq!(prepared.count()?, 1);
-    /// assert_eq!(prepared.count()?, 1); // allocates nothing
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`count`](Self::count).
-    pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        let _scope = self.enter(&Budget::new());
-        let execution = self.execution(query, &PlanOptions::default())?;
-        Ok(PreparedCount { execution, budget: Budget::new(), searcher: self })
-    }
-
     /// The most frequent terms of a field among the documents that match.
     ///
     /// # Errors
@@ -623,6 +596,15 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has, or one that is deleted.
     pub fn document(&self, doc: DocId) -> Result<Fields> {
+        let _scope = self.1.as_deref().map(Budget::enter);
+        if self.1.is_some() {
+            budget::work(ns::HIT_FETCHED)?;
+        }
+        self.stored(doc)
+    }
+
+    /// The same, of a search that says itself what it costs.
+    fn stored(&self, doc: DocId) -> Result<Fields> {
         const DOING: &str = "fetching a document";
         let (_, segment, doc_there) = self.locate(doc, DOING)?;
         if segment.is_deleted(doc_there)? {
