@@ -125,7 +125,7 @@ pub struct RunTimes {
     pub max_ns: u64,
 }
 
-/// Times of all runs of a plan that was run several times; see [`Explainer::repeat`](crate::Explainer::repeat).
+/// Times of all runs of a plan that was run several times; see [`Explainer::repeat`](crate::search::Explainer::repeat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepeatedRuns {

@@ -58,7 +58,7 @@
 //! [`confirmed`](Decision::confirmed). Which of them are always there and which may be null stands in [`JSON_SCHEMA`], with what
 //! each means. What was not run has no `actual`, and no times.
 //!
-//! `documents` has those that were [asked for](crate::Explainer::documents); [`ExplainDocument`] says what the verdicts
+//! `documents` has those that were [asked for](crate::search::Explainer::documents); [`ExplainDocument`] says what the verdicts
 //! mean, of what is excluded, too. `windows` of a leaf come from the headers of its lists: a leaf that unites lists or compares values
 //! has none, and a short list of a segment with more windows than one has them after a run. After a run the node that finds
 //! everything that matches has those of what was found, unless the number was known without looking. All leaves together have at most
@@ -125,6 +125,8 @@ pub(crate) use why::document;
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 
 pub use crate::json::JSON_BYTES_MAX;
+pub use crate::plan::{Costs, EstimateFrom};
+pub use crate::ranking::scorer::Explanation;
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;

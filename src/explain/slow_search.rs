@@ -10,7 +10,7 @@ use std::ops::Range;
 const REQUIRED: [&str; 8] =
     ["schema_version", "at", "took_ns", "index", "command", "query", "error", "plan"];
 
-/// One line of a log of slow searches; see [`SlowLog`](crate::SlowLog) for what writes them.
+/// One line of a log of slow searches; see [`SlowLog`](crate::search::SlowLog) for what writes them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SlowSearch {
@@ -34,7 +34,7 @@ pub struct SlowSearch {
 }
 
 impl SlowSearch {
-    /// A line that a [`SlowLog`](crate::SlowLog) wrote. Names that are not known are left out.
+    /// A line that a [`SlowLog`](crate::search::SlowLog) wrote. Names that are not known are left out.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ fn plan_at(line: &str, place: Range<usize>) -> Result<Option<ExplainTree>> {
 pub enum Recorded {
     /// What [`ExplainTree::to_json`] wrote.
     Plan(ExplainTree),
-    /// What a [`SlowLog`](crate::SlowLog) wrote.
+    /// What a [`SlowLog`](crate::search::SlowLog) wrote.
     SlowSearch(SlowSearch),
 }
 

@@ -6,7 +6,7 @@ use crate::json::Json;
 use crate::named::named;
 use std::fmt;
 
-/// Why a search finds nothing, from [`Explainer::why_empty`](crate::Explainer::why_empty); or that it finds something.
+/// Why a search finds nothing, from [`Explainer::why_empty`](crate::search::Explainer::why_empty); or that it finds something.
 ///
 /// `Display` prints it for people, [`to_json`](Self::to_json) for programs. Both have texts of the query and terms of
 /// the index in them, as they are: a terminal is not protected from these.

@@ -4,7 +4,8 @@
 
 use super::of_field::FieldMatches;
 use super::parts::in_ranges;
-use super::ranges::{RangeCounts, count_ranges};
+use super::ranges::count_ranges;
+use super::scan::MetCounts;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::Matches;
@@ -23,8 +24,8 @@ pub(crate) struct AddressRange {
 pub(crate) fn count_address_ranges(
     of: FieldMatches<'_>,
     ranges: &[AddressRange],
-) -> Result<RangeCounts> {
-    let mut all = RangeCounts { counts: vec![0; ranges.len()], ..RangeCounts::default() };
+) -> Result<MetCounts<u64>> {
+    let mut all = MetCounts { counts: vec![0; ranges.len()], ..MetCounts::default() };
     by_segment(of, ranges, |of, codes| {
         // What one segment takes is given back before the next.
         let counted = budget::giving_back(|| count_ranges(of, codes))?;

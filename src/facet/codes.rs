@@ -16,11 +16,12 @@ use super::merged::{CountedTerms, Merged};
 use super::of_field::{FieldMatches, OfField, OfSegment};
 use super::profile::{FacetActual, FacetProfile, TermCounts};
 use super::scan::Scan;
-use super::tally::{Counted, Tally};
+use super::tally::Tally;
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
+use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
 use crate::plan::{FacetPlan, cost};
 use crate::segment::file::Section;
@@ -42,41 +43,35 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
     let (mut scan, mut top) = (Scan::default(), Top::new(values));
     let most = cost::counters_max(n_matches);
     // As the plan has it: the tallies of all segments are there together.
-    match Tallies::of(&of_field, &mut scan, |_, of_all| of_all <= most)? {
-        Tallies::OfTerms(parts) => match &parts[..] {
-            [(terms, counted)] => {
-                // A term is asked for where it is among the first, which its count and its place say.
-                let mut wanted = Wanted::of(filter, *terms, counted)?;
-                let mut first = Top::new(values);
-                budget::giving_back(|| offer(counted, &mut first, |it, _| wanted.has(it)))?;
-                let (mut first, mut term) = (first.into_sorted(), vec![]);
-                first.sort_unstable();
-                for (ordinal, count) in first {
-                    term_of(terms, value::code_of_term(&ordinal).unwrap_or(u64::MAX), &mut term)?;
-                    top.offer(count, &term)?;
+    let tallies = Tallies::of(&of_field, &mut scan, |_, of_all| of_all <= most)?;
+    if let Tallies::OfTerms(parts) = &tallies
+        && let [(terms, counted)] = &parts[..]
+    {
+        // A term is asked for where it is among the first, which its count and its place say.
+        let mut wanted = Wanted::of(filter, *terms, counted)?;
+        let mut first = Top::new(values);
+        budget::giving_back(|| {
+            counted.for_each(|(ordinal, count)| {
+                let (place, count) = (value::term_of_code(ordinal), u64::from(count));
+                match first.admits(count, &place) && wanted.has(ordinal)? {
+                    true => first.offer(count, &place),
+                    false => Ok(()),
                 }
-            }
-            parts => {
-                // Those whose numbers say that they are not wanted are not even read.
-                let mut of_filter = vec![];
-                for (terms, counted) in parts {
-                    of_filter.push(Wanted::of(filter, *terms, counted)?);
-                }
-                let counts = parts.iter().zip(&of_filter).map(|((terms, counted), wanted)| {
-                    (*terms, counted.iter().filter(|(ordinal, _)| wanted.may_have(*ordinal)))
-                });
-                let mut merged = merged(counts)?;
-                while let Some((term, counts)) = merged.next()? {
-                    let count = sum(counts);
-                    if top.admits(count, term) && filter.is_none_or(|filter| filter.matches(term)) {
-                        top.offer(count, term)?;
-                    }
-                }
-            }
-        },
-        Tallies::OfCodes(tally) => {
-            offer(&tally, &mut top, |_, term| Ok(filter.is_none_or(|it| it.matches(term))))?;
+            })
+        })?;
+        let (mut first, mut term) = (first.into_sorted(), vec![]);
+        first.sort_unstable();
+        for (ordinal, count) in first {
+            term_of(terms, value::code_of_term(&ordinal).unwrap_or(u64::MAX), &mut term)?;
+            top.offer(count, &term)?;
         }
+    } else {
+        tallies.for_each_term(filter, |term, count| {
+            match top.admits(count, term) && filter.is_none_or(|filter| filter.matches(term)) {
+                true => top.offer(count, term),
+                false => Ok(()),
+            }
+        })?;
     }
     Ok(TermCounts {
         buckets: top.into_sorted(),
@@ -113,26 +108,13 @@ impl CountsByTerm {
 /// What reading the column and the dictionary says; a limit error where a query may not take more memory.
 pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<CountsByTerm> {
     let (of_field, mut by_term) = (OfField::new(of)?, CountsByTerm::default());
-    let mut add = |term: &[u8], count: u32| -> Result<()> {
-        by_term.held.more(cost::MET_TERM_BYTES + term.len() as u64)?;
-        by_term.counts.insert(term.to_vec(), count.into());
-        Ok(())
-    };
     let most = cost::counters_max(of_field.n_matches);
-    match Tallies::of(&of_field, &mut Scan::default(), |own, _| own <= most)? {
-        Tallies::OfTerms(parts) => {
-            let mut term = vec![];
-            for (terms, tally) in parts {
-                tally.for_each(|(ordinal, count)| {
-                    term_of(&terms, ordinal, &mut term)?;
-                    add(&term, count)
-                })?;
-            }
-        }
-        Tallies::OfCodes(tally) => {
-            tally.for_each(|(code, count)| add(&value::term_of_code(code), count))?;
-        }
-    }
+    let tallies = Tallies::of(&of_field, &mut Scan::default(), |own, _| own <= most)?;
+    tallies.for_each_term(None, |term, count| {
+        by_term.held.more(cost::MET_TERM_BYTES + term.len() as u64)?;
+        by_term.counts.insert(term.to_vec(), count);
+        Ok(())
+    })?;
     Ok(by_term)
 }
 
@@ -146,13 +128,6 @@ pub(crate) struct DistinctCounts {
     pub(crate) missing: u64,
 }
 
-impl DistinctCounts {
-    fn add(&mut self, n_docs: u64, keep: u64) {
-        self.distinct += 1;
-        self.kept += n_docs.min(keep);
-    }
-}
-
 /// How many different values of a field that keeps a column what matches has, how many of it have none, and how many are left
 /// with at most `keep` of each value, where none has two.
 pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
@@ -160,21 +135,17 @@ pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<Distinct
     let (mut scan, mut counts) = (Scan::default(), DistinctCounts::default());
     let most = cost::counters_max(of_field.n_matches);
     let tallies = Tallies::of(&of_field, &mut scan, |own, _| own <= most)?;
-    let mut add = |(_, n_docs): (u64, u32)| {
-        counts.add(n_docs.into(), keep);
+    let mut add = |n_docs: u64| {
+        counts.distinct += 1;
+        counts.kept += n_docs.min(keep);
         Ok(())
     };
     match &tallies {
-        Tallies::OfCodes(tally) => tally.for_each(add)?,
+        Tallies::OfCodes(tally) => tally.for_each(|(_, n_docs)| add(n_docs.into()))?,
         Tallies::OfTerms(parts) => match &parts[..] {
-            [(_, tally)] => tally.for_each(&mut add)?,
-            parts => {
-                let of_terms = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
-                let mut merged = merged(of_terms)?;
-                while let Some((_, n_docs)) = merged.next()? {
-                    counts.add(sum(n_docs), keep);
-                }
-            }
+            // No term has to be read.
+            [(_, tally)] => tally.for_each(|(_, n_docs)| add(n_docs.into()))?,
+            _ => tallies.for_each_term(None, |_, n_docs| add(n_docs))?,
         },
     }
     Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(scan.n_with), ..counts })
@@ -198,7 +169,8 @@ impl<'m> Tallies<'m> {
         if !of_field.has_ordinals {
             let (least, greatest) = of_field.range.unwrap_or_default();
             let n_codes = (greatest - least).saturating_add(1);
-            let mut tally = Tally::new(least, n_codes, of_field.n_matches)?;
+            let with_counters = n_codes <= cost::counters_max(of_field.n_matches);
+            let mut tally = Tally::new(least, n_codes, with_counters)?;
             for part in &of_field.columns {
                 add_segment(part, scan, &mut tally)?;
             }
@@ -212,12 +184,38 @@ impl<'m> Tallies<'m> {
         for part in &of_field.columns {
             let terms = part.field.terms()?;
             let own = u64::from(terms.n_terms());
-            let mut tally = Tally::of(0, own, with_counters(own, n_terms))?;
+            let mut tally = Tally::new(0, own, with_counters(own, n_terms))?;
             add_segment(part, scan, &mut tally)?;
             tally.finish()?;
             parts.push((terms, tally));
         }
         Ok(Tallies::OfTerms(parts))
+    }
+
+    /// Calls `visit` with each term that was met, and with how often it was; not with all of those that a filter leaves out.
+    fn for_each_term(
+        &self,
+        filter: Option<&TermFilter>,
+        mut visit: impl FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        let parts = match self {
+            Tallies::OfTerms(parts) => parts,
+            Tallies::OfCodes(tally) => {
+                return tally.for_each(|(code, n)| visit(&value::term_of_code(code), n.into()));
+            }
+        };
+        // Those whose numbers say that they are not wanted are not even read.
+        let wanted = parts.iter().map(|(terms, counted)| Wanted::of(filter, *terms, counted));
+        let wanted = wanted.collect::<Result<Vec<_>>>()?;
+        let lists = parts.iter().zip(&wanted).map(|((terms, counted), wanted)| {
+            let counts = counted.iter().filter(|(ordinal, _)| wanted.may_have(*ordinal));
+            Ok(CountedTerms { terms: *terms, counts, term: vec![] })
+        });
+        let mut merged = Merged::open(lists, false)?;
+        while let Some((term, counts)) = merged.next()? {
+            visit(term, counts.iter().map(|(_, count)| u64::from(*count)).sum())?;
+        }
+        Ok(())
     }
 }
 
@@ -225,32 +223,5 @@ fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Resu
     let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
     scan.numbers(&plain, part.matches, ns::NUMBER_COUNTED, |numbers| {
         tally.add_numbers(&plain, numbers)
-    })
-}
-
-/// Terms of several dictionaries, each with its count in some of them.
-fn merged<'s, I: Iterator<Item = Counted>>(
-    parts: impl Iterator<Item = (TermDictionary<Section<'s>>, I)>,
-) -> Result<Merged<CountedTerms<'s, I>>> {
-    let list = |(terms, counts)| Ok(CountedTerms { terms, counts, term: vec![] });
-    Merged::open(parts.map(list), false)
-}
-
-fn sum(counts: &[(usize, u32)]) -> u64 {
-    counts.iter().map(|(_, count)| u64::from(*count)).sum()
-}
-
-/// Offers codes, as terms that compare as they do; those that would come in are given to `is_wanted` before.
-fn offer(
-    tally: &Tally,
-    top: &mut Top,
-    mut is_wanted: impl FnMut(u64, &[u8]) -> Result<bool>,
-) -> Result<()> {
-    tally.for_each(|(code, count)| {
-        let (term, count) = (value::term_of_code(code), u64::from(count));
-        match top.admits(count, &term) && is_wanted(code, &term)? {
-            true => top.offer(count, &term),
-            false => Ok(()),
-        }
     })
 }

@@ -4,7 +4,6 @@
 //! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
 //! takes less time than looking at everything else.
 
-use super::of_field::FieldMatches;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
@@ -12,12 +11,7 @@ use crate::format::postings::LongList;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 
-/// How many documents of some segments are deleted, where all others match; `None` where some do not.
-pub(super) fn n_where_others_match(of: FieldMatches<'_>) -> Option<u64> {
-    of.parts().map(|(part, matches)| n_of(part.segment, matches)).sum()
-}
-
-/// The same of one segment.
+/// How many documents of a segment are deleted, where all others match; `None` where some do not.
 pub(super) fn n_of(segment: SegmentReader<'_>, matches: &MatchSet) -> Option<u64> {
     // What is deleted never matches, so that as many are the same.
     let n_live = u64::from(segment.n_live());

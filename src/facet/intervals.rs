@@ -8,7 +8,7 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::of_field::{FieldMatches, OfField, OfSegment};
+use super::of_field::{FieldMatches, OfField};
 use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
 use crate::budget::{self, ns};
@@ -32,7 +32,15 @@ pub(crate) fn count_intervals(
 ) -> Result<MetCounts<Interval>> {
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let (counts, scan) = match starts_of(interval, range, n_matches)? {
-        Some(starts) => count_between(&columns, interval, &starts, range)?,
+        Some(mut made) => {
+            let codes = made.iter().map(|(start, ..)| Timestamp::code_of_micros(*start));
+            let counts = count_by_ends(&columns, codes.collect(), range)?;
+            // Each has as many ends up to it as there are intervals up to its own.
+            let by_interval = made.iter_mut().zip(counts.by_ends.iter().skip(1));
+            by_interval.for_each(|((.., count), of_this)| *count = *of_this);
+            made.retain(|(.., count)| *count > 0);
+            (made, counts.scan)
+        }
         None => {
             let mut met = MetIntervals { interval, counts: BTreeMap::new() };
             let mut scan = Scan::default();
@@ -44,13 +52,13 @@ pub(crate) fn count_intervals(
     Ok(scan.counts(counts, n_matches))
 }
 
-/// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
-/// so that it costs less to make only those that are met.
+/// All intervals that a date between these may be in, without documents so far; `None` where they are many beside the documents
+/// that match, so that it costs less to make only those that are met.
 fn starts_of(
     interval: &Calendar,
     range: Option<(u64, u64)>,
     n_matches: u64,
-) -> Result<Option<Vec<i64>>> {
+) -> Result<Option<Vec<Interval>>> {
     let Some((least, greatest)) = range else { return Ok(None) };
     let (least, greatest) = (micros(least)?, micros(greatest)?);
     let most = (n_matches / DOCS_PER_START).min(STARTS_MAX);
@@ -60,30 +68,11 @@ fn starts_of(
             return Ok(None);
         }
         budget::work(ns::CALENDAR)?;
-        starts.push(at);
         start = interval.next(at);
+        starts.push((at, start, 0));
     }
     budget::hold(starts.len() as u64 * INTERVAL_BYTES)?;
     Ok(Some(starts))
-}
-
-/// Counts by the beginnings of all intervals that there may be.
-fn count_between(
-    columns: &[OfSegment<'_>],
-    interval: &Calendar,
-    starts: &[i64],
-    range: Option<(u64, u64)>,
-) -> Result<(Vec<Interval>, Scan)> {
-    let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
-    let counts = count_by_ends(columns, codes.collect(), range)?;
-    // Each has as many ends up to it as there are intervals up to its own.
-    let by_ends = counts.by_ends.iter().skip(1).copied();
-    let last = starts.last().and_then(|start| interval.next(*start));
-    let nexts = starts.iter().skip(1).copied().map(Some).chain([last]);
-    let counted = starts.iter().zip(nexts).zip(by_ends);
-    let counted = counted.map(|((start, next), count)| (*start, next, count));
-    let counted = counted.filter(|(.., count)| *count > 0).collect();
-    Ok((counted, counts.scan))
 }
 
 /// Intervals of a calendar that are made where they are met.

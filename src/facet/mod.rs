@@ -1,4 +1,27 @@
-//! Counting the values of a field over everything that matches.
+//! Facets: how many of the documents that match have each value of a field, or one in each of some ranges.
+//!
+//! A [`Facet`] says what to count and [`FacetCounts`] has what was found.
+//!
+//! ```
+//! use treepie::facet::Bucket;
+//! use treepie::{Document, Facet, Index, Schema};
+//!
+//! let index = Index::in_memory(Schema::builder().text("name").keyword("brand").f64("price").build()?);
+//! let mut writer = index.writer()?;
+//! for (name, brand, price) in [("red pan", "acme", 12.0), ("red pot", "acme", 30.0), ("red lid", "bolt", 8.0)] {
+//!     writer.add(Document::new().with("name", name).with("brand", brand).with("price", price))?;
+//! }
+//! writer.commit()?;
+//! let searcher = index.searcher()?;
+//! let query = searcher.parse("red")?;
+//! let search = searcher.search(&query).facet("brand", 10).with_facet(Facet::ranges("price", [(..20.0).into()]));
+//! let page = search.run()?;
+//! let count = |bucket: &Bucket| (bucket.value.to_string(), bucket.count);
+//! let brands: Vec<_> = page.facets[0].buckets.iter().map(count).collect();
+//! assert_eq!(brands, [("acme".into(), 2), ("bolt".into(), 1)]);
+//! assert_eq!(page.facets[1].buckets[0].count, 2); // below 20
+//! # Ok::<(), treepie::Error>(())
+//! ```
 
 mod address_ranges;
 mod codes;
@@ -31,17 +54,21 @@ pub(crate) use of_field::{FieldMatches, wider};
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub use profile::{ColumnCounts, FacetActual, InBuckets};
 pub(crate) use profile::{FacetProfile, TermCounts};
-pub(crate) use ranges::{RangeCounts, count_ranges};
-pub(crate) use scan::NumbersAt;
+pub(crate) use ranges::count_ranges;
+pub(crate) use scan::{MetCounts, NumbersAt};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use width::DecimalWidth;
 
+pub use crate::plan::{FacetMethod, FacetOrder};
+pub use crate::request::{FACET_DEPTH_MAX, Facet, FacetRange, StatisticsFacet, ValueFacet};
+pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatistics, Sum};
+
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::plan::{FacetMethod, FacetPlan};
+use crate::plan::FacetPlan;
 
 /// Counts the values of a field among what matches: in the way that is cheapest by how many do, which the plan could but
 /// estimate. Posting lists are tested against `to_test`, which the first facet that has to sets up for all.
@@ -50,7 +77,8 @@ pub(crate) fn count_values(
     plan: &FacetPlan,
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
-    let choice = plan.choose(of.n_matches() as f64, deleted::n_where_others_match(of));
+    let n_deleted = of.parts().map(|(part, matches)| deleted::n_of(part.segment, matches)).sum();
+    let choice = plan.choose(of.n_matches() as f64, n_deleted);
     let mut method = choice.method;
     let mut counts = loop {
         let before = budget::left();

@@ -12,24 +12,22 @@ use crate::value::f64_of_code;
 
 /// Of numbers of one kind, by their codes.
 #[derive(Clone, Debug)]
-pub(crate) enum Moments {
-    Whole(WholeMoments),
-    Fractions(FractionMoments),
-}
-
-/// Of codes that are as far apart as what they stand for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WholeMoments {
+pub(crate) struct Moments {
     n: u64,
-    /// Of all codes.
-    total: u128,
     /// The squares of their distances from the mean.
     squares: f64,
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sums {
+    /// Of all codes, which are as far apart as what they stand for.
+    Whole(u128),
+    Fractions(FractionSums),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FractionMoments {
-    n: u64,
+struct FractionSums {
     sum: CompensatedSum,
     /// The same of numbers times [`SCALE`], for where the sum is beyond all numbers, if only on the way.
     scaled: CompensatedSum,
@@ -38,7 +36,6 @@ pub(crate) struct FractionMoments {
     first: f64,
     /// From the first.
     mean: f64,
-    squares: f64,
 }
 
 /// Less than one by the number of numbers that there can be, so that no sum of them is beyond all numbers.
@@ -70,111 +67,28 @@ impl CompensatedSum {
 
 impl Moments {
     pub(super) fn of(kind: FieldKind) -> Self {
-        match kind {
-            FieldKind::F64 => Moments::Fractions(FractionMoments::default()),
-            _ => Moments::Whole(WholeMoments::default()),
-        }
+        let sums = match kind {
+            FieldKind::F64 => Sums::Fractions(FractionSums::default()),
+            _ => Sums::Whole(0),
+        };
+        Moments { n: 0, squares: 0.0, sums }
+    }
+
+    /// Whether these are whole numbers.
+    pub(super) fn are_whole(&self) -> bool {
+        matches!(self.sums, Sums::Whole(_))
     }
 
     /// Adds the values that some codes stand for.
     pub(super) fn add(&mut self, codes: &[u64]) {
-        match self {
-            _ if codes.is_empty() => {}
-            Moments::Whole(whole) => whole.add(codes),
-            Moments::Fractions(fractions) => fractions.add(codes),
+        if codes.is_empty() {
+            return;
         }
-    }
-
-    /// Adds the whole numbers that `n` numbers stand for, given what these have together, the code of 0, and by how much that of
-    /// each number lies above that of the one before.
-    pub(super) fn add_totals(&mut self, n: u64, of: &Totals, (base, unit): (u64, u64)) {
-        if let Moments::Whole(whole) = self
-            && n > 0
-        {
-            // Both are whole, and far from the end of 128 bits: squares are of 64 bits.
-            let apart = u128::from(n) * of.squares - u128::from(of.sum).pow(2);
-            let unit_of_squares = unit as f64 * unit as f64;
-            whole.merge(WholeMoments {
-                n,
-                total: u128::from(base) * u128::from(n) + u128::from(unit) * u128::from(of.sum),
-                squares: apart as f64 / n as f64 * unit_of_squares,
-            });
-        }
-    }
-
-    /// Adds one value so many times.
-    pub(super) fn add_repeated(&mut self, code: u64, times: u64) {
-        match self {
-            _ if times == 0 => {}
-            Moments::Whole(whole) => whole.merge(WholeMoments {
-                n: times,
-                total: u128::from(code) * u128::from(times),
-                squares: 0.0,
-            }),
-            Moments::Fractions(fractions) => fractions.add_repeated(f64_of_code(code), times),
-        }
-    }
-
-    /// How many there are.
-    pub(crate) fn n(&self) -> u64 {
-        match self {
-            Moments::Whole(whole) => whole.n,
-            Moments::Fractions(fractions) => fractions.n,
-        }
-    }
-
-    /// The sum of whole numbers, where the codes begin with so much less than they stand for.
-    pub(crate) fn whole_sum(&self, zero: u64) -> Option<i128> {
-        match self {
-            Moments::Whole(WholeMoments { n, total, .. }) => {
-                // 2^64 numbers of 64 bits at the most.
-                (*total as i128).checked_sub(i128::from(*n) * i128::from(zero))
-            }
-            Moments::Fractions(_) => None,
-        }
-    }
-
-    /// The sum of fractions, which may be beyond all numbers.
-    pub(crate) fn sum(&self) -> Option<f64> {
-        match self {
-            Moments::Whole(_) => None,
-            Moments::Fractions(FractionMoments { sum, scaled, .. }) => {
-                let sum = sum.value();
-                Some(if sum.is_finite() { sum } else { scaled.value() / SCALE })
-            }
-        }
-    }
-
-    /// The mean of fractions.
-    pub(crate) fn mean(&self) -> Option<f64> {
-        match self {
-            Moments::Fractions(FractionMoments { n, sum, scaled, .. }) if *n > 0 => {
-                let by_sum = sum.value() / *n as f64;
-                let scaled = scaled.value() / *n as f64 / SCALE;
-                Some(if by_sum.is_finite() { by_sum } else { scaled })
-            }
-            _ => None,
-        }
-    }
-
-    /// The mean of the squares of the distances from the mean: of all that there is, and not of a sample. In steps of the kind.
-    pub(crate) fn variance(&self) -> Option<f64> {
-        let (n, squares) = match self {
-            Moments::Whole(whole) => (whole.n, whole.squares),
-            Moments::Fractions(fractions) => (fractions.n, fractions.squares),
-        };
-        // What is rounded may come out below zero, and distances beyond all numbers as no number.
-        (n > 0).then_some(match squares {
-            squares if squares.is_nan() => f64::INFINITY,
-            squares if squares < 0.0 => 0.0,
-            squares => squares / n as f64,
-        })
-    }
-}
-
-impl WholeMoments {
-    fn add(&mut self, codes: &[u64]) {
         let n = codes.len() as u64;
+        if let Sums::Fractions(sums) = &mut self.sums {
+            let (mean, squares) = sums.add(codes, self.n == 0);
+            return self.merge_fractions(n, mean, squares);
+        }
         let total: u128 = codes.iter().map(|code| u128::from(*code)).sum();
         // Distances from the whole number next to the mean are exact; what it is beside the mean is taken off.
         let center = (total / u128::from(n)) as u64;
@@ -184,32 +98,112 @@ impl WholeMoments {
             distance * distance
         };
         let squares = codes.iter().map(square).sum::<f64>() - beside * beside / n as f64;
-        self.merge(WholeMoments { n, total, squares });
+        self.merge_whole(n, total, squares);
     }
 
-    fn merge(&mut self, other: WholeMoments) {
+    /// Adds the whole numbers that `n` numbers stand for, given what these have together, the code of 0, and by how much that of
+    /// each number lies above that of the one before.
+    pub(super) fn add_totals(&mut self, n: u64, of: &Totals, (base, unit): (u64, u64)) {
+        if n > 0 {
+            // Both are whole, and far from the end of 128 bits: squares are of 64 bits.
+            let apart = u128::from(n) * of.squares - u128::from(of.sum).pow(2);
+            let unit_of_squares = unit as f64 * unit as f64;
+            let total = u128::from(base) * u128::from(n) + u128::from(unit) * u128::from(of.sum);
+            self.merge_whole(n, total, apart as f64 / n as f64 * unit_of_squares);
+        }
+    }
+
+    /// Adds one value so many times.
+    pub(super) fn add_repeated(&mut self, code: u64, times: u64) {
+        match &mut self.sums {
+            _ if times == 0 => {}
+            Sums::Whole(_) => self.merge_whole(times, u128::from(code) * u128::from(times), 0.0),
+            Sums::Fractions(sums) => {
+                let mean = sums.add_repeated(f64_of_code(code), times, self.n == 0);
+                self.merge_fractions(times, mean, 0.0);
+            }
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn n(&self) -> u64 {
+        self.n
+    }
+
+    /// The sum of whole numbers, where the codes begin with so much less than they stand for.
+    pub(crate) fn whole_sum(&self, zero: u64) -> Option<i128> {
+        let Sums::Whole(total) = self.sums else { return None };
+        // 2^64 numbers of 64 bits at the most.
+        (total as i128).checked_sub(i128::from(self.n) * i128::from(zero))
+    }
+
+    /// The sum of fractions, which may be beyond all numbers.
+    pub(crate) fn sum(&self) -> Option<f64> {
+        let Sums::Fractions(FractionSums { sum, scaled, .. }) = self.sums else { return None };
+        let sum = sum.value();
+        Some(if sum.is_finite() { sum } else { scaled.value() / SCALE })
+    }
+
+    /// The mean of fractions.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        match self.sums {
+            Sums::Fractions(FractionSums { sum, scaled, .. }) if self.n > 0 => {
+                let by_sum = sum.value() / self.n as f64;
+                let scaled = scaled.value() / self.n as f64 / SCALE;
+                Some(if by_sum.is_finite() { by_sum } else { scaled })
+            }
+            _ => None,
+        }
+    }
+
+    /// The mean of the squares of the distances from the mean: of all that there is, and not of a sample. In steps of the kind.
+    pub(crate) fn variance(&self) -> Option<f64> {
+        // What is rounded may come out below zero, and distances beyond all numbers as no number.
+        (self.n > 0).then_some(match self.squares {
+            squares if squares.is_nan() => f64::INFINITY,
+            squares if squares < 0.0 => 0.0,
+            squares => squares / self.n as f64,
+        })
+    }
+
+    fn merge_whole(&mut self, times: u64, of_these: u128, squares: f64) {
+        let Sums::Whole(total) = &mut self.sums else { return };
+        let (n, m) = (self.n as f64, times as f64);
+        let product = |total: u128, n: u64| (total as i128).checked_mul(n.into());
+        let apart = product(*total, times)
+            .zip(product(of_these, self.n))
+            .and_then(|(a, b)| a.checked_sub(b));
+        let apart = match apart {
+            Some(apart) => apart as f64 / n / m,
+            None => *total as f64 / n - of_these as f64 / m,
+        };
+        *total += of_these;
+        self.merge(times, apart, squares);
+    }
+
+    fn merge_fractions(&mut self, times: u64, mean: f64, squares: f64) {
+        let Sums::Fractions(FractionSums { mean: own, .. }) = &mut self.sums else { return };
+        let (apart, n, m) = (mean - *own, self.n as f64, times as f64);
+        *own += apart * (m / (n + m));
+        self.merge(times, apart, squares);
+    }
+
+    /// Adds so many whose mean is so far apart.
+    fn merge(&mut self, times: u64, apart: f64, squares: f64) {
         if self.n > 0 {
-            let (n, m) = (self.n as f64, other.n as f64);
-            let product = |total: u128, n: u64| (total as i128).checked_mul(n.into());
-            let apart = product(self.total, other.n)
-                .zip(product(other.total, self.n))
-                .and_then(|(a, b)| a.checked_sub(b));
-            let apart = match apart {
-                Some(apart) => apart as f64 / n / m,
-                None => self.total as f64 / n - other.total as f64 / m,
-            };
+            let (n, m) = (self.n as f64, times as f64);
             self.squares += apart * apart * (n / (n + m)) * m;
         }
-        self.squares += other.squares;
-        self.n += other.n;
-        self.total += other.total;
+        self.squares += squares;
+        self.n += times;
     }
 }
 
-impl FractionMoments {
-    fn add(&mut self, codes: &[u64]) {
+impl FractionSums {
+    /// Adds numbers; with their mean as a distance from the first of all, and the squares of their distances from it.
+    fn add(&mut self, codes: &[u64], are_first: bool) -> (f64, f64) {
         let n = codes.len() as f64;
-        self.begin(codes.first().map_or(0.0, |code| f64_of_code(*code)));
+        self.begin(codes.first().map_or(0.0, |code| f64_of_code(*code)), are_first);
         let (mut apart, mut of_codes) = (0.0, CompensatedSum::default());
         for code in codes {
             let number = f64_of_code(*code);
@@ -228,11 +222,12 @@ impl FractionMoments {
             beside += distance;
             squares += distance * distance;
         }
-        self.merge(codes.len() as u64, mean, squares - beside * beside / n);
+        (mean, squares - beside * beside / n)
     }
 
-    fn add_repeated(&mut self, number: f64, times: u64) {
-        self.begin(number);
+    /// Adds one number so many times; with its distance from the first of all.
+    fn add_repeated(&mut self, number: f64, times: u64, are_first: bool) -> f64 {
+        self.begin(number, are_first);
         let product = number * times as f64;
         self.sum.add(product);
         self.scaled.add(number * SCALE * times as f64);
@@ -241,24 +236,13 @@ impl FractionMoments {
         if lost.is_finite() {
             self.sum.add(lost);
         }
-        self.merge(times, number - self.first, 0.0);
+        number - self.first
     }
 
-    fn begin(&mut self, number: f64) {
-        if self.n == 0 {
+    fn begin(&mut self, number: f64, is_first: bool) {
+        if is_first {
             self.first = number;
         }
-    }
-
-    fn merge(&mut self, times: u64, mean: f64, squares: f64) {
-        let (n, m) = (self.n as f64, times as f64);
-        let apart = mean - self.mean;
-        if self.n > 0 {
-            self.squares += apart * apart * (n / (n + m)) * m;
-        }
-        self.mean += apart * (m / (n + m));
-        self.squares += squares;
-        self.n += times;
     }
 }
 

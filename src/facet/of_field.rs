@@ -68,6 +68,11 @@ impl<'m> OfField<'m> {
         Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals })
     }
 
+    /// Codes between the least and the greatest.
+    pub(super) fn n_codes(&self) -> u64 {
+        self.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
+    }
+
     /// Refuses more documents than counters can count.
     pub(super) fn check_matches(&self, counting: &'static str) -> Result<()> {
         if self.n_matches <= u64::from(u32::MAX) {

@@ -34,7 +34,8 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
             continue;
         };
         let field = segment.segment.field(of.field);
-        parts.push(MatchSet::Some(match (field.postings(&info)?, matches) {
+        let mut part = MatchWindows::with_room(segment.n_docs);
+        match (field.postings(&info)?, matches) {
             (PostingList::Short(docs), _) => {
                 budget::work(ns::DOC_OF_SHORT_LIST * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
@@ -42,24 +43,19 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
                     MatchSet::Some(windows) => windows.contains(**doc),
                 };
                 let docs: Vec<u32> = docs.as_slice().iter().filter(is_in).copied().collect();
-                MatchWindows::of_documents(segment.n_docs, &docs)?
+                part = MatchWindows::of_documents(segment.n_docs, &docs)?;
             }
-            (PostingList::Long(list), MatchSet::Everything) => {
-                let mut part = MatchWindows::with_room(segment.n_docs);
-                push_all(&list, &mut part)?;
-                part
-            }
+            (PostingList::Long(list), MatchSet::Everything) => push_all(&list, &mut part)?,
             (PostingList::Long(list), MatchSet::Some(windows)) => {
-                let mut part = MatchWindows::with_room(segment.n_docs);
                 for (window, nth) in shared(&list, windows) {
                     budget::work(ns::CONTAINER_INTERSECTED)?;
                     let (payload, documents) = (list.payload(nth)?, windows.documents(window));
                     bitmap::and(list.container(nth, &payload)?, documents, &mut both);
                     part.push(window.key, both.cardinality(), both.as_container())?;
                 }
-                part
             }
-        }));
+        }
+        parts.push(MatchSet::Some(part));
     }
     Ok(parts)
 }
@@ -127,14 +123,22 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
             buckets.push(bucket);
         }
     }
-    let mut parting =
-        Parting { pieces: Pieces::new(ends, range), by_piece, buckets: vec![], window: None };
+    let mut parting = Parting {
+        pieces: Pieces::new(ends, range),
+        by_piece,
+        buckets: vec![],
+        window: 0,
+        met: vec![],
+        n_put: 0,
+        held: Held::default(),
+    };
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
     for (segment, matches) in of.parts() {
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
         let bytes = size_of::<MatchSet>() as u64 + n_windows * size_of::<u32>() as u64;
         budget::hold(ranges.len() as u64 * bytes)?;
-        parting.buckets = ranges.iter().map(|_| Bucket::of(segment.n_docs)).collect();
+        let room = || MatchWindows::with_room(segment.n_docs);
+        parting.buckets = ranges.iter().map(|_| Bucket { part: room(), lows: vec![] }).collect();
         // Whether there is one was looked up in the schema.
         if let Some(column) = segment.segment.field(of.field).column()? {
             parting.add_segment(column, matches)?;
@@ -153,24 +157,13 @@ struct Bucket {
     lows: Vec<u16>,
 }
 
-impl Bucket {
-    fn of(n_docs: u32) -> Self {
-        Bucket { part: MatchWindows::with_room(n_docs), lows: vec![] }
-    }
-}
-
 struct Parting {
     pieces: Pieces,
     /// By the number of ends up to a code the buckets that have it.
     by_piece: Vec<Vec<u32>>,
     buckets: Vec<Bucket>,
-    window: Option<OfWindow>,
-}
-
-/// What was put into buckets in a window.
-struct OfWindow {
-    key: u32,
-    /// The buckets that have some.
+    /// The window at hand, the buckets that have some of it, and what was put into these.
+    window: u32,
     met: Vec<u32>,
     n_put: usize,
     held: Held,
@@ -185,9 +178,9 @@ impl Parting {
                 return Ok(());
             }
             let key = nth * BLOCK_DOCS / WINDOW;
-            if self.window.as_ref().is_none_or(|window| window.key != key) {
+            if self.window != key {
                 self.end_window()?;
-                self.window = Some(OfWindow { key, met: vec![], n_put: 0, held: Held::default() });
+                self.window = key;
             }
             let (piece, first) = (self.pieces.n_ends(head.least), nth * BLOCK_DOCS);
             // Not read where all documents have a value in one piece.
@@ -212,9 +205,7 @@ impl Parting {
 
     /// Puts a document into the buckets of a piece.
     fn put(&mut self, piece: usize, doc: u32) -> Result<()> {
-        let (Some(of_piece), Some(window)) = (self.by_piece.get(piece), &mut self.window) else {
-            return Ok(());
-        };
+        let Some(of_piece) = self.by_piece.get(piece) else { return Ok(()) };
         budget::work(ns::DOC_PUT * of_piece.len() as u64)?;
         for nth in of_piece {
             let Some(bucket) = self.buckets.get_mut(*nth as usize) else { continue };
@@ -223,28 +214,28 @@ impl Parting {
                 continue;
             }
             if bucket.lows.is_empty() {
-                window.met.push(*nth);
+                self.met.push(*nth);
             }
             bucket.lows.push(doc as u16);
-            if window.n_put.is_multiple_of(PUT_AT_ONCE) {
-                window.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
+            if self.n_put.is_multiple_of(PUT_AT_ONCE) {
+                self.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
             }
-            window.n_put += 1;
+            self.n_put += 1;
         }
         Ok(())
     }
 
     fn end_window(&mut self) -> Result<()> {
-        let Some(OfWindow { key, met, .. }) = self.window.take() else { return Ok(()) };
         let mut documents = ContainerBuf::new();
-        for nth in met {
+        for nth in self.met.drain(..) {
             let Some(bucket) = self.buckets.get_mut(nth as usize) else { continue };
             budget::work(ns::CONTAINER_INTERSECTED)?;
             // Given back: another window may be that of another bucket.
             let lows = std::mem::take(&mut bucket.lows);
             documents.set_sorted(lows.iter().copied());
-            bucket.part.push(key, lows.len() as u32, documents.as_container())?;
+            bucket.part.push(self.window, lows.len() as u32, documents.as_container())?;
         }
+        (self.n_put, self.held) = (0, Held::default());
         Ok(())
     }
 }
@@ -258,10 +249,12 @@ mod tests {
         let by_piece = vec![vec![], vec![0], vec![0, 1], vec![]];
         let pieces = Pieces::new(vec![10, 20, 30], None);
         let n_docs = 3 * WINDOW;
-        let buckets = (0..2).map(|_| Bucket::of(n_docs)).collect();
-        let mut parting = Parting { pieces, by_piece, buckets, window: None };
+        let room = || MatchWindows::with_room(n_docs);
+        let buckets = (0..2).map(|_| Bucket { part: room(), lows: vec![] }).collect();
+        let (met, held) = (vec![], Held::default());
+        let mut parting = Parting { pieces, by_piece, buckets, window: 0, met, n_put: 0, held };
         for (key, docs) in [(0, [3, 3, 9]), (2, [2 * WINDOW, 2 * WINDOW + 5, 3 * WINDOW - 1])] {
-            parting.window = Some(OfWindow { key, met: vec![], n_put: 0, held: Held::default() });
+            parting.window = key;
             for (doc, code) in docs.into_iter().zip([10, 25, 30]) {
                 parting.put(parting.pieces.n_ends(code), doc).unwrap();
             }

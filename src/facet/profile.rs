@@ -90,12 +90,8 @@ impl FacetActual {
     /// Whether it says anything of terms. What lies within another facet may be counted by terms in one bucket and by a
     /// column in the next.
     pub(crate) fn is_by_terms(&self) -> bool {
-        self.column.is_none()
-            || self.terms_intersected > 0
-            || self.terms_skipped > 0
-            || self.terms_from_document_frequency > 0
-            || self.deleted_taken_away > 0
-            || self.bytes_read > 0
+        let FacetActual { time_ns, column, within, .. } = *self;
+        column.is_none() || *self != FacetActual { time_ns, column, within, ..Self::default() }
     }
 }
 

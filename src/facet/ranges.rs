@@ -15,25 +15,13 @@
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;
 use super::profile::ColumnCounts;
-use super::scan::Scan;
+use super::scan::{MetCounts, Scan};
 use crate::budget;
 use crate::error::Result;
 use std::ops::Range;
 
-/// What ranges count, and what they leave out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RangeCounts {
-    /// Matching documents with a value in each range, in the order of these.
-    pub(crate) counts: Vec<u64>,
-    /// Matching documents that have a value, but in no range.
-    pub(crate) other: u64,
-    /// Matching documents that have none.
-    pub(crate) missing: u64,
-    pub(crate) profile: ColumnCounts,
-}
-
 /// Counts what matches by ranges of codes; one that ends before it begins has none.
-pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<RangeCounts> {
+pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<MetCounts<u64>> {
     budget::hold(size_of_val(ranges) as u64 * 12)?;
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
@@ -44,7 +32,7 @@ pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Resu
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }
     let PieceCounts { by_ends, scan: Scan { n_with, profile }, .. } = counts;
-    Ok(RangeCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
+    Ok(MetCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
 }
 
 /// Ranges of codes, cut into pieces by the ends of all of them.
@@ -111,7 +99,7 @@ impl Counting {
     }
 
     /// Given the documents with one value, by the number of ends up to it.
-    fn finish(self, by_ends: &[u64], n_with: u64, n_matches: u64) -> RangeCounts {
+    fn finish(self, by_ends: &[u64], n_with: u64, n_matches: u64) -> MetCounts<u64> {
         let of_single = |range: &Range<usize>| -> u64 {
             by_ends.iter().take(range.end + 1).skip(range.start + 1).sum()
         };
@@ -119,7 +107,7 @@ impl Counting {
         let counts = counts.map(|(range, many)| of_single(range) + many).collect();
         let inside = by_ends.iter().zip(&self.is_inside).filter(|(_, inside)| **inside);
         let n_inside = inside.map(|(count, _)| count).sum::<u64>() + self.n_many_inside;
-        RangeCounts {
+        MetCounts {
             counts,
             other: n_with.saturating_sub(n_inside),
             missing: n_matches.saturating_sub(n_with),

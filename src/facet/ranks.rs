@@ -10,7 +10,7 @@
 
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
-use super::tally::outside;
+use super::tally::{count_at, outside};
 use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;
@@ -82,40 +82,26 @@ impl Parts {
     }
 
     /// Adds the codes that numbers stand for: so much for 0, and so much more for each.
-    pub(super) fn add_numbers(&mut self, numbers: &[u32], unit: (u64, u64)) -> Result<()> {
+    pub(super) fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
+        let (offset, shift) = (base.wrapping_sub(self.least), self.shift);
+        let above = |number: u32| offset.wrapping_add(unit.wrapping_mul(number.into()));
+        let mut wrong = None;
         if let Some(met) = &mut self.met {
-            let offset = unit.0.wrapping_sub(self.least);
-            let mut wrong = None;
             for &number in numbers {
-                let above = offset.wrapping_add(unit.1.wrapping_mul(number.into()));
+                let above = above(number);
                 match met.get_mut((above / 64) as usize) {
                     Some(word) => *word |= 1 << (above % 64),
-                    None => wrong = Some(above.wrapping_add(self.least)),
+                    None => wrong = Some(number),
                 }
             }
-            if let Some(code) = wrong {
-                return Err(outside(code));
-            }
         }
-        let (offset, shift) = (unit.0.wrapping_sub(self.least), self.shift);
-        let (counts, mut wrong) = (&mut self.counts[..], None);
-        if (offset, unit.1) == (0, 1) && shift < u32::BITS {
-            for &number in numbers {
-                match counts.get_mut((number >> shift) as usize) {
-                    Some(count) => *count += 1,
-                    None => wrong = Some(u64::from(number)),
-                }
-            }
-            return wrong.map_or(Ok(()), |above| Err(outside(above.wrapping_add(self.least))));
-        }
-        for &number in numbers {
-            let above = offset.wrapping_add(unit.1.wrapping_mul(number.into()));
-            match counts.get_mut((above >> shift) as usize) {
-                Some(count) => *count += 1,
-                None => wrong = Some(above),
-            }
-        }
-        wrong.map_or(Ok(()), |above| Err(outside(above.wrapping_add(self.least))))
+        let numbers = numbers.iter().copied();
+        let behind = match (offset, unit) == (0, 1) && shift < u32::BITS {
+            true => count_at(&mut self.counts, numbers, |number| (number >> shift).into()),
+            false => count_at(&mut self.counts, numbers, |number| above(number) >> shift),
+        };
+        let code = |number| above(number).wrapping_add(self.least);
+        wrong.or(behind).map_or(Ok(()), |number| Err(outside(code(number))))
     }
 
     /// How many different codes there were, where they were told apart.
@@ -313,12 +299,8 @@ impl<'s> RankedTerms<'s> {
         let mut parts = vec![];
         for OfSegment { field, .. } in columns {
             let dictionary = field.terms()?;
-            let cumulative = match field.has_codes() {
-                true => field.cumulative(dictionary.n_blocks())?,
-                false => None,
-            };
-            let Some(cumulative) = cumulative else { return Ok(None) };
-            parts.push((dictionary, cumulative));
+            let Some(sums) = field.cumulative(dictionary.n_blocks())? else { return Ok(None) };
+            parts.push((dictionary, sums));
         }
         Ok(Some(RankedTerms { parts }))
     }
@@ -326,11 +308,6 @@ impl<'s> RankedTerms<'s> {
     /// How many terms there are, of all segments together.
     pub(super) fn n_terms(&self) -> u64 {
         self.parts.iter().map(|(dictionary, _)| u64::from(dictionary.n_terms())).sum()
-    }
-
-    /// What finding one takes at the most.
-    pub(super) fn rank_ns(&self) -> u64 {
-        u64::from(u64::BITS) * self.parts.len() as u64 * ns::RANGE_END
     }
 
     /// The least code of those between two that so many are not above, counted from 1.

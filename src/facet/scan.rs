@@ -115,7 +115,7 @@ impl Scan {
     /// What was counted so, of so many documents that match.
     pub(super) fn counts<T>(self, counts: Vec<T>, n_matches: u64) -> MetCounts<T> {
         let missing = n_matches.saturating_sub(self.n_with);
-        MetCounts { counts, missing, profile: self.profile }
+        MetCounts { counts, other: 0, missing, profile: self.profile }
     }
 
     fn block<'s, S: Sink>(
@@ -149,10 +149,12 @@ impl Scan {
 }
 
 /// Matching documents by what their values lie in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MetCounts<T> {
-    /// Of each that has any, in its order.
+    /// In their order: of each range, or of each step or interval that has any.
     pub(crate) counts: Vec<T>,
+    /// Matching documents that have a value, but in none of these.
+    pub(crate) other: u64,
     /// Matching documents that have no value.
     pub(crate) missing: u64,
     pub(crate) profile: ColumnCounts,

@@ -247,11 +247,6 @@ impl<'s> Sources<'s> {
         Ok(Sources { kind, n_values, n_values_of_all, of_field })
     }
 
-    /// Codes between the least and the greatest of the columns.
-    fn n_codes(&self) -> u64 {
-        self.of_field.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
-    }
-
     /// Looks at all values, and finds what is wanted of them in the way that takes least.
     fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(Looking, Spread)> {
         if let Some(found) = self.spread_by_dictionaries(wanted)? {
@@ -289,10 +284,10 @@ impl<'s> Sources<'s> {
             return Ok(None);
         }
         let Some(ranked) = RankedTerms::open(&self.of_field.columns)? else { return Ok(None) };
-        let n_ranks = wanted.percentiles.len() as u64;
-        if n_ranks.saturating_mul(ranked.rank_ns())
-            > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED)
-        {
+        // Each bit of a rank takes a look into each dictionary at the most.
+        let n_looks = self.of_field.columns.len() as u64 * u64::from(u64::BITS);
+        let ranks_ns = n_looks.saturating_mul(wanted.percentiles.len() as u64) * ns::RANGE_END;
+        if ranks_ns > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED) {
             return Ok(None);
         }
         let mut looking = Looking::over(self, Values::Passed)?;
@@ -314,7 +309,7 @@ impl<'s> Sources<'s> {
             return Ok(None);
         };
         let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
-        if self.n_codes() <= COUNTERS_NEAR
+        if self.of_field.n_codes() <= COUNTERS_NEAR
             || self.n_values_of_all > u64::from(u32::MAX)
             || bytes_of_bits > self.n_values.saturating_mul(LISTED_BYTES)
             || !is_affordable(bytes_of_bits)
@@ -359,7 +354,7 @@ impl<'s> Sources<'s> {
     /// What counts each value; `None` where there is too little memory.
     fn tally(&self) -> Result<Option<Tally>> {
         let (least, n_codes, n_values, bytes) = if self.of_field.others.is_empty() {
-            let n_codes = self.n_codes();
+            let n_codes = self.of_field.n_codes();
             let bytes = match n_codes <= cost::counters_max(self.n_values) {
                 true => n_codes * 4,
                 false => self.n_values.saturating_mul(LISTED_BYTES),
@@ -374,7 +369,8 @@ impl<'s> Sources<'s> {
             (0, u64::MAX, self.of_field.n_matches, n_terms.saturating_mul(LISTED_BYTES))
         };
         let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
-        fits.then(|| Tally::new(least, n_codes, n_values)).transpose()
+        let with_counters = n_codes <= cost::counters_max(n_values);
+        fits.then(|| Tally::new(least, n_codes, with_counters)).transpose()
     }
 }
 
@@ -432,7 +428,7 @@ impl Looking {
 
     /// Whether numbers need not become codes first.
     fn takes_numbers(&self) -> bool {
-        matches!(self.moments, Moments::Whole(_)) && !matches!(self.values, Values::Sketched(_))
+        self.moments.are_whole() && !matches!(self.values, Values::Sketched(_))
     }
 
     /// Adds documents with one number each, as these stand for whole numbers; how many there are.
@@ -450,31 +446,25 @@ impl Looking {
         self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
         self.moments.add_totals(n, &totals, (base, unit));
         match &mut self.values {
-            Values::Passed | Values::InRound(_) => {}
+            Values::Passed => {}
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit))?,
             Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit))?,
-            Values::Sketched(sketch) => {
-                numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))?;
-            }
+            others => numbers.iter().try_for_each(|number| others.add(code(*number), 1))?,
         }
         Ok(n)
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {
-        if let Values::InRound(round) = &mut self.values {
-            budget::work(Self::VALUE_NS * codes.len() as u64)?;
-            return codes.iter().try_for_each(|code| round.add(*code, 1));
+        if !matches!(self.values, Values::InRound(_)) {
+            let ends = codes.iter().min().zip(codes.iter().max());
+            self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
+            self.moments.add(codes);
         }
-        let ends = codes.iter().min().zip(codes.iter().max());
-        self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
-        self.moments.add(codes);
-        match &mut self.values {
-            Values::Passed => Ok(()),
-            values => {
-                budget::work(Self::VALUE_NS * codes.len() as u64)?;
-                codes.iter().try_for_each(|code| values.add(*code, 1))
-            }
+        if matches!(self.values, Values::Passed) {
+            return Ok(());
         }
+        budget::work(Self::VALUE_NS * codes.len() as u64)?;
+        codes.iter().try_for_each(|code| self.values.add(*code, 1))
     }
 
     fn add_repeated(&mut self, code: u64, times: u64) -> Result<()> {

@@ -80,13 +80,14 @@ impl Steps {
     }
 
     fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
-        let Steps::Fractions(width) = self else { return Ok(()) };
-        let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
-        match self.tells_apart((least, greatest)) {
-            true => Ok(()),
-            false => Err(Error::new(ErrorKind::Usage, "counting by steps")
-                .expected("steps that numbers of 53 bits tell apart")
-                .found(format!("steps of {} of numbers up to {furthest}", width.as_f64()))),
+        match self {
+            Steps::Fractions(width) if !self.tells_apart((least, greatest)) => {
+                let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+                Err(Error::new(ErrorKind::Usage, "counting by steps")
+                    .expected("steps that numbers of 53 bits tell apart")
+                    .found(format!("steps of {} of numbers up to {furthest}", width.as_f64())))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -123,7 +124,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         false => {
             // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
             let with_counters = n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC);
-            let tally = Tally::of(0, n_steps, with_counters)?;
+            let tally = Tally::new(0, n_steps, with_counters)?;
             let (mut scan, mut met) = (Scan::default(), MetSteps { steps, first, tally });
             columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
             met.tally.finish()?;

@@ -4,9 +4,7 @@ use super::scan::{InBlock, Sink};
 use crate::budget::{self, Held, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
-use crate::execution::Places;
 use crate::format::column::{Block, Plain};
-use crate::plan::cost;
 use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -30,77 +28,14 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For `n_codes` codes from `least` on, of which `n_matches` documents have some.
-    pub(super) fn new(least: u64, n_codes: u64, n_matches: u64) -> Result<Self> {
-        Self::of(least, n_codes, n_codes <= cost::counters_max(n_matches))
-    }
-
-    /// The same, with a counter a code or without.
-    pub(super) fn of(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
+    /// For `n_codes` codes from `least` on, with a counter for each or without.
+    pub(super) fn new(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
         if with_counters {
             held.more(n_codes * size_of::<u32>() as u64)?;
             counters = vec![0; n_codes as usize];
         }
         Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
-    }
-
-    /// Adds the codes of the documents in these places; with how many of them have any.
-    fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
-        if !self.counters.is_empty() {
-            return self.count_block(block, places);
-        }
-        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
-        places.for_each(|place| {
-            if done.is_err() {
-                return;
-            }
-            let before = self.pending.len();
-            self.pending.extend(block.codes(place).map(|code| (code, 1)));
-            let n_of_doc = self.pending.len() - before;
-            n_with += u64::from(n_of_doc > 0);
-            n_codes += n_of_doc as u64;
-            done = check_codes(block, n_codes).and_then(|()| self.sort_if_many());
-        });
-        done?;
-        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
-        Ok(n_with)
-    }
-
-    fn count_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
-        let (least, counters) = (self.least, &mut self.counters[..]);
-        let mut wrong = None;
-        let mut count = |code: u64| match counters.get_mut(code.wrapping_sub(least) as usize) {
-            // No document has a code twice, if the bytes are what was written.
-            Some(counter) => *counter = counter.saturating_add(1),
-            None => wrong = Some(code),
-        };
-        let mut n_with = 0;
-        match block.one_each() {
-            Some(numbers) => places.for_each(|place| {
-                if let Some(code) = numbers.code(place) {
-                    n_with += 1;
-                    count(code);
-                }
-            }),
-            None => {
-                let (mut n_codes, mut done) = (0, Ok(()));
-                places.for_each(|place| {
-                    let before = n_codes;
-                    if done.is_ok() {
-                        block.codes(place).for_each(|code| {
-                            n_codes += 1;
-                            count(code);
-                        });
-                        n_with += u64::from(n_codes > before);
-                        done = check_codes(block, n_codes);
-                    }
-                });
-                done?;
-                budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
-            }
-        }
-        wrong.map_or(Ok(n_with), |code| Err(outside(code)))
     }
 
     /// Adds the codes of documents by their numbers in a plain column; with how many of them have any.
@@ -130,24 +65,14 @@ impl Tally {
         }
         let offset = base.wrapping_sub(self.least);
         let counters = self.counters.get_mut(offset as usize..).unwrap_or_default();
-        let mut wrong = None;
-        if (first, unit) == (0, 1) {
-            for &number in numbers {
-                match counters.get_mut(number as usize) {
-                    Some(counter) => *counter += 1,
-                    None => wrong = Some(code(number)),
-                }
-            }
-            return wrong.map_or(Ok(()), |code| Err(outside(code)));
-        }
-        for &number in numbers.iter().filter(|number| **number >= first) {
-            let above = u64::from(number - first).wrapping_mul(unit);
-            match counters.get_mut(above as usize) {
-                Some(counter) => *counter += 1,
-                None => wrong = Some(code(number)),
-            }
-        }
-        wrong.map_or(Ok(()), |code| Err(outside(code)))
+        let numbers = numbers.iter().copied();
+        let wrong = match (first, unit) == (0, 1) {
+            true => count_at(counters, numbers, u64::from),
+            false => count_at(counters, numbers.filter(|number| *number >= first), |number| {
+                u64::from(number - first).wrapping_mul(unit)
+            }),
+        };
+        wrong.map_or(Ok(()), |number| Err(outside(code(number))))
     }
 
     #[inline]
@@ -246,7 +171,8 @@ impl Sink for Tally {
         let counter =
             code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
         match counter {
-            Some(counter) => *counter += n_docs,
+            // No document has a code twice, if the bytes are what was written.
+            Some(counter) => *counter = counter.saturating_add(n_docs),
             None => return Err(outside(code)),
         }
         Ok(())
@@ -254,8 +180,51 @@ impl Sink for Tally {
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
         budget::work(Self::VALUE_NS * u64::from(of.n))?;
-        self.add_block(block, of.places)
+        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
+        if let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) {
+            let (least, counters, mut wrong) = (self.least, &mut self.counters[..], None);
+            of.places.for_each(|place| {
+                let Some(code) = numbers.code(place) else { return };
+                n_with += 1;
+                match counters.get_mut(code.wrapping_sub(least) as usize) {
+                    Some(counter) => *counter = counter.saturating_add(1),
+                    None => wrong = Some(code),
+                }
+            });
+            return wrong.map_or(Ok(n_with), |code| Err(outside(code)));
+        }
+        of.places.for_each(|place| {
+            if done.is_ok() {
+                let before = n_codes;
+                let added = block.codes(place).try_for_each(|code| {
+                    n_codes += 1;
+                    self.add(code, 1)
+                });
+                n_with += u64::from(n_codes > before);
+                done = added.and_then(|()| check_codes(block, n_codes));
+            }
+        });
+        done?;
+        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
+        Ok(n_with)
     }
+}
+
+/// Counts each number at its place; the last that has none.
+#[inline]
+pub(super) fn count_at(
+    counters: &mut [u32],
+    numbers: impl Iterator<Item = u32>,
+    place: impl Fn(u32) -> u64,
+) -> Option<u32> {
+    let mut wrong = None;
+    for number in numbers {
+        match counters.get_mut(place(number) as usize) {
+            Some(counter) => *counter += 1,
+            None => wrong = Some(number),
+        }
+    }
+    wrong
 }
 
 /// Adds the count of one to another of the same code; whether it is of the same.
@@ -303,7 +272,7 @@ mod tests {
         let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
         codes.iter().for_each(|code| *expected.entry(*code).or_default() += 1);
         for n_codes in [150_007, u64::MAX] {
-            let mut tally = Tally::new(7, n_codes, 1_000_000).unwrap();
+            let mut tally = Tally::new(7, n_codes, n_codes < u64::MAX).unwrap();
             assert_eq!(tally.counters.is_empty(), n_codes == u64::MAX);
             codes.iter().for_each(|code| tally.add(*code, 1).unwrap());
             tally.finish().unwrap();
@@ -316,14 +285,14 @@ mod tests {
             tally.for_each(visit).unwrap();
             assert!(tally.iter().eq(met));
         }
-        let mut tally = Tally::new(7, 10, 1).unwrap();
+        let mut tally = Tally::new(7, 10, true).unwrap();
         assert!(tally.add(6, 1).is_err() && tally.add(17, 1).is_err() && tally.add(16, 1).is_ok());
     }
 
     /// A field of natural numbers may have the greatest there is.
     #[test]
     fn counters_may_end_with_the_last_code() {
-        let mut tally = Tally::new(u64::MAX - 3, 4, 10).unwrap();
+        let mut tally = Tally::new(u64::MAX - 3, 4, true).unwrap();
         tally.add(u64::MAX, 2).unwrap();
         tally.finish().unwrap();
         assert!(tally.iter().eq([(u64::MAX, 2)]));
@@ -341,13 +310,13 @@ mod tests {
         let budget = budget::Budget::new().memory_bytes(8 << 20);
         budget.run(|| {
             for _ in 0..10 {
-                let mut tally = Tally::new(0, 1 << 20, 1 << 20).unwrap();
+                let mut tally = Tally::new(0, 1 << 20, true).unwrap();
                 tally.add(3, 1).unwrap();
                 tally.finish().unwrap();
             }
-            assert!(Tally::new(0, 3 << 20, 1 << 20).is_err());
+            assert!(Tally::new(0, 3 << 20, true).is_err());
             // Two codes, met more often than there would be room for each time.
-            let mut tally = Tally::of(0, u64::MAX, false).unwrap();
+            let mut tally = Tally::new(0, u64::MAX, false).unwrap();
             for nth in 0..4 * PENDING_MAX as u64 {
                 tally.add((nth % 2) << 40, 1).unwrap();
             }

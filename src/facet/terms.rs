@@ -41,8 +41,8 @@ use crate::format::terms::PostingsAt;
 use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -138,13 +138,8 @@ impl Matching<'_> {
     }
 }
 
-/// A term to be counted before others; greater is better: the more frequent, then the smaller.
-#[derive(Debug, PartialEq, Eq)]
-struct Candidate {
-    frequency: u64,
-    term: Vec<u8>,
-    occurrences: Vec<Occurrence>,
-}
+/// Terms to be counted before others; greater ones are better: the more frequent, then the smaller.
+type Candidates = BTreeMap<(u64, Reverse<Vec<u8>>), Vec<Occurrence>>;
 
 impl<'c, 's> Counting<'c, 's> {
     fn add_segment(
@@ -217,61 +212,59 @@ impl<'c, 's> Counting<'c, 's> {
     /// sorted and the others in the order of the dictionary.
     fn count_most_frequent_first(&mut self, room: usize) -> Result<()> {
         let (candidates, are_all) = self.most_frequent(room)?;
-        for candidate in &candidates {
+        for ((frequency, Reverse(term)), occurrences) in candidates.iter().rev() {
             // What follows is in no more documents than this.
-            let most = candidate.frequency.min(self.left);
-            if most < self.top.least() {
+            if self.left.min(*frequency) < self.top.least() {
                 return Ok(());
             }
-            self.count_term(&candidate.term, &candidate.occurrences)?;
+            self.count_term(term, occurrences)?;
         }
-        match candidates.last() {
-            Some(last) if !are_all => self.count_in_order(Some(last)),
+        match candidates.first_key_value() {
+            Some(((frequency, Reverse(term)), _)) if !are_all => {
+                self.count_in_order(Some((*frequency, Reverse(term))))
+            }
             _ => Ok(()),
         }
     }
 
     /// The `room` most frequent terms, and whether there are no others.
-    fn most_frequent(&self, room: usize) -> Result<(Vec<Candidate>, bool)> {
-        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
-        let mut are_all = true;
+    fn most_frequent(&self, room: usize) -> Result<(Candidates, bool)> {
+        let (mut best, mut least, mut are_all) = (Candidates::new(), 0, true);
         let mut terms = self.terms()?;
         while let Some((term, occurrences)) = terms.next()? {
-            let frequency = frequency(occurrences);
-            if best.len() < room {
-                budget::hold(
-                    (size_of::<Candidate>() + term.len() + size_of_val(occurrences)) as u64,
-                )?;
-                let (term, occurrences) = (term.to_vec(), occurrences.to_vec());
-                best.push(Reverse(Candidate { frequency, term, occurrences }));
+            let (frequency, is_full) = (frequency(occurrences), best.len() == room);
+            are_all &= !is_full;
+            // Terms ascend, so that one of equal frequency is not better.
+            if is_full && frequency <= least {
                 continue;
             }
-            are_all = false;
-            // Terms ascend, so that one of equal frequency is not better.
-            if best.peek().is_some_and(|worst| worst.0.frequency < frequency)
-                && let Some(mut worst) = best.peek_mut()
-            {
-                let replaced = &mut worst.0;
-                replaced.frequency = frequency;
-                replaced.term.clear();
-                replaced.term.extend_from_slice(term);
-                replaced.occurrences.clear();
-                replaced.occurrences.extend_from_slice(occurrences);
+            if !is_full {
+                let beside =
+                    size_of::<(u64, Vec<u8>, Vec<Occurrence>)>() + size_of_val(occurrences);
+                budget::hold((beside + term.len()) as u64)?;
             }
+            let worst = if is_full { best.pop_first() } else { None };
+            // For its room.
+            let ((_, Reverse(mut kept)), mut kept_occurrences) = worst.unwrap_or_default();
+            kept.clear();
+            kept.extend_from_slice(term);
+            kept_occurrences.clear();
+            kept_occurrences.extend_from_slice(occurrences);
+            best.insert((frequency, Reverse(kept)), kept_occurrences);
+            least = best.first_key_value().map_or(0, |((least, _), _)| *least);
         }
-        let sorted = best.into_sorted_vec().into_iter().map(|Reverse(candidate)| candidate);
-        Ok((sorted.collect(), are_all))
+        Ok((best, are_all))
     }
 
     /// Counts every term that may enter in the order of the dictionary, but for `counted` and what
     /// is better than that.
-    fn count_in_order(&mut self, counted: Option<&Candidate>) -> Result<()> {
+    fn count_in_order(&mut self, counted: Option<(u64, Reverse<&[u8]>)>) -> Result<()> {
         let mut terms = self.terms()?;
         while let Some((term, occurrences)) = terms.next()? {
             if !self.top.admits(self.left, term) {
                 return Ok(());
             }
-            if counted.is_some_and(|last| last.compare(frequency(occurrences), term).is_le()) {
+            if counted.is_some_and(|last| last <= (frequency(occurrences), Reverse(term))) {
                 continue;
             }
             self.count_term(term, occurrences)?;
@@ -314,9 +307,7 @@ impl<'c, 's> Counting<'c, 's> {
                     }
                 },
             };
-            let found = part.matching.count(term, info.df.into(), found);
-            self.profile.counts.terms_intersected += 1;
-            count += self.take(*at, found);
+            count += self.take_tested(*at, term, info.df.into(), found);
         }
         if let Some(more) = self.count_long_lists(term, count)? {
             self.top.offer(count + more, term)?;
@@ -346,16 +337,19 @@ impl<'c, 's> Counting<'c, 's> {
         }
         let mut more = 0;
         for (at, list) in lists.drain(..) {
-            let matching = &self.parts[at].matching;
-            if let Some(windows) = matching.tested() {
+            if let Some(windows) = self.parts[at].matching.tested() {
                 let found = count_list(&list, windows, &mut self.profile.counts.bytes_read)?;
-                let found = matching.count(term, list.cardinality(), found);
-                self.profile.counts.terms_intersected += 1;
-                more += self.take(at, found);
+                more += self.take_tested(at, term, list.cardinality(), found);
             }
         }
         self.long_lists = lists;
         Ok(Some(more))
+    }
+
+    /// Notes that a term with so many documents is in so many of those that it was tested with; how many match.
+    fn take_tested(&mut self, at: usize, term: &[u8], frequency: u64, tested: u64) -> u64 {
+        self.profile.counts.terms_intersected += 1;
+        self.take(at, self.parts[at].matching.count(term, frequency, tested))
     }
 
     /// Notes that a term is in `count` matching documents of a part.
@@ -368,24 +362,6 @@ impl<'c, 's> Counting<'c, 's> {
             self.left -= taken;
         }
         count
-    }
-}
-
-impl Candidate {
-    fn compare(&self, frequency: u64, term: &[u8]) -> Ordering {
-        self.frequency.cmp(&frequency).then_with(|| term.cmp(&self.term))
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.compare(other.frequency, &other.term)
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 

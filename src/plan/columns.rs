@@ -14,7 +14,7 @@ use std::ops::Range;
 impl<'s> Plan<'s> {
     /// Compares the values of documents where that costs less than uniting lists: where other conditions leave few
     /// documents, or the terms of a range are about as many as documents.
-    pub(super) fn choose_columns(&mut self, for_people: bool) -> Result<()> {
+    pub(super) fn choose_columns(&mut self) -> Result<()> {
         if !(0..self.nodes.len() as u32).any(|at| self.is_of_values(NodeId(at))) {
             return Ok(());
         }
@@ -26,7 +26,7 @@ impl<'s> Plan<'s> {
         for at in (0..self.nodes.len()).rev() {
             let (mut left, is_asked) = wanted[at];
             let id = NodeId(at as u32);
-            if !is_asked && self.is_of_values(id) && self.goes_by_column(id, left, for_people)? {
+            if !is_asked && self.is_of_values(id) && self.goes_by_column(id, left)? {
                 continue;
             }
             match self.nodes[at].operator.clone() {
@@ -43,7 +43,7 @@ impl<'s> Plan<'s> {
                     conditions.sort_by(|a, b| a.0.total_cmp(&b.0));
                     for (order, input) in &conditions {
                         wanted[input.index()].1 = true;
-                        if !self.goes_by_column(*input, left, for_people)? {
+                        if !self.goes_by_column(*input, left)? {
                             left = left.min(*order);
                         }
                     }
@@ -72,7 +72,7 @@ impl<'s> Plan<'s> {
 
     /// Turns an operator into one that is asked of the column, where that costs less than uniting lists for so many documents, or
     /// somebody says so.
-    fn goes_by_column(&mut self, id: NodeId, documents: f64, for_people: bool) -> Result<bool> {
+    fn goes_by_column(&mut self, id: NodeId, documents: f64) -> Result<bool> {
         if self.forced == Some(Forced::UniteLists(id)) {
             return Ok(false);
         }
@@ -104,10 +104,7 @@ impl<'s> Plan<'s> {
         let n_documents = documents as u64;
         let is_better = cost_ns < united_ns || self.forced == Some(Forced::ByColumn(id));
         if !is_better {
-            if for_people {
-                let rule = Rule::UniteLists { documents: n_documents };
-                self.record(id, rule, united_ns, cost_ns);
-            }
+            self.record(id, Rule::UniteLists { documents: n_documents }, united_ns, cost_ns);
             return Ok(false);
         }
         let leaf = match (&operator, pattern) {
@@ -124,9 +121,7 @@ impl<'s> Plan<'s> {
         };
         let node = &mut self.nodes[id.index()];
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
-        if for_people {
-            self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);
-        }
+        self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);
         Ok(true)
     }
 

@@ -4,19 +4,12 @@
 use super::cost;
 use super::decision::{Decision, Rule};
 use super::leaf::Postings;
-use super::{Goal, LeafId, Node, NodeId, Operator, PhrasePlan, Plan, PlanOptions, SegmentPlan};
+use super::{Goal, LeafId, Node, NodeId, Operator, PhrasePlan, Plan, SegmentPlan};
 use std::ops::Range;
 
 impl Plan<'_> {
-    /// Puts down what was expected and decided, a third of the time of planning two words.
-    pub(super) fn decide_for_people(&mut self, options: &PlanOptions) {
-        self.add_up_told();
-        self.price_operators();
-        self.decide(options);
-    }
-
     /// What people are told of all segments together, where anything was looked at by window.
-    fn add_up_told(&mut self) {
+    pub(super) fn add_up_told(&mut self) {
         if self.segments.iter().all(|part| part.told.is_empty()) {
             return;
         }
@@ -29,7 +22,7 @@ impl Plan<'_> {
         }
     }
 
-    fn price_operators(&mut self) {
+    pub(super) fn price_operators(&mut self) {
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let windows = cost::windows(n_docs);
         for at in 0..self.nodes.len() {
@@ -60,19 +53,18 @@ impl Plan<'_> {
     }
 
     /// Records what was decided about each operator, and what the other way would have cost.
-    fn decide(&mut self, options: &PlanOptions) {
+    pub(super) fn decide(&mut self) {
         let root = self.root();
         let node = self.node(root);
         let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
         match self.goal {
-            Goal::Count if node.estimate.is_empty() || options.keeps_matches => {}
-            Goal::Count if node.estimate.known().is_some() => {
+            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
+            _ if self.keeps_matches => {}
+            Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
                 // Nothing runs, so nothing else is left to decide.
                 self.record(root, Rule::CountIsKnown, 0.0, reading);
             }
-            Goal::Count => {}
-            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
-            Goal::Page { limit, .. } if limit == 0 || options.keeps_matches => {}
+            Goal::Count | Goal::Page { limit: 0, .. } => {}
             Goal::Page { offset, limit, .. } => {
                 let documents = offset.saturating_add(limit);
                 if documents < node.estimate.documents && !self.takes_smallest(root) {
@@ -219,17 +211,8 @@ impl Plan<'_> {
 
     /// The leaf of an input that no document of any segment has.
     fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
-        match self.node(input).operator {
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf)
-                if self.node(input).estimate.is_empty() =>
-            {
-                Some(leaf)
-            }
-            _ => None,
-        }
+        let Node { operator, estimate, .. } = self.node(input);
+        operator.leaf().filter(|_| estimate.is_empty())
     }
 
     fn is_everything(&self, leaf: LeafId) -> bool {
@@ -240,7 +223,9 @@ impl Plan<'_> {
     }
 
     pub(super) fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
-        self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
+        if self.for_people {
+            self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
+        }
     }
 }
 

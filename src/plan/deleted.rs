@@ -3,7 +3,7 @@
 use super::decision::Rule;
 use super::forced::Forced;
 use super::leaf::{ColumnValues, Leaf};
-use super::{Goal, LeafId, LeafKey, Operator, Plan, PlanOptions, Total};
+use super::{Goal, LeafId, LeafKey, Operator, Plan, Total};
 use crate::error::Result;
 
 /// The documents of a range, of which all that is not deleted is wanted: those that the dictionary counts, less such deleted
@@ -20,8 +20,8 @@ pub(crate) struct LessDeleted<'s> {
 impl<'s> Plan<'s> {
     /// Where the whole query is a range of which the dictionary knows how many documents it has, looks up the values of the
     /// deleted ones, where that costs less than reading the others.
-    pub(super) fn choose_less_deleted(&mut self, options: &PlanOptions) -> Result<()> {
-        let counts = !options.keeps_matches
+    pub(super) fn choose_less_deleted(&mut self) -> Result<()> {
+        let counts = !self.keeps_matches
             && self.forced != Some(Forced::FindRange)
             && matches!(
                 self.goal,
@@ -59,7 +59,7 @@ impl<'s> Plan<'s> {
             part.less_deleted = values
                 .map(|values| Box::new(LessDeleted { documents: span.lower, values, deleted }));
         }
-        if is_taken && options.for_people {
+        if is_taken {
             let documents = n_looked_up as u64;
             self.record(root, Rule::LessDeleted { documents }, cost_ns, instead_ns);
         }

@@ -90,25 +90,25 @@ impl FacetPlan {
         let costs = FacetCosts::of(&self.costs, &self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
         // The first values are those that the dictionary begins or ends with, however frequent others are.
-        ways.extend(
-            (!by_value).then_some((FacetMethod::MostFrequentFirst, costs.most_frequent_first)),
-        );
+        if !by_value {
+            ways.push((FacetMethod::MostFrequentFirst, costs.most_frequent_first));
+        }
         // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
-        let is_affordable = |method, bytes: u64| {
-            bytes <= budget::left() / COLUMN_SHARE || self.wanted == Some(method)
-        };
-        let by_column = costs.column.filter(|_| {
-            let are_counted = matches <= f64::from(u32::MAX);
-            self.wanted == Some(FacetMethod::Column)
-                || are_counted && is_affordable(FacetMethod::Column, costs.column_bytes)
-        });
-        ways.extend(by_column.map(|cost| (FacetMethod::Column, cost)));
-        let taken_away = all_but.map(|deleted| deleted as f64).and_then(|deleted| {
-            let bytes = self.sizes.taken_away_bytes(deleted);
-            let ns = self.sizes.taken_away_ns(&self.costs, deleted)?;
-            is_affordable(FacetMethod::DocumentFrequency, bytes).then_some(ns)
-        });
-        ways.extend(taken_away.map(|ns| (FacetMethod::DocumentFrequency, costs.listing + ns)));
+        let is_wanted = |method| self.wanted == Some(method);
+        let fits = |bytes: u64| bytes <= budget::left() / COLUMN_SHARE;
+        let can_count = matches <= f64::from(u32::MAX) && fits(costs.column_bytes);
+        if let Some(ns) = costs.column
+            && (can_count || is_wanted(FacetMethod::Column))
+        {
+            ways.push((FacetMethod::Column, ns));
+        }
+        if let Some(deleted) = all_but.map(|deleted| deleted as f64)
+            && let Some(ns) = self.sizes.taken_away_ns(&self.costs, deleted)
+            && (fits(self.sizes.taken_away_bytes(deleted))
+                || is_wanted(FacetMethod::DocumentFrequency))
+        {
+            ways.push((FacetMethod::DocumentFrequency, costs.listing + ns));
+        }
         ways.sort_by(|a, b| a.1.total_cmp(&b.1));
         if all_but == Some(0) {
             // There is nothing that could cost less than to read what is to be shown.
@@ -142,11 +142,10 @@ impl FacetPlan {
         matches: f64,
     ) -> Result<Option<TermSample>> {
         let FacetPlan { sizes, values, .. } = self;
-        let by_value = values.order != FacetOrder::Count;
-        let costs = FacetCosts::of(&self.costs, sizes, values.limit, by_value, matches);
+        let column_ns = |n_codes| sizes.column_ns(&self.costs, n_codes, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
-            && !by_value
-            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
+            && values.order == FacetOrder::Count
+            && sizes.column_codes.is_some_and(|n| column_ns(n) > cost::SAMPLE_FROM_NS);
         if !is_worth_it {
             return Ok(None);
         }
@@ -187,21 +186,18 @@ impl FacetSizes {
         for part in segments {
             let reader = part.segment.field(field);
             sizes.n_segments += 1;
-            let n_terms = u64::from(reader.terms()?.n_terms());
-            sizes.n_terms += n_terms;
-            sizes.term_bytes += reader.terms()?.bytes().keys;
-            let (n_walked, n_wanted) = match filter {
-                None => (n_terms, n_terms),
-                Some(filter) => {
-                    let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
-                    match filter.has_patterns() {
-                        true => (n_walked, cost::meant_by_pattern(n_walked)),
-                        false => (n_walked, n_walked),
-                    }
-                }
+            let terms = reader.terms()?;
+            sizes.n_terms += u64::from(terms.n_terms());
+            sizes.term_bytes += terms.bytes().keys;
+            let n_walked = match filter {
+                Some(filter) => filter.ordinals(&terms)?.len() as u64,
+                None => terms.n_terms().into(),
             };
             sizes.n_walked += n_walked;
-            sizes.n_wanted += n_wanted;
+            sizes.n_wanted += match filter.is_some_and(TermFilter::has_patterns) {
+                true => cost::meant_by_pattern(n_walked),
+                false => n_walked,
+            };
             sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
             sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
             if let Some(column) = reader.column()? {

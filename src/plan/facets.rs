@@ -121,10 +121,11 @@ impl FacetNode {
             }),
         };
         let within = wanted.within.iter().map(|inner| FacetNode::new(inner, segments, costs));
-        let hits = (hits > 0).then_some(FacetOperator::TopHits(hits));
-        let hits =
-            hits.map(|operator| Ok(FacetNode { operator, field, details: None, within: vec![] }));
-        let within = within.chain(hits).collect::<Result<_>>()?;
+        let mut within = within.collect::<Result<Vec<_>>>()?;
+        if hits > 0 {
+            let operator = FacetOperator::TopHits(hits);
+            within.push(FacetNode { operator, field, details: None, within: vec![] });
+        }
         Ok(FacetNode { operator, field, details: None, within })
     }
 

@@ -109,12 +109,9 @@ impl Plan<'_> {
             Rule::Kernel { chosen } => match &self.node(id).operator {
                 // Of two lists that are counted without deleted documents more than two containers meet at once.
                 Operator::Intersect { all, none }
-                    if counts && all.len() == 2 && !none.is_empty() =>
+                    if all.len() > 2 || all.len() == 2 && (!counts || none.is_empty()) =>
                 {
-                    None
-                }
-                Operator::Intersect { all, .. } => {
-                    (all.len() > 1).then(|| Forced::Kernel(id, chosen.alternative()))
+                    Some(Forced::Kernel(id, chosen.alternative()))
                 }
                 _ => None,
             },

@@ -26,7 +26,7 @@ const TERMS_KEPT: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct TermPool(Pool<Box<Kept>>);
 
-/// The terms that a search has looked up.
+/// The terms that a search has looked up. The default is for one that asks for no term twice: nothing is kept.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
     kept: RefCell<Option<Box<Kept>>>,
@@ -60,21 +60,16 @@ enum Known {
 }
 
 impl LookUps {
-    /// For a search that asks for no term twice: nothing is kept.
-    pub(crate) fn passing() -> Self {
-        LookUps::default()
-    }
-
     /// For a search that may need a term again.
     pub(crate) fn keeping(pool: &Arc<TermPool>) -> Self {
-        let look_ups = LookUps::passing();
+        let look_ups = LookUps::default();
         look_ups.begin_to_keep(pool);
         look_ups
     }
 
     /// For a search for what a query matches and nothing else.
     pub(crate) fn of(normal: &Normal) -> Self {
-        let look_ups = LookUps::passing();
+        let look_ups = LookUps::default();
         if !normal.has_each_term_once() {
             look_ups.kept.replace(Some(Box::default()));
         }
@@ -199,19 +194,15 @@ impl Drop for LookUps {
         if kept.terms.len() > TERMS_KEPT {
             return;
         }
-        kept.clear();
+        kept.terms.clear();
+        kept.bytes.clear();
+        kept.places.clear();
+        kept.n_segments = 0;
         pool.0.give(kept);
     }
 }
 
 impl Kept {
-    fn clear(&mut self) {
-        self.terms.clear();
-        self.bytes.clear();
-        self.places.clear();
-        self.n_segments = 0;
-    }
-
     fn place_of_segment(&mut self, id: SegmentId) -> usize {
         let at = self.n_segments;
         if let Some(at) = self.segments[..at].iter().position(|(of, _)| *of == id) {

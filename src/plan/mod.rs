@@ -81,9 +81,8 @@ pub(crate) const WINDOW: u32 = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) goal: Goal,
+    /// Everything that matches is kept for these: then it is found even where its number is known.
     pub(crate) facets: Vec<FacetWanted>,
-    /// Whether everything that matches is kept, for facets of any kind: then it is found even where its number is known.
-    pub(crate) keeps_matches: bool,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) for_people: bool,
     /// What is to be done otherwise than the plan would have it.
@@ -123,9 +122,11 @@ pub(crate) enum Total {
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
-    pub(crate) page: Option<(PagePlan, PageDetails)>,
+    pub(crate) page: Option<Box<(PagePlan, PageDetails)>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
+    /// Whether decisions are recorded.
+    for_people: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
     pub(crate) nodes: Vec<Node>,
     /// The inputs of all operators; each operator names ranges of this.
@@ -402,7 +403,8 @@ impl<'s> Plan<'s> {
         Plan {
             goal: options.goal,
             page: None,
-            keeps_matches: options.keeps_matches,
+            keeps_matches: !options.facets.is_empty(),
+            for_people: options.for_people,
             nodes: scratch.nodes,
             inputs: scratch.inputs,
             leaves: scratch.leaves,

@@ -56,21 +56,9 @@ pub(crate) struct OrderCosts {
 /// Costs of a list that is read in its order, of a document in it, and the most that all may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListCosts {
-    list: f32,
-    doc: f32,
-    most: f32,
-}
-
-impl ListCosts {
-    /// A list of so many documents.
-    pub(crate) fn list_ns(&self, df: u32) -> f32 {
-        self.list + self.doc * df as f32
-    }
-
-    /// Whether so much is more than heads of blocks take.
-    pub(crate) fn is_too_much(&self, spent_ns: f32) -> bool {
-        spent_ns > self.most
-    }
+    pub(crate) list: f32,
+    pub(crate) doc: f32,
+    pub(crate) most: f32,
 }
 
 impl OrderedSegment {

@@ -138,9 +138,11 @@ impl PagePlan {
     /// Whether everything that matches has to be found to make the page.
     pub(crate) fn needs_matches(&self) -> bool {
         match self.operator {
+            PageOperator::TopK(TopKStrategy::BlockMax) => self.wanted.has_facets,
+            PageOperator::TopK(TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase) => false,
+            PageOperator::TopK(TopKStrategy::Exhaustive) => true,
             PageOperator::DocOrder { .. } => false,
             PageOperator::Sort | PageOperator::Collapse => true,
-            PageOperator::TopK(strategy) => strategy.needs_matches(self.wanted.has_facets),
         }
     }
 
@@ -151,8 +153,7 @@ impl PagePlan {
             PageOperator::DocOrder { .. } if count_only => Goal::Count,
             PageOperator::DocOrder { .. } => Goal::Page { offset, limit, total },
             _ if self.needs_matches() => Goal::MATCHES,
-            PageOperator::TopK(_) => self.goal_of_count(),
-            PageOperator::Sort | PageOperator::Collapse => Goal::MATCHES,
+            _ => self.goal_of_count(),
         }
     }
 
@@ -168,20 +169,15 @@ impl PagePlan {
 
     /// The score that all hits have, where nothing is scored and any is wanted.
     pub(crate) fn score(&self) -> Option<f32> {
-        match self.operator {
-            PageOperator::DocOrder { score } => score,
-            PageOperator::TopK(_) | PageOperator::Sort | PageOperator::Collapse => None,
-        }
+        let PageOperator::DocOrder { score } = self.operator else { return None };
+        score
     }
 }
 
 impl CountStrategy {
     /// Operator that people see where counting is work of its own; elsewhere the one that makes the page counts.
     pub(crate) fn operator(self) -> Option<&'static str> {
-        match self {
-            CountStrategy::AfterPage => Some("Count"),
-            CountStrategy::Unasked | CountStrategy::WithPage => None,
-        }
+        (self == CountStrategy::AfterPage).then_some("Count")
     }
 
     fn choose(page: PageOperator, total: Total, has_facets: bool) -> Self {
@@ -219,15 +215,6 @@ impl TopKStrategy {
                 TopKStrategy::PhraseBlockMax
             }
             Shape::Phrase => TopKStrategy::Phrase,
-        }
-    }
-
-    /// Whether everything that matches has to be found beside the best.
-    pub(crate) fn needs_matches(self, has_facets: bool) -> bool {
-        match self {
-            TopKStrategy::BlockMax => has_facets,
-            TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => false,
-            TopKStrategy::Exhaustive => true,
         }
     }
 

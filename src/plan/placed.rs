@@ -4,11 +4,11 @@
 //! all, let alone side by side. Which documents have them is counted window by window (`sample`); of these
 //! some are looked at, in groups of neighbours that are spread evenly: 0.1 µs each and a few µs to begin with.
 
-use super::estimate::Span;
+use super::estimate::{EstimateSource, Span};
 use super::window::GROUP;
 use super::{NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::phrase::{AHEAD, PhraseReader};
+use crate::phrase::PhraseReader;
 
 /// Words that are placed in documents, over all segments: two words in half as many documents.
 const WORDS_MAX: f64 = 128.0;
@@ -25,26 +25,20 @@ pub(super) struct Phrases {
     pub(super) base: NodeId,
     /// Operators and places in [`Plan::phrases`].
     each: Vec<(NodeId, usize)>,
-    windows: Vec<Picked>,
+    pub(super) windows: Vec<Picked>,
 }
 
 /// Documents with the words, in one window.
-struct Picked {
-    key: u32,
-    n: u32,
+pub(super) struct Picked {
+    pub(super) key: u32,
+    pub(super) n: u32,
     /// Some of them, or all.
-    lows: Vec<u16>,
+    pub(super) lows: Vec<u16>,
 }
 
-/// What looking at some documents says of a phrase.
-pub(super) struct Placed {
-    pub(super) node: NodeId,
-    /// Documents that were looked at, of those with the words.
-    pub(super) documents: u32,
-    pub(super) of: u32,
-    /// By window, in the order in which they were added.
-    pub(super) spans: Vec<Span>,
-}
+/// What is known of phrases by looking at some documents: where that comes from, nowhere if none have the words; and of each by
+/// window.
+type Placed = (Option<EstimateSource>, Vec<(NodeId, Vec<Span>)>);
 
 impl Phrases {
     /// All phrases of a plan that have terms as words.
@@ -66,16 +60,6 @@ impl Phrases {
         all
     }
 
-    /// Adds a window in which `n` documents have the words, some of which are `lows`.
-    pub(super) fn add(&mut self, key: u32, n: u32, lows: Vec<u16>) {
-        self.windows.push(Picked { key, n, lows });
-    }
-
-    /// How many windows were added.
-    pub(super) fn n_windows(&self) -> usize {
-        self.windows.len()
-    }
-
     /// Places the words of all phrases in some documents: in a segment that has such a `share` of the work that all phrases
     /// are worth.
     pub(super) fn place(
@@ -83,7 +67,7 @@ impl Phrases {
         plan: &Plan<'_>,
         part: &SegmentPlan<'_>,
         share: f64,
-    ) -> Result<Vec<Placed>> {
+    ) -> Result<Placed> {
         let n_words: usize = self.each.iter().map(|(_, nth)| plan.phrases[*nth].spec.len()).sum();
         let most = (WORDS_MAX * share / n_words.max(2) as f64).ceil() as u32;
         let of: u32 = self.windows.iter().map(|window| window.n).fold(0, u32::saturating_add);
@@ -103,6 +87,7 @@ impl Phrases {
         }
         let looked_at: Vec<u32> = self.windows.iter().map(|it| it.lows.len() as u32).collect();
         let documents = looked_at.iter().sum();
+        let source = (of > 0).then_some(EstimateSource::Placed { documents, of });
         let mut all = vec![];
         for (node, nth) in self.each {
             let phrase = &plan.phrases[nth];
@@ -114,31 +99,14 @@ impl Phrases {
                 None => self.windows.iter_mut().for_each(|window| window.lows.clear()),
                 Some(mut words) => {
                     for Picked { key, lows, .. } in &mut self.windows {
-                        retain(&mut words, *key, lows)?;
+                        words.retain(*key, lows)?;
                     }
                 }
             }
-            let spans = spans(&self.windows, &looked_at);
-            all.push(Placed { node, documents, of, spans });
+            all.push((node, spans(&self.windows, &looked_at)));
         }
-        Ok(all)
+        Ok((source, all))
     }
-}
-
-/// Keeps the documents that have the phrase.
-fn retain(words: &mut PhraseReader<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
-    words.gather(key, lows)?;
-    (0..lows.len().min(AHEAD)).for_each(|nth| words.prefetch(nth));
-    let (n, mut has_phrase) = (lows.len(), vec![]);
-    for nth in 0..n {
-        if nth + AHEAD < n {
-            words.prefetch(nth + AHEAD);
-        }
-        has_phrase.push(words.count(nth, 1)? > 0);
-    }
-    let mut has_phrase = has_phrase.into_iter();
-    lows.retain(|_| has_phrase.next().unwrap_or(false));
-    Ok(())
 }
 
 /// What follows from the documents that are left of those that were looked at, by window.

@@ -20,7 +20,7 @@
 //! Nothing that runs depends on a sample.
 
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
-use super::placed::{PLACED_MAX, Phrases};
+use super::placed::{PLACED_MAX, Phrases, Picked};
 use super::window::WindowSets;
 use super::{Operator, Plan, SegmentPlan};
 use crate::error::Result;
@@ -94,52 +94,41 @@ impl<'s> Plan<'s> {
         let mut sets = WindowSets::open(self, part)?;
         let mut phrases = Phrases::of(self);
         let mut cursors = vec![0; self.leaves.len()];
-        let mut counted = vec![true; n_nodes];
+        let (n_counted, of) = (chosen.len() as u32, open.len() as u32);
+        let windows = EstimateSource::Windows { counted: n_counted, of };
+        let mut sources = vec![Some(windows); n_nodes];
         // By window and operator.
         let (mut expected, mut found) = (vec![], vec![]);
         for window in &chosen {
             let OpenWindow { key, .. } = *window;
             let w = part.window_len(key);
             let row = expected.len();
-            for node in &self.nodes {
-                let span = self.combine(&node.operator, &expected[row..], w, |leaf| {
-                    let cursor = &mut cursors[leaf.index()];
-                    part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
-                });
-                expected.push(span);
-            }
+            self.add_window(part, key, &mut cursors, &mut expected);
             sets.look_at(key, &expected[row..])?;
             found.extend_from_slice(&sets.spans);
-            for (at, counted) in counted.iter_mut().enumerate() {
-                *counted &= sets.is_counted(at);
+            for (at, source) in sources.iter_mut().enumerate() {
+                *source = source.filter(|_| sets.is_counted(at));
             }
-            for phrases in &mut phrases {
-                if let Some((n, lows)) = sets.some(phrases.base, w, PLACED_MAX)? {
-                    phrases.add(key, n, lows);
-                }
+            for Phrases { base, windows, .. } in &mut phrases {
+                let some = sets.some(*base, w, PLACED_MAX)?;
+                windows.extend(some.map(|(n, lows)| Picked { key, n, lows }));
             }
         }
-        let (counted_windows, of) = (chosen.len() as u32, open.len() as u32);
-        let windows = EstimateSource::Windows { counted: counted_windows, of };
-        let mut sources: Vec<Option<EstimateSource>> =
-            counted.iter().map(|counted| counted.then_some(windows)).collect();
         let of_each = share / phrases.len().max(1) as f64;
         let mut is_placed = vec![false; n_nodes];
         let guessed = if phrases.is_empty() { vec![] } else { found.clone() };
         for phrases in phrases {
-            if phrases.n_windows() < chosen.len() {
+            if phrases.windows.len() < chosen.len() {
                 continue;
             }
-            for placed in phrases.place(self, part, of_each)? {
-                let at = placed.node.index();
-                for (nth, span) in placed.spans.iter().enumerate() {
+            let (source, each) = phrases.place(self, part, of_each)?;
+            for (node, spans) in each {
+                let at = node.index();
+                for (nth, span) in spans.iter().enumerate() {
                     found[nth * n_nodes + at] = *span;
                 }
                 is_placed[at] = true;
-                sources[at] = Some(match placed.of {
-                    0 => windows,
-                    of => EstimateSource::Placed { documents: placed.documents, of },
-                });
+                sources[at] = source.or(Some(windows));
             }
         }
         if is_placed.contains(&true) {

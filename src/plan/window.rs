@@ -39,13 +39,12 @@ struct Memory {
 
 struct Set<'s> {
     documents: Documents<'s>,
-    span: Span,
     /// Memory, kept from window to window.
     made: Option<ContainerBuf>,
 }
 
 enum Documents<'s> {
-    /// Not known; the span is all there is to say.
+    /// Not known; its span is all there is to say.
     Unknown,
     Everything,
     /// A container where it lies.
@@ -99,7 +98,7 @@ impl<'p, 's> WindowSets<'p, 's> {
                 _ => {}
             }
         }
-        let none = || Set { documents: Documents::Unknown, span: Span::NOTHING, made: None };
+        let none = || Set { documents: Documents::Unknown, made: None };
         let sets = plan.nodes.iter().map(|_| none()).collect();
         let memory = Memory::default();
         Ok(WindowSets { plan, part, few, sets, spans: vec![], is_read, memory })
@@ -108,44 +107,32 @@ impl<'p, 's> WindowSets<'p, 's> {
     /// Looks at window `key`, of which the headers say `expected` by operator.
     pub(super) fn look_at(&mut self, key: u32, expected: &[Span]) -> Result<()> {
         let w = self.part.window_len(key);
-        let plan = self.plan;
-        self.spans.clear();
+        let (plan, part, spans) = (self.plan, self.part, &mut self.spans);
+        spans.clear();
         for (at, node) in plan.nodes.iter().enumerate() {
             let (before, rest) = self.sets.split_at_mut(at);
             let Some(set) = rest.first_mut() else { break };
-            set.span = expected[at];
-            set.documents = match &node.operator {
-                Operator::All => Documents::Everything,
-                Operator::Nothing { .. } => Documents::Few(vec![]),
-                Operator::TermScan(leaf)
-                | Operator::Exists(leaf)
-                | Operator::Deleted(leaf)
-                | Operator::Expand(leaf)
-                | Operator::ColumnScan(leaf) => listed(self.part, &self.few, *leaf, key)?,
-                _ => {
-                    let mut operation = Operation {
-                        part: self.part,
-                        before,
-                        w,
-                        is_read: self.is_read[at],
-                        memory: &mut self.memory,
-                    };
-                    match &node.operator {
-                        Operator::Intersect { all, none } => {
-                            let (all, none) = (plan.inputs(all), plan.inputs(none));
-                            operation.intersect(all, none, set)?
-                        }
-                        Operator::Union { any } => operation.unite(plan.inputs(any), set)?,
-                        operator => {
-                            // As the planner does it, from what is counted below.
-                            let leaf = |_| Span::NOTHING;
-                            set.span = plan.combine(operator, &self.spans, w, leaf);
-                            Documents::Unknown
-                        }
-                    }
-                }
+            let inputs = |range: &Range<u32>| {
+                let ids = plan.inputs(range).iter().map(|id| id.index());
+                ids.map(|id| before[id].input(part, spans[id])).collect::<Result<Vec<_>>>()
             };
-            self.spans.push(set.span);
+            let mut operation =
+                Operation { w, is_read: self.is_read[at], set, memory: &mut self.memory };
+            let (documents, span) = match &node.operator {
+                Operator::All => (Documents::Everything, expected[at]),
+                Operator::Nothing { .. } => (Documents::Few(vec![]), expected[at]),
+                Operator::Intersect { all, none } => {
+                    operation.intersect(inputs(all)?, inputs(none)?)
+                }
+                Operator::Union { any } => operation.unite(inputs(any)?),
+                other => match other.leaf() {
+                    Some(leaf) => (listed(part, &self.few, leaf, key)?, expected[at]),
+                    // As the planner does it, from what is counted below.
+                    None => (Documents::Unknown, plan.combine(other, spans, w, |_| Span::NOTHING)),
+                },
+            };
+            set.documents = documents;
+            spans.push(span);
         }
         Ok(())
     }
@@ -164,12 +151,12 @@ impl<'p, 's> WindowSets<'p, 's> {
         w: u32,
         most: usize,
     ) -> Result<Option<(u32, Vec<u16>)>> {
-        let set = &self.sets[node.index()];
-        let (container, n) = match set.input(self.part)? {
+        let (set, span) = (&self.sets[node.index()], self.spans[node.index()]);
+        let (container, n) = match set.input(self.part, span)? {
             Input::Known(known) => known,
             Input::Unknown(_) => return Ok(None),
             Input::Everything => {
-                let n = set.span.upper;
+                let n = span.upper;
                 let some = (most as u32).min(n);
                 return Ok(Some((n, (0..some).map(|nth| (nth * n / some) as u16).collect())));
             }
@@ -227,57 +214,38 @@ fn listed<'s>(
 }
 
 impl<'s> Set<'s> {
-    fn input<'a>(&'a self, part: &'a SegmentPlan<'s>) -> Result<Input<'a>> {
+    fn input<'a>(&'a self, part: &'a SegmentPlan<'s>, span: Span) -> Result<Input<'a>> {
         Ok(match &self.documents {
-            Documents::Unknown | Documents::Counted => Input::Unknown(self.span),
+            Documents::Unknown | Documents::Counted => Input::Unknown(span),
             Documents::Everything => Input::Everything,
             Documents::Listed { leaf, nth, payload } => match &part.leaves[leaf.index()].postings {
                 Postings::Long(list) => {
                     let cardinality = list.container_cardinality(*nth);
                     Input::Known((list.container(*nth, payload)?, cardinality))
                 }
-                _ => Input::Unknown(self.span),
+                _ => Input::Unknown(span),
             },
             Documents::Few(lows) => Input::Known((Container::Array(lows), lows.len() as u32)),
             Documents::Made => match &self.made {
                 Some(made) => Input::Known((made.as_container(), made.cardinality())),
-                None => Input::Unknown(self.span),
+                None => Input::Unknown(span),
             },
         })
-    }
-
-    /// Says that so many documents were found.
-    fn counted(&mut self, n: u32, w: u32) -> Documents<'s> {
-        // A container may lie about documents behind the segment's end.
-        self.span = Span::exact(n.min(w));
-        Documents::Counted
     }
 }
 
 /// One operator in one window.
 struct Operation<'a, 's> {
-    part: &'a SegmentPlan<'s>,
-    before: &'a [Set<'s>],
     w: u32,
     is_read: bool,
+    set: &'a mut Set<'s>,
     memory: &'a mut Memory,
 }
 
-impl<'a, 's> Operation<'a, 's> {
-    fn inputs(&self, ids: &[NodeId]) -> Result<Vec<Input<'a>>> {
-        ids.iter().map(|id| self.before[id.index()].input(self.part)).collect()
-    }
-
-    fn intersect(
-        &mut self,
-        all: &[NodeId],
-        none: &[NodeId],
-        set: &mut Set<'s>,
-    ) -> Result<Documents<'s>> {
-        let (all, none) = (self.inputs(all)?, self.inputs(none)?);
+impl<'s> Operation<'_, 's> {
+    fn intersect(&mut self, all: Vec<Input<'_>>, none: Vec<Input<'_>>) -> (Documents<'s>, Span) {
         if none.iter().any(|input| matches!(input, Input::Everything)) {
-            set.span = Span::NOTHING;
-            return Ok(Documents::Few(vec![]));
+            return (Documents::Few(vec![]), Span::NOTHING);
         }
         let (mut wanted, mut open) = split(all);
         let (excluded, open_excluded) = split(none);
@@ -293,7 +261,7 @@ impl<'a, 's> Operation<'a, 's> {
                 }
             }
         } else {
-            let made = set.made.get_or_insert_default();
+            let made = self.set.made.get_or_insert_default();
             match wanted[..] {
                 [] => made.set_range(0..=(self.w.max(1) - 1) as u16),
                 [(only, _)] => made.set(only),
@@ -313,31 +281,31 @@ impl<'a, 's> Operation<'a, 's> {
             }
             made.cardinality()
         };
+        // A container may lie about documents behind the segment's end.
+        let counted = Span::exact(n.min(self.w));
         if is_certain || n == 0 {
             let is_everything = wanted.is_empty() && excluded.is_empty();
-            let counted = set.counted(n, self.w);
-            return Ok(match self.is_read {
+            let documents = match self.is_read {
                 _ if n == 0 => Documents::Few(vec![]),
                 true if is_everything => Documents::Everything,
                 true => Documents::Made,
-                false => counted,
-            });
+                false => Documents::Counted,
+            };
+            return (documents, counted);
         }
-        open.push(Span::exact(n.min(self.w)));
-        set.span = Span::intersect(open.into_iter(), open_excluded.into_iter(), self.w);
-        Ok(Documents::Unknown)
+        open.push(counted);
+        let span = Span::intersect(open.into_iter(), open_excluded.into_iter(), self.w);
+        (Documents::Unknown, span)
     }
 
-    fn unite(&mut self, any: &[NodeId], set: &mut Set<'s>) -> Result<Documents<'s>> {
-        let any = self.inputs(any)?;
+    fn unite(&mut self, any: Vec<Input<'_>>) -> (Documents<'s>, Span) {
         if any.iter().any(|input| matches!(input, Input::Everything)) {
-            set.span = Span::exact(self.w);
-            return Ok(Documents::Everything);
+            return (Documents::Everything, Span::exact(self.w));
         }
         let (known, mut open) = split(any);
         let n = match &known[..] {
             _ if self.is_read && open.is_empty() => {
-                let made = set.made.get_or_insert_default();
+                let made = self.set.made.get_or_insert_default();
                 bitmap::or_all(&known, made);
                 made.cardinality()
             }
@@ -346,13 +314,12 @@ impl<'a, 's> Operation<'a, 's> {
             [(a, n_a), (b, n_b)] => bitmap::or_count(*a, *n_a, *b, *n_b),
             _ => bitmap::or_count_all(&known, self.memory.scratch.get_or_insert_default()),
         };
+        let counted = Span::exact(n.min(self.w));
         if open.is_empty() {
-            let counted = set.counted(n, self.w);
-            return Ok(if self.is_read { Documents::Made } else { counted });
+            return (if self.is_read { Documents::Made } else { Documents::Counted }, counted);
         }
-        open.push(Span::exact(n.min(self.w)));
-        set.span = Span::unite(open.into_iter(), self.w);
-        Ok(Documents::Unknown)
+        open.push(counted);
+        (Documents::Unknown, Span::unite(open.into_iter(), self.w))
     }
 }
 

@@ -85,7 +85,7 @@ impl Search<'_> {
     pub(super) fn fetched(&self, doc: DocId, fields: Option<&[String]>) -> Result<Fields> {
         let mut stored = match fields {
             Some([]) => Fields::new(),
-            _ => self.searcher.document(doc)?,
+            _ => self.searcher.stored(doc)?,
         };
         if let Some(fields) = fields {
             stored.retain(|name, _| fields.iter().any(|field| field == name));
@@ -280,9 +280,8 @@ impl Search<'_> {
         {
             facet.method = Some(method);
         }
-        let keeps_matches = !self.request.facets.is_empty();
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
-        Ok(PlanOptions { goal, facets, keeps_matches, for_people, forced, estimate_from })
+        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from })
     }
 }
 

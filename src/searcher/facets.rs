@@ -11,7 +11,7 @@ use super::within::{BestHits, Looking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::FacetRun;
-use crate::facet::{self, ColumnCounts, FieldMatches, RangeCounts, SpreadWanted, Steps};
+use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
 use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
 use crate::request::{AddressRanges, BEHIND, Facet, FacetRange, FacetWhat, Ranges, Suitable};
 use crate::schema::{Field, FieldKind};
@@ -246,7 +246,7 @@ fn of_ranges(
     field: &Field,
     shown: &[FacetRange],
     of_ranges: Buckets,
-    RangeCounts { counts, other, missing, profile }: RangeCounts,
+    MetCounts { counts, other, missing, profile }: MetCounts<u64>,
 ) -> Counted {
     let ranges = shown.iter().cloned().zip(counts).collect();
     Counted::ranges(field, ranges, of_ranges, (other, missing), profile)

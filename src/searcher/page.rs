@@ -7,7 +7,7 @@ use crate::plan::{
     StatisticsOf, TopKDetails,
 };
 use crate::ranking::prepared::Ranked;
-use crate::request::{Order, Statistics};
+use crate::request::{IdfScope, Order};
 use crate::sort::SortKey;
 
 impl Search<'_> {
@@ -50,9 +50,9 @@ impl Search<'_> {
                     functions: ranked.functions().iter().map(ToString::to_string).collect(),
                     patterns: ranked.patterns().map(ToString::to_string).collect(),
                     statistics: match request.statistics {
-                        Statistics::Snapshot => StatisticsOf::Snapshot,
-                        Statistics::Segment => StatisticsOf::Segment,
-                        Statistics::Collection(_) => StatisticsOf::Collection,
+                        IdfScope::Snapshot => StatisticsOf::Snapshot,
+                        IdfScope::Segment => StatisticsOf::Segment,
+                        IdfScope::Collection(_) => StatisticsOf::Collection,
                     },
                     segments_with_masks: ranked.segments_with_masks(),
                     n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
@@ -68,7 +68,7 @@ impl Search<'_> {
                     written: keys(),
                     field: first.and_then(SortKey::field).map(str::to_owned),
                     what: first.map_or("", SortKey::what).to_owned(),
-                    has_bounds: order.has_bounds(),
+                    has_bounds: order.first_field().is_some(),
                     is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
                     costs: wanted.expected(plan)?,

@@ -30,9 +30,7 @@ impl Search<'_> {
             _ => self.request.offset.saturating_add(self.request.limit).min(self.searcher.n_docs()),
         };
         let mut first = First::new(order, wanted, after, self.searcher.costs());
-        if self.forced == Some(Forced::WithoutStreams) {
-            first.read_no_lists();
-        }
+        first.reads_lists = self.forced != Some(Forced::WithoutStreams);
         Ok(first)
     }
 
@@ -70,7 +68,7 @@ impl Search<'_> {
             .unwrap_or(usize::MAX);
         let page = sorted.get(start..end.min(sorted.len())).unwrap_or_default();
         found.n_hits = page.len() as u64;
-        page.iter().try_for_each(|place| hit(place.doc, place.score(), order.values(place)))?;
+        page.iter().try_for_each(|place| hit(place.doc, place.score, order.values(place)))?;
         Ok(found)
     }
 }

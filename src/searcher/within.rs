@@ -225,7 +225,7 @@ impl<'s> BestHits<'s> {
                 let mut places = first.into_sorted().into_iter();
                 while let Some(place) = places.next().filter(|_| go_on) {
                     let sort = order.values(&place);
-                    go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score()) })?;
+                    go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score) })?;
                 }
                 done?;
             }

@@ -5,10 +5,10 @@
 //! two others.
 
 use super::key::Direction;
-use super::order::{OrderKey, SortField, SortOrder};
+use super::order::{SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::SegmentRanks;
-use super::streaming::{FirstLists, StreamCounts, Streamed, Wanted};
+use super::streaming::{FirstLists, StreamCounts, Streamed};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::execution::{
@@ -42,18 +42,18 @@ pub(crate) struct SortProfile {
 pub(crate) struct First<'o> {
     pub(super) order: &'o SortOrder,
     costs: &'o CostModel,
-    n: usize,
+    pub(super) n: usize,
     /// Whether rank and number tell of two documents which comes first.
-    is_told_by_first: bool,
+    pub(super) is_told_by_first: bool,
     /// The last of them on top.
     kept: BinaryHeap<Place>,
     /// What all must come behind, on a later page.
     pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
-    within: Vec<Expansion>,
+    pub(super) within: Vec<Expansion>,
     pub(crate) profile: SortProfile,
-    /// Whether lists in the order of the first key may be read.
-    reads_lists: bool,
+    /// Whether lists in the order of the first key may be read; without them columns alone are looked at.
+    pub(crate) reads_lists: bool,
     numbers: NumbersAt,
     /// The document that is looked at.
     pub(super) candidate: Place,
@@ -97,14 +97,9 @@ impl<'o> First<'o> {
         }
     }
 
-    /// From now on looks at columns alone.
-    pub(crate) fn read_no_lists(&mut self) {
-        self.reads_lists = false;
-    }
-
     /// Learns what the plan that finds the matches says of the first key's field.
     pub(crate) fn keep_to(&mut self, plan: &Plan<'_>) {
-        if let Some(OrderKey::Field(field)) = self.order.keys().first() {
+        if let Some(field) = self.order.first_field() {
             self.within = plan.required_ranges(field.field).cloned().collect();
         }
     }
@@ -117,22 +112,10 @@ impl<'o> First<'o> {
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
             let n_matches = segment.told(plan.root()).documents as f64;
-            let lists = match self.wanted_lists() {
-                Some(wanted) => wanted.lists(segment)?,
-                None => None,
-            };
+            let lists = self.lists(segment)?;
             let ordered = self.ordered(segment, n_matches, lists.as_ref());
             Ok(sum.and(ordered.costs(self.costs)))
         })
-    }
-
-    /// Reader of lists in the order of the first key, where it is a field and these may be read.
-    fn wanted_lists(&self) -> Option<Wanted<'_>> {
-        let Some(OrderKey::Field(field)) = self.order.keys().first() else { return None };
-        let (after, within, by_number) =
-            (self.after.as_ref(), &self.within[..], self.is_told_by_first);
-        let wanted = Wanted { field: *field, n: self.n, after, within, by_number };
-        self.reads_lists.then_some(wanted)
     }
 
     /// Facts of a segment in which so many match.
@@ -148,8 +131,8 @@ impl<'o> First<'o> {
             n_matches,
             n_wanted: self.n as f64,
             is_in_order: self.order.n_in_index_order(segment.segment.schema()) > 0,
-            has_bounds: self.order.has_bounds(),
-            lists: lists.map(FirstLists::size),
+            has_bounds: self.order.first_field().is_some(),
+            lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
     }
 
@@ -170,9 +153,9 @@ impl<'o> First<'o> {
         }
         let mut by_best = vec![];
         for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
-            let range = match self.order.keys().first() {
+            let range = match self.order.first_field() {
                 // Numbers of terms say nothing beside those of another segment.
-                Some(OrderKey::Field(field)) if !field.has_ordinals => {
+                Some(field) if !field.has_ordinals => {
                     let column = segment.segment.field(field.field).column()?;
                     column.map(|column| {
                         field.bounds(column.range(), column.n_with() < column.n_docs())
@@ -210,9 +193,8 @@ impl<'o> First<'o> {
 
     /// Gives what is kept the ranks that its terms have in `segment`.
     fn go_over_to(&mut self, segment: SegmentReader<'_>) -> Result<()> {
-        // In the order in which the heap has what is kept.
-        let (mut by_key, mut held) = (vec![], Held::default());
-        for (key, field) in self.order.with_ordinals() {
+        let (order, mut held) = (self.order, Held::default());
+        for (key, field) in order.with_ordinals() {
             let places = self.kept.iter().chain(&self.after);
             let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
             let mut ranks: BTreeMap<&[u8], u128> = BTreeMap::new();
@@ -232,61 +214,50 @@ impl<'o> First<'o> {
                 };
             }
             let rank = |place: &Place| ranks.get(place.terms.get(key)?.as_deref()?).copied();
-            let of_kept: Vec<_> = self.kept.iter().map(rank).collect();
-            held.more(size_of_val(&of_kept[..]) as u64)?;
-            by_key.push((key, of_kept, self.after.as_ref().and_then(rank)));
-        }
-        let mut places = std::mem::take(&mut self.kept).into_vec();
-        for (key, of_kept, of_after) in by_key {
-            let ranks = of_kept.into_iter().chain([of_after]);
+            // In the order in which the heap has what is kept.
+            let ranks: Vec<_> = self.kept.iter().chain(&self.after).map(rank).collect();
+            held.more(size_of_val(&ranks[..]) as u64)?;
+            let mut places = std::mem::take(&mut self.kept).into_vec();
             for (place, rank) in places.iter_mut().chain(&mut self.after).zip(ranks) {
                 if let (Some(rank), Some(slot)) = (rank, place.rank_mut(key)) {
                     *slot = rank;
                 }
             }
+            // They stand to each other as before.
+            self.kept = places.into();
         }
-        // They stand to each other as before.
-        self.kept = places.into();
         Ok(())
     }
 
     /// Reads the terms of what is kept of `segment`, while its numbers of terms mean something; of a search that is stopped,
     /// too. What cannot be read is not kept.
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
-        let (order, mut term, mut done) = (self.order, vec![], Ok(()));
-        let mut read = |place: &Place| {
-            let mut terms = Vec::with_capacity(order.keys().len());
-            for (key, (rank, _)) in order.keys().iter().zip(place.ranks()) {
-                terms.push(match key {
-                    OrderKey::Field(field) if field.has_ordinals => match field.ordinal(rank) {
-                        Some(ordinal) => {
-                            let dictionary = segment.field(field.field).terms()?;
-                            dictionary.term(TermOrdinal(ordinal), &mut term)?;
-                            Some(term.as_slice().into())
-                        }
-                        None => None,
-                    },
-                    _ => None,
-                });
+        let (order, mut term) = (self.order, vec![]);
+        let mut read = |place: &mut Place| -> Result<()> {
+            let mut terms = vec![None; order.keys().len()];
+            for (key, field) in order.with_ordinals() {
+                let rank = place.rank_mut(key).copied();
+                if let Some(ordinal) = rank.and_then(|rank| field.ordinal(rank)) {
+                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
+                    terms[key] = Some(term.as_slice().into());
+                }
             }
-            Ok(terms)
+            place.terms = terms;
+            Ok(())
         };
         let mut places = std::mem::take(&mut self.kept).into_vec();
         if is_stopped {
             places.sort_unstable();
             places.truncate(AFTER_STOP);
         }
-        for place in places.iter_mut().filter(|place| place.terms.is_empty()) {
-            done = read(place).map(|terms| place.terms = terms).and_then(|()| match is_stopped {
-                true => Ok(()),
-                false => {
-                    budget::hold(place.term_bytes()).and_then(|()| budget::work(ns::TERM_RANK))
-                }
-            });
-            if done.is_err() {
-                break;
+        let done = places.iter_mut().filter(|place| place.terms.is_empty()).try_for_each(|place| {
+            read(place)?;
+            if !is_stopped {
+                budget::hold(place.term_bytes())?;
+                budget::work(ns::TERM_RANK)?;
             }
-        }
+            Ok(())
+        });
         places.retain(|place| !place.terms.is_empty());
         self.kept = places.into();
         done
@@ -330,18 +301,18 @@ impl<'s> InSegment<'_, '_, 's> {
         if n_in_order > 0 {
             return self.look_at_in_order(n_in_order, matches);
         }
-        if let Some(OrderKey::Field(field)) = self.first.order.keys().first()
+        if let Some(field) = self.first.order.first_field()
             && let Some(column) = self.segment.segment.field(field.field).column()?
         {
             let left = budget::left();
             let streamed = self.streamed(matches)?;
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
-                None => self.look_at_blocks(*field, column, matches),
+                None => self.look_at_blocks(field, column, matches),
                 Some(Streamed { documents, first, stopped }) => {
                     let done = match stopped {
                         Some(error) => Err(error),
-                        None => self.look_at_blocks(*field, column, &documents),
+                        None => self.look_at_blocks(field, column, &documents),
                     };
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
@@ -368,18 +339,14 @@ impl<'s> InSegment<'_, '_, 's> {
 
     /// Documents that have the first of all among them, by lists in their order, where these cost less than bounds of blocks.
     fn streamed(&mut self, matches: &MatchSet) -> Result<Option<Streamed>> {
-        let Some(wanted) = self.first.wanted_lists() else { return Ok(None) };
-        let Some(lists) = wanted.lists(self.segment)? else { return Ok(None) };
+        let Some(lists) = self.first.lists(self.segment)? else { return Ok(None) };
         let n_matches = matches.len(self.segment.n_docs) as f64;
         let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
         if !ordered.costs(self.first.costs).reads_lists {
             return Ok(None);
         }
-        let (costs, mut profile) =
-            (ordered.list_costs(self.first.costs), self.first.profile.streamed);
-        let streamed = wanted.candidates(lists, (self.segment, matches), costs, &mut profile);
-        self.first.profile.streamed = profile;
-        streamed
+        let costs = ordered.list_costs(self.first.costs);
+        self.first.candidates(lists, (self.segment, matches), costs)
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
@@ -402,7 +369,7 @@ impl<'s> InSegment<'_, '_, 's> {
     fn look_at_document(&mut self, doc: u32) -> Result<()> {
         budget::work(ns::KEY_COMPARED)?;
         let rank = self.ranks.first(doc)?;
-        if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
+        self.take_if_wanted(doc, rank)
     }
 
     /// Whether a document with this rank by the first key may be one of the first.
@@ -478,27 +445,25 @@ impl<'s> InSegment<'_, '_, 's> {
         self.first.profile.column.blocks += few.n_blocks;
         self.first.profile.column.documents += few.n_docs;
         for (doc, code) in few.docs_and_codes() {
-            let rank = field.rank(Some(code));
-            if self.is_wanted(rank, doc) {
-                self.take(doc, rank)?;
-            }
+            self.take_if_wanted(doc, field.rank(Some(code)))?;
         }
         budget::work(ns::VALUE_OF_FEW * few.n_docs)
     }
 
     fn look_at_block(&mut self, field: SortField, block: &Block<'_>, part: Part<'_>) -> Result<()> {
+        let n_read = u64::from(part.places.len());
+        let mut done = Ok(());
         if let Some(numbers) = block.one_each().filter(OneEach::are_plain) {
-            return self.look_at_numbers(field, &numbers, part);
+            done = self.look_at_numbers(field, &numbers, part);
+        } else {
+            part.places.for_each(|place| {
+                let (rank, doc) =
+                    (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
+                if self.is_wanted(rank, doc) && done.is_ok() {
+                    done = self.take(doc, rank);
+                }
+            });
         }
-        let (mut n_read, mut done) = (0, Ok(()));
-        part.places.for_each(|place| {
-            n_read += 1;
-            let (rank, doc) =
-                (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
-            if self.is_wanted(rank, doc) && done.is_ok() {
-                done = self.take(doc, rank);
-            }
-        });
         self.first.profile.column.documents += n_read;
         budget::work(ns::DOC_RANKED * n_read)?;
         done
@@ -538,11 +503,13 @@ impl<'s> InSegment<'_, '_, 's> {
                 wanted = admitted(self.first);
             }
         }
-        let n_read = places.len() as u64;
         self.first.numbers = room;
-        self.first.profile.column.documents += n_read;
-        budget::work(ns::DOC_RANKED * n_read)?;
         done
+    }
+
+    #[inline]
+    fn take_if_wanted(&mut self, doc: u32, rank: u128) -> Result<()> {
+        if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
     }
 
     /// Takes a document if it is one of the first so far.

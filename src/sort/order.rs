@@ -128,9 +128,12 @@ impl SortOrder {
         self.0.iter().any(|key| matches!(key, OrderKey::Text(..)))
     }
 
-    /// Whether the first key has bounds for the documents of a block.
-    pub(crate) fn has_bounds(&self) -> bool {
-        matches!(self.0.first(), Some(OrderKey::Field(_)))
+    /// The first key, where it is a field in the order of its codes: of these blocks have bounds.
+    pub(crate) fn first_field(&self) -> Option<SortField> {
+        match self.0.first() {
+            Some(OrderKey::Field(field)) => Some(*field),
+            _ => None,
+        }
     }
 
     /// Where a document with these values stands, as [`values`](Self::values) gives them: by keywords not yet, as that is another
@@ -217,8 +220,6 @@ impl OrderKey {
                 let key = order.key(&term());
                 return Ok((key.rank(field.direction), None, Some(Rc::new(key))));
             }
-            // A date as it is written is the first moment that the text can mean.
-            (OrderKey::Field(field), _) => Some(number(field.kind)?),
             (OrderKey::Score(_), _) => {
                 let score = value::f64_of_code(number(FieldKind::F64)?) as f32;
                 Some(code_of_score(score).ok_or_else(|| value::NotTaken {
@@ -226,14 +227,13 @@ impl OrderKey {
                     found: format!("'{value}'"),
                 })?)
             }
-            (OrderKey::Random(_), _) => Some(number(FieldKind::U64)?),
-            (OrderKey::Function(..), _) => Some(number(FieldKind::F64)?),
+            // A date as it is written is the first moment that the text can mean.
+            (key, _) => Some(number(key.kind())?),
         };
         Ok((self.direction().rank(code), None, None))
     }
 
     /// What its values are.
-    #[cfg(feature = "arrow")]
     pub(crate) fn kind(&self) -> FieldKind {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => field.kind,
@@ -244,11 +244,9 @@ impl OrderKey {
 
     fn value(&self, code: u64) -> Value {
         match self {
-            OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),
             // With the digits that it is written with, which lead back to it.
             OrderKey::Score(_) => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
-            OrderKey::Random(_) => Value::U64(code),
-            OrderKey::Function(..) => Value::F64(value::f64_of_code(code)),
+            key => value::value(key.kind(), code),
         }
     }
 }

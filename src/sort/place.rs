@@ -19,14 +19,14 @@ pub(crate) struct Place {
     pub(super) terms: Vec<Option<Box<[u8]>>>,
     /// By key what is compared where ranks are the same, where any key is by texts.
     pub(super) ties: Vec<Tie>,
-    /// The bits of its score, where it was scored.
-    pub(super) score_bits: Option<u32>,
+    /// Where it was scored.
+    pub(crate) score: Option<f32>,
 }
 
 impl Place {
     /// Of a document whose ranks are to come.
     pub(super) fn new(doc: DocId) -> Self {
-        Place { first: 0, rest: vec![], doc, terms: vec![], ties: vec![], score_bits: None }
+        Place { first: 0, rest: vec![], doc, terms: vec![], ties: vec![], score: None }
     }
 
     /// By key the rank, and the term that it stands for.
@@ -37,10 +37,6 @@ impl Place {
         };
         let ranks = [self.first].into_iter().chain(self.rest.iter().copied());
         ranks.enumerate().map(move |(nth, rank)| (rank, term(nth)))
-    }
-
-    pub(crate) fn score(&self) -> Option<f32> {
-        self.score_bits.map(f32::from_bits)
     }
 
     pub(super) fn rank_mut(&mut self, key: usize) -> Option<&mut u128> {

@@ -3,7 +3,7 @@
 use super::key::Direction;
 use super::order::{OrderKey, Shuffle, SortField, SortOrder, code_of_score};
 use super::place::Place;
-use super::text::{TextKeys, TextOrder, Tie};
+use super::text::{TextKeys, Tie};
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::column::AtHand;
@@ -28,7 +28,7 @@ pub(super) struct SegmentRanks<'s> {
 #[derive(Debug)]
 enum KeyReader<'s> {
     Field(SortField, AtHand<'s, Section<'s>>),
-    Text(Arc<TextOrder>, Box<TextKeys<'s>>, Direction),
+    Text(Box<TextKeys<'s>>),
     Score(Direction),
     /// By the key of the index, where that has a column.
     Random(Shuffle, Option<AtHand<'s, Section<'s>>>),
@@ -62,8 +62,9 @@ impl<'s> SegmentRanks<'s> {
                 OrderKey::Text(field, order) => {
                     let reader = segment.field(field.field);
                     let Some(column) = reader.column()? else { continue };
-                    let keys = TextKeys::new(*field, AtHand::of(column), reader.terms()?)?;
-                    KeyReader::Text(Arc::clone(order), Box::new(keys), field.direction)
+                    let (order, column) = (Arc::clone(order), AtHand::of(column));
+                    let keys = TextKeys::new(*field, order, column, reader.terms()?)?;
+                    KeyReader::Text(Box::new(keys))
                 }
                 OrderKey::Score(direction) => KeyReader::Score(*direction),
                 OrderKey::Function(function, direction) => {
@@ -99,16 +100,14 @@ impl<'s> SegmentRanks<'s> {
         for key in self.keys.iter_mut().skip(1) {
             place.rest.push(key.rank(doc, self.base, &mut self.scores)?);
         }
-        place.score_bits = self.scores.bits(doc);
+        place.score = self.scores.known(doc);
         if !self.has_texts {
             return Ok(());
         }
         place.ties.clear();
         for key in &mut self.keys {
             place.ties.push(match key {
-                KeyReader::Text(order, keys, direction) => {
-                    Tie::new(keys.of(doc, order)?, *direction)
-                }
+                KeyReader::Text(keys) => Tie::new(keys.of(doc)?, keys.field.direction),
                 _ => Tie::new(None, Direction::default()),
             });
         }
@@ -123,9 +122,9 @@ impl KeyReader<'_> {
                 let (block, place) = column.block_of(doc)?;
                 field.rank(field.code_of(block, place))
             }
-            KeyReader::Text(order, keys, direction) => match keys.of(doc, order)? {
-                Some(key) => key.rank(*direction),
-                None => direction.rank(None),
+            KeyReader::Text(keys) => match keys.of(doc)? {
+                Some(key) => key.rank(keys.field.direction),
+                None => keys.field.direction.rank(None),
             },
             KeyReader::Score(direction) => direction.rank(code_of_score(scores.of(doc)?)),
             KeyReader::Function(function, columns, direction) => {
@@ -150,7 +149,7 @@ impl KeyReader<'_> {
 
 impl Scores<'_> {
     fn of(&mut self, doc: u32) -> Result<f32> {
-        if let Some((_, score)) = self.last.filter(|(last, _)| *last == doc) {
+        if let Some(score) = self.known(doc) {
             return Ok(score);
         }
         budget::work(ns::DOC_SCORED)?;
@@ -164,7 +163,7 @@ impl Scores<'_> {
     }
 
     /// Of a document that was scored just now.
-    fn bits(&self, doc: u32) -> Option<u32> {
-        self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score.to_bits())
+    fn known(&self, doc: u32) -> Option<f32> {
+        self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score)
     }
 }

@@ -7,18 +7,15 @@
 //! Cost: some 10 to 40 ns for each document in these lists, which are about as many as are wanted times all documents over those
 //! that match. Memory: 4 bytes a candidate.
 
-use super::first::AFTER_STOP;
+use super::first::{AFTER_STOP, First};
 use super::order::SortField;
 use super::place::Place;
 use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, MatchWindows};
-use crate::expansion::Expansion;
-use crate::format::terms::{TermInfo, TermInfos, TermStream};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::plan::order::ListCosts;
-use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::sums::sums;
 use crate::value::term_of_code;
@@ -44,34 +41,6 @@ sums! {
     StreamCounts: segments, given_up, terms, documents, candidates;
 }
 
-/// What is wanted of a segment.
-pub(super) struct Wanted<'w> {
-    pub(super) field: SortField,
-    /// How many documents.
-    pub(super) n: usize,
-    /// What they must come behind.
-    pub(super) after: Option<&'w Place>,
-    /// Ranges of which all that match have a value.
-    pub(super) within: &'w [Expansion],
-    /// Whether of two documents with the same value the one with the smaller number comes first.
-    pub(super) by_number: bool,
-}
-
-/// Lists in the order of their terms, or in the opposite one.
-enum Lists<'s> {
-    Ascending(TermInfos<'s, Section<'s>>),
-    Descending(TermStream<'s, Section<'s>>),
-}
-
-impl Lists<'_> {
-    fn next(&mut self) -> Result<Option<TermInfo>> {
-        Ok(match self {
-            Lists::Ascending(infos) => infos.next()?,
-            Lists::Descending(terms) => terms.next_back()?.map(|(_, _, info)| info),
-        })
-    }
-}
-
 /// Documents that have the first of all that match among them.
 pub(super) struct Streamed {
     pub(super) documents: MatchSet,
@@ -83,26 +52,23 @@ pub(super) struct Streamed {
 
 /// Lists of a dictionary that have the first of what matches.
 pub(super) struct FirstLists {
-    ordinals: Range<u32>,
+    field: SortField,
+    pub(super) ordinals: Range<u32>,
     /// Documents in them.
-    n_docs: u64,
+    pub(super) n_docs: u64,
     /// Term and document that all must come behind.
     after: Option<(Vec<u8>, DocId)>,
     /// Whether documents without a value may match.
     has_missing: bool,
 }
 
-impl FirstLists {
-    /// How many lists there are, and documents in them.
-    pub(super) fn size(&self) -> (u32, u64) {
-        (self.ordinals.len() as u32, self.n_docs)
-    }
-}
-
-impl Wanted<'_> {
-    /// Lists with the first of what matches; `None` where they cannot be read, or what has no value comes before.
+impl First<'_> {
+    /// Lists with the first of what matches, where the first key is a field; `None` where they cannot or may not be read, or what
+    /// has no value comes before.
     pub(super) fn lists(&self, segment: &SegmentPlan<'_>) -> Result<Option<FirstLists>> {
-        let reader = segment.segment.field(self.field.field);
+        let first_field = self.order.first_field().filter(|_| self.reads_lists);
+        let Some(field) = first_field else { return Ok(None) };
+        let reader = segment.segment.field(field.field);
         let Some(column) = reader.column()? else { return Ok(None) };
         // One with several values would be in several lists.
         if column.n_values() != u64::from(column.n_with()) {
@@ -111,65 +77,67 @@ impl Wanted<'_> {
         let has_missing = column.n_with() < column.n_docs();
         // Those without a value match as well.
         let has_missing = has_missing && self.within.is_empty();
-        let after = match self.after {
-            None if has_missing && self.field.direction.missing_first => return Ok(None),
+        let after = match &self.after {
+            None if has_missing && field.direction.missing_first => return Ok(None),
             None => None,
-            Some(after) => match self.term_of(after) {
+            Some(after) => match term_of(field, after) {
                 Some(term) => Some((term, after.doc)),
                 None => return Ok(None),
             },
         };
-        let ordinals = self.ordinals(reader, after.as_ref())?;
+        let ordinals = self.ordinals(field, reader, after.as_ref())?;
         let n_docs = match reader.documents_between(ordinals.clone())? {
             Some(n_with) => u64::from(n_with),
             None => column.n_values(),
         };
-        Ok(Some(FirstLists { ordinals, n_docs, after, has_missing }))
+        Ok(Some(FirstLists { field, ordinals, n_docs, after, has_missing }))
     }
 
     /// Documents that have the first of all that match among them; `None` where the lists do not, before they cost too much.
     pub(super) fn candidates(
-        &self,
+        &mut self,
         lists: FirstLists,
         (segment, matches): (&SegmentPlan<'_>, &MatchSet),
         costs: ListCosts,
-        profile: &mut StreamCounts,
     ) -> Result<Option<Streamed>> {
-        let has_missing = lists.has_missing;
-        let found = self.read(lists, (segment, matches), costs, profile)?;
-        // Where there are too few, those without a value come next.
-        let found = found
-            .filter(|found| found.n_counted >= self.n || !has_missing || found.stopped.is_some());
-        profile.segments += u64::from(found.is_some());
-        profile.given_up += u64::from(found.is_none());
-        found.map(|found| found.into_streamed(segment.n_docs)).transpose()
-    }
-
-    /// The term that a place of another page has; `None` where it has no value.
-    fn term_of(&self, after: &Place) -> Option<Vec<u8>> {
-        match self.field.has_ordinals {
-            true => after.terms.first()?.as_deref().map(<[u8]>::to_vec),
-            false => {
-                let code = self.field.direction.code(after.first)?;
-                Some(term_of_code(code).to_vec())
+        let (has_missing, mut found) = (lists.has_missing, Candidates::default());
+        let is_affordable = match self.read_lists(lists, (segment, matches), costs, &mut found) {
+            // What was found until then is shown.
+            Err(error) if budget::is_stop(&error) => {
+                found.stopped = Some(error);
+                true
             }
+            done => done?,
+        };
+        // Where there are too few, those without a value come next.
+        let is_enough = found.n_counted >= self.n || !has_missing || found.stopped.is_some();
+        if !is_affordable || !is_enough {
+            self.profile.streamed.given_up += 1;
+            return Ok(None);
         }
+        self.profile.streamed.segments += 1;
+        let first = found.docs.iter().take(AFTER_STOP).copied().collect();
+        found.docs.sort_unstable();
+        let documents = MatchWindows::of_documents(segment.n_docs, &found.docs)?;
+        let documents = MatchSet::Some(documents);
+        Ok(Some(Streamed { documents, first, stopped: found.stopped }))
     }
 
     /// The terms that documents which are wanted may have.
     fn ordinals(
         &self,
+        field: SortField,
         reader: FieldReader<'_>,
         after: Option<&(Vec<u8>, DocId)>,
     ) -> Result<Range<u32>> {
         let dictionary = reader.terms()?;
         let from = after.map_or(Bound::Unbounded, |(term, _)| Bound::Included(&term[..]));
-        let terms = match self.field.direction.descending {
+        let terms = match field.direction.descending {
             false => dictionary.range(from, Bound::Unbounded)?,
             true => dictionary.range(Bound::Unbounded, from)?,
         };
         let mut ordinals = terms.ordinals();
-        for range in self.within {
+        for range in &self.within {
             if let Some(range) = range.ordinals(&dictionary)? {
                 ordinals = ordinals.start.max(range.start)..ordinals.end.min(range.end);
             }
@@ -177,21 +145,22 @@ impl Wanted<'_> {
         Ok(ordinals.start..ordinals.end.max(ordinals.start))
     }
 
-    /// Matches of the first of these lists, until there are as many as wanted; `None` where that costs too much.
-    fn read(
-        &self,
-        FirstLists { ordinals, after, .. }: FirstLists,
+    /// Adds the matches of the first of these lists to `found`, until there are as many as wanted; whether that is not too much.
+    fn read_lists(
+        &mut self,
+        FirstLists { field, ordinals, after, .. }: FirstLists,
         (segment, matches): (&SegmentPlan<'_>, &MatchSet),
         costs: ListCosts,
-        profile: &mut StreamCounts,
-    ) -> Result<Option<Candidates>> {
-        let reader = segment.segment.field(self.field.field);
+        found: &mut Candidates,
+    ) -> Result<bool> {
+        let (reader, profile) = (segment.segment.field(field.field), &mut self.profile.streamed);
+        let (n_wanted, by_number) = (self.n, self.is_told_by_first);
         let dictionary = reader.terms()?;
         // The list of what all must come behind has documents that come before, where it is the first.
         let mut of_after = match &after {
             Some((term, doc)) => {
                 let first = dictionary.rank(term)?;
-                let is_first = match self.field.direction.descending {
+                let is_first = match field.direction.descending {
                     false => ordinals.start == first,
                     true => ordinals.end == first.saturating_add(1),
                 };
@@ -199,54 +168,54 @@ impl Wanted<'_> {
             }
             None => None,
         };
-        let mut lists = match self.field.direction.descending {
-            false => Lists::Ascending(dictionary.infos(ordinals)),
-            true => Lists::Descending(dictionary.terms(ordinals)),
-        };
-        let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0.0);
-        let mut read = || -> Result<bool> {
-            while found.n_counted < self.n {
-                let Some(info) = lists.next()? else { break };
-                spent_ns += costs.list_ns(info.df);
-                profile.terms += 1;
-                profile.documents += u64::from(info.df);
-                if costs.is_too_much(spent_ns) {
-                    return Ok(false);
-                }
-                budget::work(ns::LIST_STREAMED + ns::DOC_OF_SHORT_LIST * u64::from(info.df))?;
-                docs.clear();
-                reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
-                let (behind, before) = (of_after.take(), found.docs.len());
-                for doc in &docs {
-                    let id = DocId(segment.base + u64::from(*doc));
-                    let is_behind = behind.is_none_or(|after| self.by_number && id > after);
-                    let is_match = match matches {
-                        MatchSet::Everything => true,
-                        MatchSet::Some(windows) => windows.contains(*doc),
-                    };
-                    if !is_match || self.by_number && !is_behind {
-                        continue;
-                    }
-                    found.docs.push(*doc);
-                    found.n_counted += usize::from(is_behind);
-                    if self.by_number && found.n_counted == self.n {
-                        break;
-                    }
-                }
-                let n_added = (found.docs.len() - before) as u64;
-                profile.candidates += n_added;
-                found.held.more(n_added * size_of::<u32>() as u64)?;
+        let mut infos = dictionary.infos(ordinals.clone());
+        let mut backwards = field.direction.descending.then(|| dictionary.terms(ordinals));
+        let (mut docs, mut spent_ns) = (vec![], 0.0);
+        while found.n_counted < n_wanted {
+            let next = match &mut backwards {
+                Some(terms) => terms.next_back()?.map(|(_, _, info)| info),
+                None => infos.next()?,
+            };
+            let Some(info) = next else { break };
+            spent_ns += costs.list + costs.doc * info.df as f32;
+            profile.terms += 1;
+            profile.documents += u64::from(info.df);
+            if spent_ns > costs.most {
+                return Ok(false);
             }
-            Ok(true)
-        };
-        match read() {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            // What was found until then is shown.
-            Err(error) if budget::is_stop(&error) => found.stopped = Some(error),
-            Err(error) => return Err(error),
+            budget::work(ns::LIST_STREAMED + ns::DOC_OF_SHORT_LIST * u64::from(info.df))?;
+            docs.clear();
+            reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
+            let (behind, before) = (of_after.take(), found.docs.len());
+            for doc in &docs {
+                let id = DocId(segment.base + u64::from(*doc));
+                let is_behind = behind.is_none_or(|after| by_number && id > after);
+                let is_match = match matches {
+                    MatchSet::Everything => true,
+                    MatchSet::Some(windows) => windows.contains(*doc),
+                };
+                if !is_match || by_number && !is_behind {
+                    continue;
+                }
+                found.docs.push(*doc);
+                found.n_counted += usize::from(is_behind);
+                if by_number && found.n_counted == n_wanted {
+                    break;
+                }
+            }
+            let n_added = (found.docs.len() - before) as u64;
+            profile.candidates += n_added;
+            found.held.more(n_added * size_of::<u32>() as u64)?;
         }
-        Ok(Some(found))
+        Ok(true)
+    }
+}
+
+/// The term that a place of another page has; `None` where it has no value.
+fn term_of(field: SortField, after: &Place) -> Option<Vec<u8>> {
+    match field.has_ordinals {
+        true => after.terms.first()?.as_deref().map(<[u8]>::to_vec),
+        false => Some(term_of_code(field.direction.code(after.first)?).to_vec()),
     }
 }
 
@@ -259,13 +228,4 @@ struct Candidates {
     /// Why there are no more.
     stopped: Option<Error>,
     held: Held,
-}
-
-impl Candidates {
-    fn into_streamed(mut self, n_docs: u32) -> Result<Streamed> {
-        let first = self.docs.iter().take(AFTER_STOP).copied().collect();
-        self.docs.sort_unstable();
-        let documents = MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)?;
-        Ok(Streamed { documents, first, stopped: self.stopped })
-    }
 }

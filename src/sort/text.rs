@@ -16,6 +16,7 @@ use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
@@ -192,7 +193,8 @@ impl Tie {
 /// The keys of a segment's documents.
 #[derive(Debug)]
 pub(super) struct TextKeys<'s> {
-    field: SortField,
+    pub(super) field: SortField,
+    order: Arc<TextOrder>,
     column: AtHand<'s, Section<'s>>,
     dictionary: TermDictionary<Section<'s>>,
     /// By the lowest bits of its number a term that was met.
@@ -206,6 +208,7 @@ pub(super) struct TextKeys<'s> {
 impl<'s> TextKeys<'s> {
     pub(super) fn new(
         field: SortField,
+        order: Arc<TextOrder>,
         column: AtHand<'s, Section<'s>>,
         dictionary: TermDictionary<Section<'s>>,
     ) -> Result<Self> {
@@ -213,11 +216,11 @@ impl<'s> TextKeys<'s> {
         held.more((AT_HAND * size_of::<Option<(u32, Rc<TextKey>)>>()) as u64)?;
         let at_hand = vec![None; AT_HAND];
         let (ordinals, term) = (vec![], vec![]);
-        Ok(TextKeys { field, column, dictionary, at_hand, held, ordinals, term })
+        Ok(TextKeys { field, order, column, dictionary, at_hand, held, ordinals, term })
     }
 
     /// What a document is compared by; `None` where it has no value. Of several that counts which is least or greatest by its key.
-    pub(super) fn of(&mut self, doc: u32, order: &TextOrder) -> Result<Option<Rc<TextKey>>> {
+    pub(super) fn of(&mut self, doc: u32) -> Result<Option<Rc<TextKey>>> {
         let (block, place) = self.column.block_of(doc)?;
         let mut best: Option<Rc<TextKey>> = None;
         let mut ordinals = std::mem::take(&mut self.ordinals);
@@ -225,7 +228,7 @@ impl<'s> TextKeys<'s> {
         ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
         budget::work(ns::TEXT_COMPARED * ordinals.len() as u64)?;
         for ordinal in &ordinals {
-            let key = self.of_term(*ordinal, order)?;
+            let key = self.of_term(*ordinal)?;
             let is_better = |best: &Rc<TextKey>| match self.field.direction.descending {
                 true => key.key > best.key,
                 false => key.key < best.key,
@@ -238,7 +241,7 @@ impl<'s> TextKeys<'s> {
         Ok(best)
     }
 
-    fn of_term(&mut self, ordinal: u32, order: &TextOrder) -> Result<Rc<TextKey>> {
+    fn of_term(&mut self, ordinal: u32) -> Result<Rc<TextKey>> {
         let slot = ordinal as usize % AT_HAND;
         if let Some(Some((own, key))) = self.at_hand.get(slot)
             && *own == ordinal
@@ -247,7 +250,7 @@ impl<'s> TextKeys<'s> {
         }
         budget::work(ns::TEXT_KEY)?;
         self.dictionary.term(TermOrdinal(ordinal), &mut self.term)?;
-        let key = Rc::new(order.key(&self.term));
+        let key = Rc::new(self.order.key(&self.term));
         self.held.more(key.n_bytes())?;
         if let Some(slot) = self.at_hand.get_mut(slot)
             && let Some((_, before)) = slot.replace((ordinal, Rc::clone(&key)))

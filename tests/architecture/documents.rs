@@ -59,7 +59,13 @@ fn figures_of_the_readme_are_those_of_the_benchmarks() {
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut n = 0;
-    for document in ["README.md", "src/docs/benchmarks.md", "src/docs/how-it-works.md"] {
+    let documents = [
+        "README.md",
+        "src/docs/benchmarks.md",
+        "src/docs/changelog.md",
+        "src/docs/how-it-works.md",
+    ];
+    for document in documents {
         let text = read(document);
         let folder = root().join(document).parent().expect("a file is in a folder").to_owned();
         for link in text.split("](").skip(1) {
@@ -162,7 +168,12 @@ const OPENINGS: [&str; 8] = ["The same", "Those", "So many", "Such", "What", "Ho
 
 #[test]
 fn sentences_of_the_guide_begin_with_a_noun_or_a_verb() {
-    let paths = guide_and(["README.md", "src/docs/benchmarks.md", "src/docs/how-it-works.md"]);
+    let paths = guide_and([
+        "README.md",
+        "src/docs/benchmarks.md",
+        "src/docs/changelog.md",
+        "src/docs/how-it-works.md",
+    ]);
     let mut n = 0;
     for path in paths {
         let text = read(&path);

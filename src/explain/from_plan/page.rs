@@ -79,7 +79,7 @@ fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
 impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
-        let page = self.plan.page.as_ref();
+        let page = self.plan.page.as_deref();
         match page.map_or(&PageDetails::DocOrder, |(_, details)| details) {
             PageDetails::DocOrder => self.in_doc_order(root),
             PageDetails::TopK(details) => self.top_k(self.counted(root, details), details),
@@ -89,7 +89,7 @@ impl Explaining<'_, '_> {
     }
 
     fn plan_of_page(&self) -> Option<&PagePlan> {
-        self.plan.page.as_ref().map(|(page, _)| page)
+        self.plan.page.as_deref().map(|(page, _)| page)
     }
 
     /// The first documents in their order; nothing above what matches where only its number is wanted.

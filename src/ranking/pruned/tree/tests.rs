@@ -142,7 +142,7 @@ impl<'c> Naive<'c> {
         let parameters: Vec<_> = FIELDS.map(|field| (field, parameters)).to_vec();
         let (snapshot, parameters) = (&self.corpus.snapshot, &parameters[..]);
         let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
-        let sources = Sources { statistics: &statistics, look_ups: &LookUps::passing() };
+        let sources = Sources { statistics: &statistics, look_ups: &LookUps::default() };
         let memory = RankedScratch::default();
         let ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
         let ranked = ranked.with_sets(|normal| Ok(self.set(normal))).unwrap();
