@@ -443,11 +443,9 @@ impl<'s> Plan<'s> {
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
-            let mut left = self.sample_work_left;
-            if let Some(sampled) = self.sample(part, &open, &sums, share, &mut left)? {
+            if let Some(sampled) = self.sample(part, &open, &sums, share)? {
                 part.told = sampled;
             }
-            self.sample_work_left = left;
         }
         clock.and_then(|clock| clock.switch(Phase::Estimate));
         Ok(())

@@ -278,12 +278,6 @@ impl<'o> First<'o> {
         })
     }
 
-    /// The rank that all must have at the least by the first key.
-    #[inline]
-    fn least(&self) -> u128 {
-        self.after.as_ref().map_or(0, |after| after.first)
-    }
-
     /// Whether none can be with a rank between these.
     fn is_passed_over(&self, best: u128, worst: u128, doc: DocId) -> bool {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
@@ -375,7 +369,8 @@ impl<'s> InSegment<'_, '_, 's> {
     /// Whether a document with this rank by the first key may be one of the first.
     #[inline]
     fn is_wanted(&self, rank: u128, doc: u32) -> bool {
-        rank >= self.first.least() && self.first.admits(rank, self.ranks.id(doc))
+        let least = self.first.after.as_ref().map_or(0, |after| after.first);
+        rank >= least && self.first.admits(rank, self.ranks.id(doc))
     }
 
     fn look_at_blocks(
