@@ -109,7 +109,7 @@ impl SortKey {
         self
     }
 
-    fn set_text(&mut self, sort: TextSort) {
+    pub(super) fn set_text(&mut self, sort: TextSort) {
         if let SortBy::Field(_, text) = &mut self.by {
             *text = sort;
         }
@@ -232,7 +232,7 @@ impl SortKey {
 }
 
 impl SortBy {
-    fn may_be_missing(&self) -> bool {
+    pub(super) fn may_be_missing(&self) -> bool {
         matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }
 }
