@@ -176,9 +176,7 @@ impl<'o> First<'o> {
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
             let has_ordinals = self.order.with_ordinals().next().is_some();
-            if has_ordinals {
-                self.go_over_to(reader)?;
-            }
+            self.go_over_to(reader)?;
             let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
             if !has_ordinals {
                 done?;

@@ -182,10 +182,8 @@ impl SortKey {
 
     /// The name of the field, where it is one.
     pub fn field(&self) -> Option<&str> {
-        match &self.by {
-            SortBy::Field(name, _) => Some(name),
-            SortBy::Score | SortBy::Random(_) | SortBy::Function(_) => None,
-        }
+        let SortBy::Field(name, _) = &self.by else { return None };
+        Some(name)
     }
 
     /// What it looks at, for people.
