@@ -11,7 +11,8 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use std::hint::black_box;
 use std::sync::Arc;
 use treepie::storage::MemoryStorage;
-use treepie::{BadLines, Index, LineFormat, Schema, WriterOptions};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema, WriterOptions};
 
 mod common;
 

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --example explain`
 
-use treepie::{BadLines, Index, LineFormat, Schema};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 

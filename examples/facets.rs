@@ -2,7 +2,8 @@
 //!
 //! `cargo run --example facets`
 
-use treepie::{BadLines, Facet, Index, LineFormat, Schema};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Facet, Index, Schema};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 

@@ -9,7 +9,8 @@ use std::{
     thread,
     time::Duration,
 };
-use treepie::{BadLines, Index, LineFormat, Schema, Searcher};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema, Searcher};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 

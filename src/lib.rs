@@ -10,7 +10,7 @@
 //! # let _ = std::fs::remove_dir_all(&dir);
 //!
 //! let schema = Schema::builder().text("title").keyword("kind").build()?;
-//! let index = Index::create(&dir, schema)?;
+//! let index = Index::open_or_create(&dir, schema)?;
 //! let mut writer = index.writer()?;
 //! writer.add(Document::new().with("title", "Paris, Texas").with("kind", "film"))?;
 //! writer.add(Document::new().with("title", "Paris").with("kind", "city"))?;
@@ -49,6 +49,12 @@
 //! module a structure, each with its specification as its documentation; [`storage`] is every access
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
 //!
+//! # Where names are
+//!
+//! What most programs use is here, at the root. The rest is in modules that are named like their field: [`schema`], [`query`],
+//! [`search`], [`facet`], [`function`] (scores and orders by formulas), [`highlight`], [`writer`], [`value`], [`analysis`], [`explain`],
+//! [`inspect`], [`events`], [`error`].
+//!
 //! What an index survives, and which test shows it, is told in [`reliability`]; what it does while it is written to,
 //! in [`events`]. The [`guide`] leads from a first index to programs in production.
 //!
@@ -57,7 +63,8 @@
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
 //! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `zones`, which `cli` has, too,
 //! knows the time zones of the IANA database by their names. `tracing` tells the [`events`] to whatever subscribes to that crate. `arrow` gives hits, columns
-//! and facets as record batches of Apache Arrow (the module `arrow`), and `search --format arrow` of the tool. The library alone
+//! and facets as record batches of Apache Arrow (the module `arrow`), and `search --format arrow` of the tool. `serde` makes documents of own structs,
+//! own structs of hits, and writes plans (the module `serde`). The library alone
 //! is `default-features = false`.
 #![deny(missing_docs)]
 
@@ -84,7 +91,7 @@ mod simd;
 mod ids;
 pub mod bitmap;
 pub mod schema;
-mod value;
+pub mod value;
 mod document;
 pub mod analysis;
 pub mod storage;
@@ -97,12 +104,12 @@ pub mod highlight;
 mod phrase;
 mod plan;
 mod execution;
-mod writer;
+pub mod writer;
 mod deletion;
 mod shared_writer;
-mod function;
+pub mod function;
 mod ranking;
-mod facet;
+pub mod facet;
 mod sort;
 mod request;
 pub mod explain;
@@ -110,43 +117,32 @@ mod searcher;
 mod reader;
 pub mod inspect;
 mod index;
+pub mod search;
 mod transfer;
 mod calibrate;
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "serde")]
+pub mod serde;
 pub mod guide;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;
 
-pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
+pub use budget::{Budget, CancelToken};
 pub use calibrate::calibrate;
 pub use document::Document;
-pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
-pub use function::{Combine, Decay, FieldValue, Function, Modifier, ScoreFunction};
+pub use error::{Error, ErrorKind, Result};
 pub use ids::DocId;
-pub use index::{DiskUsage, Index, IndexOptions};
+pub use index::{Index, IndexOptions};
 pub use limits::Limits;
-pub use plan::{Costs, EstimateFrom, FacetMethod, FacetOrder};
-pub use reader::{IndexReader, Subscription};
-pub use request::{
-    After, Collapse, CollectionStatistics, FACET_DEPTH_MAX, Facet, FacetRange, FieldCounts, Order,
-    REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, SearchRequest, Statistics, StatisticsFacet,
-    TotalMode, ValueFacet,
-};
-pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
-pub use searcher::{
-    Accuracy, Bucket, Etag, Explainer, Explanation, FacetCounts, FacetKind, FieldStatistics,
-    Fields, Hit, Hits, Page, PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats,
-    SearchBuilder, Searcher, SlowLog, Stopped, Sum, Total, Values,
-};
-pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
+pub use reader::IndexReader;
+pub use request::{After, Facet, SearchRequest};
+pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
+pub use searcher::{Hit, Hits, SearchBuilder, Searcher};
+pub use shared_writer::SharedWriter;
 pub use sort::SortKey;
-pub use value::{Dates, Decimal, Interval, Timestamp, Value, Zone};
-pub use writer::{
-    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
-    LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,
-    SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
-};
+pub use value::{Decimal, Timestamp, Value};
+pub use writer::{IndexWriter, WriterOptions};
 
 #[doc = include_str!("docs/reliability.md")]
 pub mod reliability {}

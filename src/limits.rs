@@ -64,7 +64,7 @@ pub struct Limits {
     /// Frequent terms that the patterns of a phrase stand for (default 4,096).
     pub phrase_lists: usize,
     /// Memory of a query in bytes, where its [budget](crate::Budget::memory_bytes) says nothing else (default
-    /// [`QUERY_MEMORY_BYTES`](crate::QUERY_MEMORY_BYTES)).
+    /// [`QUERY_MEMORY_BYTES`](crate::search::QUERY_MEMORY_BYTES)).
     pub query_memory_bytes: u64,
 }
 

@@ -73,11 +73,6 @@ impl<T> FreeLists<T> {
         }
     }
 
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.iter().map(|list| list.capacity() * size_of::<T>()).sum()
-    }
-
     /// The last element of a list, whose memory is kept.
     pub(crate) fn last_of(&mut self, mut list: Vec<T>) -> Option<T> {
         let last = list.pop();
@@ -85,6 +80,37 @@ impl<T> FreeLists<T> {
         last
     }
 }
+
+/// Memory that is kept from one search to the next.
+pub(crate) trait HeapBytes {
+    /// Bytes of the heap that it holds on to; of the elements of lists, only their own size.
+    fn heap_bytes(&self) -> usize;
+}
+
+impl<T> HeapBytes for Vec<T> {
+    fn heap_bytes(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+}
+
+impl<T> HeapBytes for FreeLists<T> {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes() + self.0.iter().map(Vec::heap_bytes).sum::<usize>()
+    }
+}
+
+/// Adds up the [`HeapBytes`] of some fields of a structure.
+macro_rules! heap_bytes {
+    ($memory:ty { $($field:ident),+ $(,)? }) => {
+        impl $crate::recycle::HeapBytes for $memory {
+            fn heap_bytes(&self) -> usize {
+                use $crate::recycle::HeapBytes;
+                0 $(+ HeapBytes::heap_bytes(&self.$field))+
+            }
+        }
+    };
+}
+pub(crate) use heap_bytes;
 
 #[cfg(test)]
 mod tests {

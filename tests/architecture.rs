@@ -3,16 +3,22 @@
 //! 1. Imports go one way: a module may use only the modules listed above it in `src/lib.rs`. The
 //!    order of the `mod` lines *is* the architecture, so there is no second list to keep in step.
 //!    Write one `use crate::module::…` per module: root re-exports and `use crate::{…}` hide the
-//!    floor an item lives on, so both are reported.
+//!    floor an item lives on, so both are reported. Public modules that are named like their field hand on what belongs
+//!    there from higher floors (`pub use`), which imports nothing.
 //! 2. The write path and the read path meet in `segment` and nowhere else.
 //! 3. `unsafe` and each foreign crate that we may want to replace have one address.
 //! 4. Files whose imports lead back to them (rings) are known by their number, which may only fall.
 //! 5. Documents are short, linked and true to each other (`architecture/documents.rs`).
+//! 6. The public API is the one that is listed (`architecture/api.rs`).
 
+#[path = "architecture/api.rs"]
+mod api;
 #[path = "architecture/documents.rs"]
 mod documents;
 #[path = "architecture/rings.rs"]
 mod rings;
+#[path = "architecture/scan.rs"]
+mod scan;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -35,6 +41,9 @@ const READ_PATH: &[&str] =
     &["expansion", "query", "highlight", "phrase", "plan", "execution", "explain", "facet"];
 const WRITE_PATH: &[&str] = &["writer"];
 
+/// Public modules that hand on what is made on higher floors, so that users find it by the name of its field.
+const HAND_ON: &[&str] = &["facet/mod.rs", "writer/mod.rs"];
+
 /// A word and the only places under `src/` that may contain it.
 const ADDRESSES: &[(&str, &[&str])] = &[
     ("unsafe", &["storage/mmap.rs", "storage/priority.rs", "simd/"]),
@@ -47,6 +56,7 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ("icu_collator", &["sort/text.rs"]),
     ("icu_locale_core", &["sort/text.rs"]),
     ("datasketches::", &["facet/sketch.rs"]),
+    ("serde_core::", &["serde/"]),
 ];
 
 /// A file under `src/`: its path from there with `/` between names, and its text.
@@ -130,6 +140,8 @@ fn each_rule_can_fail() {
         ("storage/fs.rs", "use crate::index::Index;", "storage must not use index"),
         ("error.rs", "fn f() { crate::storage::open() }", "error must not use storage"),
         ("query/mod.rs", "use crate::writer::X;", "query (read path) must not know writer"),
+        ("storage/mod.rs", "pub use crate::index::Index;", "storage must not use index"),
+        ("writer/mod.rs", "use crate::index::Index;", "writer must not use index"),
         ("index.rs", "use crate::Error;", "`crate::Error` names no module"),
         ("index.rs", "use crate::{error::Error, query};", "`crate::{` hides"),
         ("index.rs", "use super::{error::Error};", "`super::` at the root"),
@@ -147,6 +159,7 @@ fn each_rule_can_fail() {
         ("storage/mmap.rs", "use crate::error::Error; unsafe { memmap2::Mmap::map(f) }"),
         ("simd/avx2.rs", "unsafe fn f() {}"),
         ("format/terms.rs", "use fst::Map;"),
+        ("writer/mod.rs", "pub use crate::index::Index;"),
         ("bitmap/view.rs", "use roaring::RoaringBitmap; #[expect(unsafe_code)] // unsafe"),
         ("query/mod.rs", "/// See [`crate::index`].\nuse crate::error::Error; // not crate::index"),
         ("bin/treepie/main.rs", "use treepie::Index;\nuse crate::arguments;"),
@@ -174,6 +187,9 @@ fn broken_rules(floors: &[&str], sources: &[Source]) -> Vec<String> {
         let module = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
         // The tool is a crate of its own: it sees the public API and nothing else.
         if module != "bin" && module != "lib" {
+            let hands_on = HAND_ON.contains(&path.as_str());
+            let is_import = |line: &&str| !(hands_on && line.starts_with("pub use crate::"));
+            let code: Vec<&str> = code.iter().copied().filter(is_import).collect();
             imports(floors, module, path, &code, &mut broken);
         }
         for (word, homes) in ADDRESSES {

@@ -12,9 +12,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::{env, fs, process};
 use treepie::arrow::{self, HitTable};
+use treepie::facet::FacetRange;
+use treepie::search::Collapse;
 use treepie::{
-    Collapse, Decimal, Document, ErrorKind, Facet, FacetRange, Field, FieldKind, Index, Schema,
-    Searcher, SortKey, Timestamp, Value,
+    Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, SortKey,
+    Timestamp, Value,
 };
 
 /// The batches of a stream.
@@ -183,7 +185,7 @@ fn hits_are_a_table_of_what_they_have() {
                         json(&hit.sort[name[5..].parse::<usize>().unwrap() - 1])
                     }
                     name => {
-                        let values = hit.fields.get(name).map(treepie::Values::as_slice);
+                        let values = hit.fields.get(name).map(treepie::search::Values::as_slice);
                         as_cell(searcher.schema().field(name).unwrap(), values)
                     }
                 });

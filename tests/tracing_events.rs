@@ -183,5 +183,5 @@ fn a_level_leaves_out_what_is_below_and_failures_are_warnings() {
 fn without_a_subscriber_nothing_is_measured() {
     let index = Index::in_memory(schema());
     session(&index).unwrap();
-    assert!(!index.stats().is_timed);
+    assert!(!index.metrics().is_timed);
 }

@@ -11,9 +11,8 @@ mod shop;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use treepie::{
-    Bucket, Document, FacetCounts, FacetKind, Index, Schema, SearchBuilder, Searcher, Value,
-};
+use treepie::facet::{Bucket, FacetCounts, FacetKind};
+use treepie::{Document, Index, Schema, SearchBuilder, Searcher, Value};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

@@ -80,7 +80,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         text: "From which decades are they?",
         query: "year:[1900 TO *]",
-        ask: |search| search.limit(0).with_facet(Facet::steps("year", 10)),
+        ask: |search| search.limit(0).with_facet(Facet::histogram("year", 10)),
     },
     Question {
         text: "Which are the highest?",

@@ -2,7 +2,9 @@
 
 use crate::{Dice, Question, Result, Tour};
 use serde_json::{Value, json};
-use treepie::{Document, Facet, FacetRange, Field, FieldKind, Interval, Schema, SortKey};
+use treepie::facet::FacetRange;
+use treepie::value::Interval;
+use treepie::{Document, Facet, Field, FieldKind, Schema, SortKey};
 
 pub(crate) fn tour() -> Result<Tour> {
     let keyword = |name: &str| Field::new(name, FieldKind::Keyword).column(true);
@@ -52,7 +54,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         text: "How many lines does each month have?",
         query: "*",
-        ask: |search| search.limit(0).with_facet(Facet::intervals("date", Interval::Month)),
+        ask: |search| search.limit(0).with_facet(Facet::date_histogram("date", Interval::Month)),
     },
     Question {
         text: "France is chosen: what does it buy, and what other countries are there?",

@@ -3,6 +3,7 @@
 use super::container::{Container, ContainerKind};
 use super::runs::{Runs, run_bytes};
 use super::words::{self, Bits, EMPTY};
+use crate::recycle::HeapBytes;
 use crate::simd::bitmaps::{self, Or, WordOp, Words};
 use std::{fmt, ops::Range, ops::RangeInclusive};
 
@@ -35,6 +36,12 @@ pub struct ContainerBuf {
     len: usize,
     cardinality: u32,
     words: Box<Words>,
+}
+
+impl HeapBytes for Option<ContainerBuf> {
+    fn heap_bytes(&self) -> usize {
+        self.as_ref().map_or(0, |_| size_of::<Words>())
+    }
 }
 
 impl Default for ContainerBuf {

@@ -126,10 +126,12 @@ impl CancelToken {
     }
 }
 
-/// What may be spent on whatever [runs](Self::run) under it: time, until somebody cancels, and memory.
+/// Limits of time and memory, and a token that cancels: for a search, a searcher or whatever else [runs](Self::run) under it.
 ///
-/// A [search](crate::SearchBuilder) takes the same as options of its own; this is for all else, and for several
-/// steps that share one deadline.
+/// It is handed over: [`SearchBuilder::budget`](crate::SearchBuilder::budget) takes one for a search,
+/// [`Searcher::with_budget`](crate::Searcher::with_budget) one for everything that is asked of a searcher, and
+/// [`PreparedSearch::set_budget`](crate::search::PreparedSearch::set_budget) one for each run. It works on whatever thread calls
+/// them. [`run`](Self::run) is for what takes none: the work of a writer, a highlighter, a check of an index.
 ///
 /// ```
 /// use std::time::Duration;
@@ -139,10 +141,10 @@ impl CancelToken {
 /// # let mut writer = index.writer()?;
 /// # writer.add(Document::new().with("title", "Paris"))?;
 /// # writer.commit()?;
-/// let searcher = index.searcher()?;
 /// let budget = Budget::new().timeout(Duration::from_millis(200)).memory_bytes(64 << 20);
-/// let n = budget.run(|| searcher.count(&searcher.parse("paris OR london")?))?;
-/// assert_eq!(n, 1);
+/// let searcher = index.searcher()?.with_budget(budget);
+/// let handler = std::thread::spawn(move || searcher.count(&searcher.parse("paris OR london")?));
+/// assert_eq!(handler.join().expect("no panic")?, 1);
 /// # Ok::<(), treepie::Error>(())
 /// ```
 #[derive(Clone, Default)]
@@ -192,12 +194,27 @@ impl Budget {
         self
     }
 
-    /// Runs something under this budget and whatever budget holds already: the earliest deadline counts, every
+    /// Runs a closure under this budget and whatever budget holds already: the earliest deadline counts, every
     /// token, and the least memory.
     ///
-    /// What it asks of an index ends with [`ErrorKind::Timeout`] or [`ErrorKind::Cancelled`] within
-    /// 10 ms, or with [`ErrorKind::LimitExceeded`] before it takes more memory. Holds on this
-    /// thread only. What is not asked of an index is not stopped.
+    /// Whatever it asks of an index ends with [`ErrorKind::Timeout`] or [`ErrorKind::Cancelled`] within
+    /// 10 ms, or with [`ErrorKind::LimitExceeded`] before it takes more memory. The budget holds on the thread that calls
+    /// this: threads that the closure starts are not stopped, nor is anything that is not asked of an index.
+    ///
+    /// ```
+    /// use treepie::{Budget, CancelToken, ErrorKind};
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let shutdown = CancelToken::new(); // set by the signal handler of a program
+    /// shutdown.cancel();
+    /// let searcher = index.searcher()?;
+    /// let counted = Budget::new().cancel(&shutdown).run(|| searcher.count(&searcher.parse("pari*")?));
+    /// assert_eq!(counted.unwrap_err().kind(), ErrorKind::Cancelled);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
         let _scope = self.enter();
         f()

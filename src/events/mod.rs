@@ -2,7 +2,7 @@
 //!
 //! Two ways to look:
 //!
-//! - [`Index::stats`](crate::Index::stats): how often, how many bytes, how long, since the index was opened. Always
+//! - [`Index::metrics`](crate::Index::metrics): how often, how many bytes, how long, since the index was opened. Always
 //!   counted, because it costs next to nothing; the times only where somebody wants them.
 //! - [`IndexOptions::on_event`](crate::IndexOptions::on_event): a function of the host's that gets every [`Event`].
 //!   With the feature `tracing` the same events go to whatever subscribes to that.
@@ -38,7 +38,7 @@
 //! assert_eq!(commit.what.bytes(), written);
 //! println!("{}", commit.to_json());
 //!
-//! let stats = index.stats();
+//! let stats = index.metrics();
 //! assert_eq!((stats.commits.count, stats.syncs.count), (2, 3));
 //! assert!(stats.writes.bytes > written);
 //! # drop(writer);
@@ -90,7 +90,7 @@
 //! Counting is a few additions for each piece of a file that is written, and one small allocation for each file. No clock
 //! is read unless there is a listener, a subscriber of `tracing`, or
 //! [`IndexOptions::measure_times`](crate::IndexOptions::measure_times), and no event is made without one of the first two.
-//! Searches are not counted, but for slow ones [where these are written down](crate::SlowLog), and mapped files are read without
+//! Searches are not counted, but for slow ones [where these are written down](crate::search::SlowLog), and mapped files are read without
 //! anybody noticing.
 
 mod observer;

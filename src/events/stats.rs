@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// What an [`Index`](crate::Index), its clones and its writers have done so far:
-/// [`Index::stats`](crate::Index::stats).
+/// [`Index::metrics`](crate::Index::metrics).
 ///
 /// As text it is a table. As JSON ([`to_json`](Self::to_json)), names may be added:
 ///

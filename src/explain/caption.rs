@@ -4,11 +4,10 @@
 use super::lens::mark;
 use super::text::{estimate, misjudged};
 use super::tree::Branch;
-use super::units::{Count, Time, shortened};
+use super::units::{Count, Time, shown};
 use super::{
     Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
 };
-use crate::terminal;
 
 /// Characters of a line: a box that is wider leaves no room for the others.
 const LINE_CHARS_MAX: usize = 60;
@@ -77,10 +76,18 @@ impl ExplainTree {
         let all_ns = self.all_ns();
         let nodes = by_level(std::slice::from_ref(&self.plan)).into_iter().zip(0..);
         nodes.map(move |((node, parent), at)| {
-            let name = format!("n{at}");
+            let (name, mut caption) = (format!("n{at}"), node.caption(all_ns));
+            // A mark of what it says of the document that was asked for, where that is only one.
+            if let ([document], [operator, ..]) = (&self.documents[..], &mut caption.lines[..]) {
+                caption.verdict = document.verdicts.get(&node.id).copied();
+                *operator = format!("{} {operator}", mark(caption.verdict).text);
+            }
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
-            let (caption, tooltip) = (marked(node, all_ns, &self.documents), Some(node.tooltip()));
-            Drawn { edge: parent.map(to), name, caption, tooltip, decisions: &node.decisions }
+            let edge = parent.map(to);
+            // Which node it is, and all of what it answers.
+            let text = shown(node.predicate.as_ref().unwrap_or(&node.label), TOOLTIP_CHARS_MAX);
+            let tooltip = Some(format!("{} {text}", line(&node.id)));
+            Drawn { name, caption, tooltip, edge, decisions: &node.decisions }
         })
     }
 
@@ -90,25 +97,18 @@ impl ExplainTree {
         let facets = by_level(&self.facets).into_iter().zip(0..);
         facets.map(move |((node, parent), at)| {
             let (name, caption) = (format!("f{at}"), node.caption(all_ns));
-            let edge = match parent {
-                None => (format!("n{from}"), name.clone(), matches.documents_out()),
-                Some(parent) => (format!("f{parent}"), name.clone(), node.documents_within()),
+            let (from, documents) = match parent {
+                None => (format!("n{from}"), matches.documents_out()),
+                Some(parent) => {
+                    // Documents of all buckets that it is counted in.
+                    let within = node.actual.and_then(|actual| actual.within).or(node.estimate);
+                    (format!("f{parent}"), within.map_or(0, |within| within.documents))
+                }
             };
-            Drawn { name, caption, tooltip: None, edge: Some(edge), decisions: &node.decisions }
+            let edge = Some((from, name.clone(), documents));
+            Drawn { name, caption, tooltip: None, edge, decisions: &node.decisions }
         })
     }
-}
-
-/// The caption of a node, with a mark of what it says of the document that was asked for, where that is only one.
-pub(super) fn marked(node: &ExplainNode, all_ns: u64, documents: &[ExplainDocument]) -> Caption {
-    let mut caption = node.caption(all_ns);
-    if let [document] = documents {
-        caption.verdict = document.verdicts.get(&node.id).copied();
-        if let Some(operator) = caption.lines.first_mut() {
-            *operator = format!("{} {operator}", mark(caption.verdict));
-        }
-    }
-    caption
 }
 
 impl ExplainNode {
@@ -129,26 +129,12 @@ impl ExplainNode {
         }
         Caption::timed(lines, self.time_ns(), all_ns)
     }
-
-    /// What is shown on request: which node it is, and all of what it answers.
-    pub(super) fn tooltip(&self) -> String {
-        let text = self.predicate.as_ref().unwrap_or(&self.label);
-        format!("{} {}", shown(&self.id, LINE_CHARS_MAX), shown(text, TOOLTIP_CHARS_MAX))
-    }
 }
 
 impl ExplainFacet {
-    /// Of a facet within another, the documents of all buckets that it is counted in.
-    pub(super) fn documents_within(&self) -> u64 {
-        let within = self.actual.and_then(|actual| actual.within).or(self.estimate);
-        within.map_or(0, |within| within.documents)
-    }
-
     pub(super) fn caption(&self, all_ns: u64) -> Caption {
-        let what = match &self.ranges {
-            Some(ranges) => format!("{}, {ranges}", self.field),
-            None => format!("{}, top {}", self.field, self.limit),
-        };
+        let ranges = self.ranges.clone().unwrap_or_else(|| format!("top {}", self.limit));
+        let what = format!("{}, {ranges}", self.field);
         let options = self.options.as_deref().unwrap_or_default();
         let texts = ["Facet", &what, options, &self.algorithm];
         let lines = texts.into_iter().filter(|text| !text.is_empty()).map(line);
@@ -176,9 +162,4 @@ pub(super) fn edge_width(documents: u64) -> f64 {
 
 fn line(text: &str) -> String {
     shown(text, LINE_CHARS_MAX)
-}
-
-/// Text that may be shown: control characters and marks that reorder text are written as escapes.
-fn shown(text: &str, chars_max: usize) -> String {
-    terminal::printable(&shortened(text, chars_max)).into_owned()
 }

@@ -5,7 +5,7 @@ use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 /// What the nodes of a plan say of one document; from
-/// [`Explainer::documents`](crate::Explainer::documents).
+/// [`Explainer::documents`](crate::search::Explainer::documents).
 ///
 /// A verdict is what a node says of the document by itself, whatever the node above makes of it: an input of
 /// an intersection that is excluded, by NOT, has [`Matched`](Verdict::Matched) where the document has what must

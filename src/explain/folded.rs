@@ -2,9 +2,8 @@
 
 use super::caption::by_level;
 use super::tree::Branch;
-use super::units::shortened;
+use super::units::shown;
 use super::{ExplainTree, PlanningTimes};
-use crate::terminal;
 
 /// Characters of a label. Every name stands in the line of each node below it.
 const LABEL_CHARS_MAX: usize = 80;
@@ -73,8 +72,7 @@ fn push(out: &mut String, path: &str, time_ns: u64) {
 /// A name without what separates names. It ends in a bracket, because a number at its end would be read as a second
 /// measurement.
 fn frame(operator: &str, label: &str) -> String {
-    let clean =
-        |text: &str| terminal::printable(&shortened(text, LABEL_CHARS_MAX)).replace(';', ",");
+    let clean = |text: &str| shown(text, LABEL_CHARS_MAX).replace(';', ",");
     format!("{} [{}]", clean(operator), clean(label))
 }
 

@@ -8,7 +8,7 @@ mod page;
 
 use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
-use super::windows::{self, Maps};
+use super::windows;
 use super::{
     Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
     ExplainTree, NodeSegment, PositionCounts,
@@ -20,7 +20,7 @@ use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, PhrasePlan, Plan, SegmentPlan};
+use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, Plan, SegmentPlan};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
@@ -53,8 +53,8 @@ pub(crate) struct Run<'r> {
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
-    let maps = Maps(Cell::new(windows::WINDOWS_MAX));
-    let explaining = Explaining { plan, schema, run, ids, maps };
+    let windows_left = Cell::new(windows::WINDOWS_MAX);
+    let explaining = Explaining { plan, schema, run, ids, windows_left };
     let mut root = explaining.node(plan.root()).0;
     if let (None, Some(run)) = (explaining.profile(), run) {
         // Making the page has counted what nothing else did.
@@ -62,17 +62,13 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         root.actual = run.page.matching.map(counted);
     }
     let mut tree = ExplainTree::new("", explaining.page(root));
-    tree.segments = plan
-        .segments
-        .iter()
-        .zip(&explaining.ids)
-        .map(|(part, id)| ExplainSegment {
-            id: id.clone(),
-            documents: u64::from(part.n_docs),
-            deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
-            bytes: part.segment.file().len(),
-        })
-        .collect();
+    let segments = plan.segments.iter().zip(&explaining.ids).map(|(part, id)| ExplainSegment {
+        id: id.clone(),
+        documents: u64::from(part.n_docs),
+        deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
+        bytes: part.segment.file().len(),
+    });
+    tree.segments = segments.collect();
     let (runs, measured) = (run.map(|run| run.facets), run.and_then(|run| run.measured));
     tree.facets = facets::facets(&plan.facets, schema, runs, measured);
     if let Some(run) = run {
@@ -98,7 +94,8 @@ struct Explaining<'e, 's> {
     run: Option<Run<'e>>,
     /// Of the segments, in hexadecimal.
     ids: Vec<String>,
-    maps: Maps,
+    /// So many may the maps of further leaves have.
+    windows_left: Cell<u64>,
 }
 
 impl Explaining<'_, '_> {
@@ -106,79 +103,68 @@ impl Explaining<'_, '_> {
     fn node(&self, id: NodeId) -> (ExplainNode, Query) {
         let plan = self.plan;
         let node = plan.node(id);
-        let mut children = vec![];
-        let mut child = |input: &NodeId| {
-            let (node, query) = self.node(*input);
-            children.push(node);
-            query
-        };
-        let query = match &node.operator {
-            Operator::All => Query::All,
-            Operator::Nothing { .. } => Query::Nothing,
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf) => self.leaf_query(*leaf),
+        let (mut children, mut wanted, mut excluded) = (vec![], vec![], vec![]);
+        for (input, is_wanted) in inputs_of(plan, id) {
+            let (mut child, query) = self.node(input);
+            if is_wanted {
+                wanted.push(query);
+            } else {
+                child.label.insert_str(0, "NOT ");
+                let is_asked = !matches!(plan.node(input).operator, Operator::Deleted(_));
+                excluded.extend(is_asked.then_some(query));
+            }
+            children.push(child);
+        }
+        // Alone, without what else its documents have to match.
+        let mut of_phrase = None;
+        let (operator, query) = match &node.operator {
+            Operator::All => ("All", Query::All),
+            Operator::Nothing { .. } => ("Nothing", Query::Nothing),
             // Nobody asks for it, so it has no words in the query language.
-            Operator::Deleted(_) => Query::Nothing,
+            Operator::Deleted(_) => ("Deleted", Query::Nothing),
+            Operator::TermScan(leaf) => ("TermScan", self.leaf_query(*leaf)),
+            Operator::Exists(leaf) => ("Exists", self.leaf_query(*leaf)),
+            Operator::Expand(leaf) => ("Expand", self.leaf_query(*leaf)),
+            Operator::ColumnScan(leaf) => ("ColumnScan", self.leaf_query(*leaf)),
             Operator::Intersect { all, none } => {
-                let wanted: Vec<Query> = plan.inputs(all).iter().map(&mut child).collect();
-                let is_asked =
-                    |input: &NodeId| !matches!(plan.node(*input).operator, Operator::Deleted(_));
-                let mut excluded = vec![];
-                for input in plan.inputs(none) {
-                    let query = child(input);
-                    if is_asked(input) {
-                        excluded.push(query);
-                    }
-                }
-                match excluded.is_empty() {
+                let is_difference = all.len() < 2 && !none.is_empty();
+                let query = match excluded.is_empty() {
                     true if wanted.is_empty() => Query::All,
                     true => Query::all_of(wanted),
                     false => Query::group(wanted, vec![], excluded),
-                }
+                };
+                (if is_difference { "Difference" } else { "Intersect" }, query)
             }
-            Operator::AtLeast { minimum, any } => Query::Group {
-                must: vec![],
-                should: plan.inputs(any).iter().map(&mut child).collect(),
-                must_not: vec![],
-                minimum: Some(*minimum),
-            },
-            Operator::Phrase { nth, input } => {
-                let inputs: Vec<Query> = plan.inputs(input).iter().map(&mut child).collect();
+            Operator::AtLeast { minimum, .. } => {
+                let (must, must_not, minimum) = (vec![], vec![], Some(*minimum));
+                ("AtLeast", Query::Group { must, should: wanted, must_not, minimum })
+            }
+            Operator::Phrase { nth, .. } => {
                 let phrase = &plan.phrases[*nth as usize];
-                let query = self.phrase_query(phrase);
-                match phrase.alone {
+                let query = phrase.spec.to_query(&self.schema.get(phrase.field).name);
+                of_phrase = Some(query.to_text());
+                let query = match phrase.alone {
                     true => query,
-                    false => Query::all_of(std::iter::once(query).chain(inputs)),
-                }
+                    false => Query::all_of(std::iter::once(query).chain(wanted)),
+                };
+                ("Phrase", query)
             }
-            Operator::Union { any } => {
-                Query::any_of(plan.inputs(any).iter().map(&mut child).collect::<Vec<_>>())
-            }
+            Operator::Union { .. } => ("Union", Query::any_of(wanted)),
         };
-        if let Operator::Intersect { all, .. } = &node.operator {
-            for excluded in &mut children[all.len()..] {
-                excluded.label = format!("NOT {}", excluded.label);
-            }
-        }
+        let combines = matches!(operator, "Intersect" | "Difference" | "Phrase" | "Union");
+        let operator = if combines && node.estimate.is_empty() { "Nothing" } else { operator };
         let text = query.to_text();
         let short = text.len() <= PREDICATE_BYTES_MAX;
         let label = match &node.operator {
             Operator::All => format!("all {}", counted(plan.n_docs(), "document")),
             Operator::Nothing { reason } => reason.clone(),
             Operator::Deleted(_) => "deleted documents".into(),
-            Operator::Phrase { nth, .. } => shortened(
-                &self.phrase_query(&plan.phrases[*nth as usize]).to_text(),
-                LABEL_CHARS_MAX,
-            )
-            .into_owned(),
             Operator::Intersect { .. } | Operator::Union { .. } if !short => {
                 format!("{} inputs", children.len())
             }
-            _ => shortened(&text, LABEL_CHARS_MAX).into_owned(),
+            _ => shortened(of_phrase.as_ref().unwrap_or(&text), LABEL_CHARS_MAX).into_owned(),
         };
-        let mut explained = ExplainNode::new(self.operator(id), label);
+        let mut explained = ExplainNode::new(operator, label);
         let field = match &node.operator {
             Operator::Phrase { nth, .. } => Some(plan.phrases[*nth as usize].field),
             operator => operator.leaf().and_then(|leaf| plan.leaf(leaf).0),
@@ -195,7 +181,14 @@ impl Explaining<'_, '_> {
             explained.algorithm = self.algorithm(id, part);
             explained.actual = self.actual(0, id);
         } else {
-            let segments = self.segments(id);
+            let parts = plan.segments.iter().zip(&self.ids).enumerate();
+            let segments = parts.map(|(at, (part, name))| NodeSegment {
+                id: name.clone(),
+                algorithm: self.algorithm(id, part),
+                estimate: estimate(part.told(id)),
+                actual: self.actual(at, id),
+            });
+            let segments: Vec<_> = segments.collect();
             explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
             explained.actual = self.profile().map(|_| {
                 let mut sum = Actual::default();
@@ -213,42 +206,15 @@ impl Explaining<'_, '_> {
 
     /// Where the documents of a leaf are, or of what was found.
     fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
-        let leaf = self.plan.node(id).operator.leaf();
-        let has_run = self.run.is_some();
-        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, &self.ids, leaf, has_run));
+        let (plan, ids, has_run) = (self.plan, &self.ids, self.run.is_some());
+        let leaf = plan.node(id).operator.leaf();
+        let maps = leaf.map(|it| windows::of_leaf(plan, ids, it, has_run, &self.windows_left));
         match (maps.unwrap_or_default(), self.profile()) {
-            (none, Some(profile)) if none.is_empty() && id == self.plan.root() => {
-                windows::of_result(self.plan, &self.ids, profile)
+            (none, Some(profile)) if none.is_empty() && id == plan.root() => {
+                windows::of_result(plan, ids, profile)
             }
             (maps, _) => maps,
         }
-    }
-
-    fn operator(&self, id: NodeId) -> &'static str {
-        let node = self.plan.node(id);
-        match &node.operator {
-            Operator::All => "All",
-            Operator::Nothing { .. } => "Nothing",
-            Operator::Intersect { .. } | Operator::Union { .. } | Operator::Phrase { .. }
-                if node.estimate.is_empty() =>
-            {
-                "Nothing"
-            }
-            Operator::TermScan(_) => "TermScan",
-            Operator::Deleted(_) => "Deleted",
-            Operator::Exists(_) => "Exists",
-            Operator::Expand(_) => "Expand",
-            Operator::ColumnScan(_) => "ColumnScan",
-            Operator::AtLeast { .. } => "AtLeast",
-            Operator::Phrase { .. } => "Phrase",
-            Operator::Intersect { all, none } if all.len() < 2 && !none.is_empty() => "Difference",
-            Operator::Intersect { .. } => "Intersect",
-            Operator::Union { .. } => "Union",
-        }
-    }
-
-    fn phrase_query(&self, phrase: &PhrasePlan) -> Query {
-        phrase.spec.to_query(&self.schema.get(phrase.field).name)
     }
 
     fn leaf_query(&self, leaf: LeafId) -> Query {
@@ -261,18 +227,6 @@ impl Explaining<'_, '_> {
             None => Query::exists(&*field.name),
             Some(term) => Query::of_term(field, term),
         }
-    }
-
-    fn segments(&self, id: NodeId) -> Vec<NodeSegment> {
-        let parts = self.plan.segments.iter().zip(&self.ids).enumerate();
-        parts
-            .map(|(at, (part, name))| NodeSegment {
-                id: name.clone(),
-                algorithm: self.algorithm(id, part),
-                estimate: estimate(part.told(id)),
-                actual: self.actual(at, id),
-            })
-            .collect()
     }
 
     /// What an operator did in one segment.
@@ -305,11 +259,13 @@ impl Explaining<'_, '_> {
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => postings(&part.leaves[leaf.index()].postings),
-            Operator::Intersect { all, none } => {
-                let mut inputs = self.plan.inputs(all).iter().chain(self.plan.inputs(none));
+            Operator::Intersect { all, .. } => {
+                let mut inputs = inputs_of(self.plan, id);
                 match (inputs.next(), inputs.next()) {
                     _ if all.is_empty() => "complement".into(),
-                    (Some(a), Some(b)) => cost::kernel(size(a), size(b), windows).name().into(),
+                    (Some((a, _)), Some((b, _))) => {
+                        cost::kernel(size(&a), size(&b), windows).name().into()
+                    }
                     _ => String::new(),
                 }
             }
@@ -393,6 +349,22 @@ impl Explaining<'_, '_> {
         explained.put_measured(self.measured(), &self.plan.otherwise(decision));
         explained
     }
+}
+
+/// Inputs of an operator in the order in which they are carried out, each with whether it is wanted rather than excluded.
+pub(super) fn inputs_of(
+    plan: &Plan<'_>,
+    id: NodeId,
+) -> impl Iterator<Item = (NodeId, bool)> + Clone {
+    let (wanted, excluded) = match &plan.node(id).operator {
+        Operator::Intersect { all, none } => (all, none),
+        Operator::Phrase { input: any, .. }
+        | Operator::Union { any }
+        | Operator::AtLeast { any, .. } => (any, &(0..0)),
+        _ => (&(0..0), &(0..0)),
+    };
+    let wanted = plan.inputs(wanted).iter().map(|input| (*input, true));
+    wanted.chain(plan.inputs(excluded).iter().map(|input| (*input, false)))
 }
 
 fn estimate(estimate: &estimate::Estimate) -> Estimate {

@@ -3,7 +3,8 @@
 //! The tables of the guide are the only source: text with [`TextOptions::explain_words`](super::TextOptions::explain_words)
 //! and the pages for browsers read them.
 
-use super::{Decision, ExplainFacet, ExplainNode, ExplainTree, TextOptions};
+use super::{Decision, ExplainTree, TextOptions};
+use crate::named::named;
 
 /// Page of the guide that ends in the glossary.
 const PAGE: &str = include_str!("../docs/guide/explain.md");
@@ -40,18 +41,14 @@ pub enum WordKind {
     Word,
 }
 
-impl WordKind {
+named! {
     /// Name of the kind, as the table of the guide is headed.
-    pub fn name(self) -> &'static str {
-        match self {
-            WordKind::Operator => "operator",
-            WordKind::Algorithm => "algorithm",
-            WordKind::Rule => "rule",
-            WordKind::Source => "source",
-            WordKind::Word => "word",
-        }
+    pub WordKind {
+        Operator: "operator", Algorithm: "algorithm", Rule: "rule", Source: "source", Word: "word"
     }
+}
 
+impl WordKind {
     pub(super) const ALL: [WordKind; 5] =
         [WordKind::Operator, WordKind::Algorithm, WordKind::Rule, WordKind::Source, WordKind::Word];
 }
@@ -127,12 +124,17 @@ impl ExplainTree {
     pub fn glossary(&self) -> Vec<GlossaryEntry> {
         let text = self.without_query().to_text(&TextOptions::default());
         let mut parts = vec![];
-        self.plan.iter().for_each(|node| parts_of_node(node, &mut parts));
-        self.facets.iter().flat_map(ExplainFacet::iter).for_each(|facet| {
+        for node in self.plan.iter() {
+            parts.push((WordKind::Operator, &*node.operator));
+            parts.push((WordKind::Algorithm, &*node.algorithm));
+            parts.push((WordKind::Source, &*node.estimate.source));
+            parts.extend(node.decisions.iter().map(rule));
+        }
+        for facet in self.all_facets() {
             parts.push((WordKind::Operator, "Facet"));
             parts.push((WordKind::Algorithm, &*facet.algorithm));
             parts.extend(facet.decisions.iter().map(rule));
-        });
+        }
         let is_used = |entry: &GlossaryEntry| match entry.kind {
             WordKind::Word => entry.is_in(&text),
             kind => parts.iter().any(|(of, part)| *of == kind && entry.names(part)),
@@ -164,13 +166,6 @@ impl ExplainTree {
         tree.documents.clear();
         tree
     }
-}
-
-fn parts_of_node<'n>(node: &'n ExplainNode, parts: &mut Vec<(WordKind, &'n str)>) {
-    parts.push((WordKind::Operator, &*node.operator));
-    parts.push((WordKind::Algorithm, &*node.algorithm));
-    parts.push((WordKind::Source, &*node.estimate.source));
-    parts.extend(node.decisions.iter().map(rule));
 }
 
 fn rule(decision: &Decision) -> (WordKind, &str) {

@@ -84,7 +84,7 @@ impl HtmlPages {
 
     /// Adds a plan under a title, which may be any text.
     pub fn add(&mut self, title: &str, plan: &ExplainTree) {
-        self.push(title, plan, Extras::default());
+        self.push(title, plan, None, |_| {});
     }
 
     /// Adds a search of a log with both of its times: the one in the log, and that of running it again for the plan. False if it
@@ -98,7 +98,7 @@ impl HtmlPages {
     /// ```
     pub fn add_slow(&mut self, title: &str, search: &SlowSearch) -> bool {
         let Some(plan) = &search.plan else { return false };
-        self.push(title, plan, Extras { took_ns: Some(search.took_ns), ..Extras::default() });
+        self.push(title, plan, None, |json| json.field("took_ns").number(search.took_ns));
         true
     }
 
@@ -121,21 +121,25 @@ impl HtmlPages {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn add_why_empty(&mut self, title: &str, plan: &ExplainTree, why: &WhyEmpty) {
-        self.push(title, plan, Extras { why_empty: Some(why), ..Extras::default() });
+        let why = why.to_json();
+        self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why));
     }
 
-    /// Adds two plans, before and after, and what differs as JSON:
-    /// `{"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []}], "changes": []}`, where
-    /// `left` and `right` are ids of nodes, `kind` is `same`, `changed`, `added` or `removed`, and a change is
-    /// `{"what": "algorithm", "left": "…", "right": "…"}`, of a facet with `facets`, its field behind those around it, and with a
-    /// `name` where there may be several of what has changed. It goes into the page unread; what is not JSON makes a page
-    /// that says so.
+    /// Adds two plans, before and after, and what differs as JSON of the shape that
+    /// [`PlanDiff::to_json`](super::PlanDiff::to_json) writes. It goes into the page unread; what is not JSON makes a page that
+    /// says so.
     pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
-        self.push(title, before, Extras { other: Some((after, diff)), ..Extras::default() });
+        self.push(title, before, Some((after, diff)), |_| {});
     }
 
-    fn push(&mut self, title: &str, plan: &ExplainTree, extras: Extras<'_>) {
-        let other = extras.other;
+    /// Adds a plan, the one after with what differs as JSON, if there is one, and what else is known of it.
+    fn push(
+        &mut self,
+        title: &str,
+        plan: &ExplainTree,
+        other: Option<(&ExplainTree, &str)>,
+        more: impl FnOnce(&mut Json),
+    ) {
         let json = Json::of_object(|json| {
             json.field("title").string(title);
             json.field("plan").out.push_str(&plan.to_json());
@@ -143,12 +147,7 @@ impl HtmlPages {
             json.field("other").raw_or_null(after.as_deref());
             json.field("diff").raw_or_null(other.map(|(_, diff)| diff));
             json.field("text").string(&plan.to_text(&TextOptions::default()));
-            if let Some(ns) = extras.took_ns {
-                json.field("took_ns").number(ns);
-            }
-            if let Some(why) = extras.why_empty {
-                json.field("why_empty").out.push_str(&why.to_json());
-            }
+            more(json);
         });
         self.pages.push(json);
     }
@@ -158,35 +157,17 @@ impl HtmlPages {
         let json = Json::of_object(|json| {
             json.field("version").string(DATA_VERSION);
             json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
-            json.field("glossary").glossary();
+            let entries = glossary();
+            json.field("glossary").object(|json| {
+                for kind in WordKind::ALL {
+                    let of_kind = entries.iter().filter(|entry| entry.kind == kind);
+                    let of_kind: Vec<_> = of_kind.map(|it| [it.word, &*it.meaning]).collect();
+                    json.field(kind.name())
+                        .array(&of_kind, |json, pair| json.array(pair, |json, it| json.string(it)));
+                }
+            });
         });
         PAGE.with_data(&json)
-    }
-}
-
-/// Data of a page beside its plan.
-#[derive(Default)]
-struct Extras<'a> {
-    /// The plan after, with what differs as JSON.
-    other: Option<(&'a ExplainTree, &'a str)>,
-    /// Time of the search in the log that it is from.
-    took_ns: Option<u64>,
-    why_empty: Option<&'a WhyEmpty>,
-}
-
-impl Json {
-    /// Words with their meanings, by kind.
-    fn glossary(&mut self) {
-        let entries = glossary();
-        self.object(|json| {
-            for kind in WordKind::ALL {
-                let of_kind: Vec<_> = entries.iter().filter(|entry| entry.kind == kind).collect();
-                json.field(kind.name()).array(&of_kind, |json, entry| {
-                    let pair = [entry.word, &*entry.meaning];
-                    json.array(&pair, |json, text| json.string(text));
-                });
-            }
-        });
     }
 }
 

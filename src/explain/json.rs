@@ -1,8 +1,16 @@
-//! [`ExplainTree`] → JSON. The shape is a contract: [`json_values`](super::json_values) has it as a table.
+//! [`ExplainTree`] → JSON, and plans that were kept, read back. The shape is a contract: one table of names for each object, by
+//! which it is written and read.
 
-use super::ExplainTree;
-use super::json_values::JsonValue;
-use crate::json::Json;
+use super::{
+    Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
+    Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
+    FacetActual, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts, RankingCounts,
+    RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts, Threshold, Verdict,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Reader};
+use crate::ranking::scorer::Explanation;
+use std::collections::BTreeMap;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
@@ -11,7 +19,355 @@ impl ExplainTree {
         self.write(&mut json);
         json.out
     }
+
+    /// The tree that [`to_json`](Self::to_json) wrote. Names that are not known are left out, as a later version may write
+    /// more of them; what is derived, such as `q_error`, is not read.
+    ///
+    /// Takes time and memory for a few copies of the text.
+    ///
+    /// # Errors
+    ///
+    /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
+    /// [`ExplainNode::number`](super::ExplainNode::number) gives them;
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a `schema_version` other than [`SCHEMA_VERSION`](super::SCHEMA_VERSION); and
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for more than [`JSON_BYTES_MAX`](super::JSON_BYTES_MAX), or more than 640 objects and arrays inside each other, which no
+    /// plan of a query has.
+    ///
+    /// ```
+    /// use treepie::explain::{ExplainNode, ExplainTree};
+    ///
+    /// let tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
+    /// assert_eq!(ExplainTree::from_json(&tree.to_json())?, tree);
+    ///
+    /// let torn = &tree.to_json()[..100];
+    /// let error = ExplainTree::from_json(torn).unwrap_err();
+    /// assert!(error.to_string().contains("line 1, column "), "{error}");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn from_json(text: &str) -> Result<ExplainTree> {
+        let mut reader = Reader::new(text, "a plan")?;
+        let tree = ExplainTree::read(&mut reader)?;
+        reader.end()?;
+        Ok(tree)
+    }
 }
+
+/// Value that JSON has at a name.
+pub(super) trait JsonValue: Sized {
+    fn write(&self, json: &mut Json);
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self>;
+
+    /// Reads it to where it belongs: nodes inside each other are not moved about on the stack.
+    fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        *self = Self::read(reader)?;
+        Ok(())
+    }
+}
+
+impl Json {
+    /// Writes an object for each item.
+    pub(super) fn objects<T>(&mut self, items: &[T], fields: impl Fn(&mut Json, &T)) {
+        self.array(items, |json, item| json.object(|json| fields(json, item)));
+    }
+
+    /// Writes a name with its value.
+    pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
+        value.write(self.field(name));
+    }
+
+    /// Writes a name with its value, if there is one.
+    pub(super) fn put_some(&mut self, name: &str, value: Option<&impl JsonValue>) {
+        if let Some(value) = value {
+            self.put(name, value);
+        }
+    }
+
+    /// Writes a name with its value, unless that is nothing: 0, false or empty.
+    pub(super) fn put_full<T: JsonValue + Default + PartialEq>(&mut self, name: &str, value: &T) {
+        self.put_some(name, (*value != T::default()).then_some(value));
+    }
+}
+
+/// Writes names with the values that a structure has of them.
+macro_rules! put_all {
+    ($json:ident, $it:expr; $($name:ident),+) => {{ $($json.put(stringify!($name), &$it.$name);)+ }};
+}
+pub(super) use put_all;
+
+/// The id of a node, which has to be the path that leads to it.
+fn read_place(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
+    *slot = reader.places().fold("0".to_owned(), |place, nth| format!("{place}.{nth}"));
+    reader.one_of(&[(&**slot, ())])
+}
+
+macro_rules! json_scalars {
+    ($($type:ty: $write:ident, $read:ident;)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.$write(*self);
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                reader.$read()
+            }
+        })+
+    };
+}
+
+json_scalars! {
+    u32: number, whole;
+    u64: number, whole;
+    f32: number, float;
+    f64: number, double;
+    bool: boolean, boolean;
+}
+
+impl JsonValue for String {
+    fn write(&self, json: &mut Json) {
+        json.string(self);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.string()
+    }
+}
+
+/// Null where there is none.
+impl<T: JsonValue> JsonValue for Option<T> {
+    fn write(&self, json: &mut Json) {
+        match self {
+            Some(value) => value.write(json),
+            None => json.null(),
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.or_null(T::read)
+    }
+}
+
+impl<T: JsonValue + Default> JsonValue for Vec<T> {
+    fn write(&self, json: &mut Json) {
+        json.array(self, |json, value| value.write(json));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut items = vec![];
+        reader.array(|reader| {
+            let mut item = T::default();
+            item.read_to(reader)?;
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(items)
+    }
+}
+
+macro_rules! json_names {
+    ($($type:ty: $($value:expr),+;)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.string(self.name());
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                reader.one_of(&[$(($value.name(), $value)),+])
+            }
+        })+
+    };
+}
+
+json_names! {
+    Severity: Severity::Note, Severity::Hint, Severity::Warning;
+    Verdict: Verdict::Matched, Verdict::Failed, Verdict::NotReached;
+}
+
+impl JsonValue for BTreeMap<String, Verdict> {
+    fn write(&self, json: &mut Json) {
+        json.object(|json| self.iter().for_each(|(node, verdict)| json.put(node, verdict)));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut verdicts = BTreeMap::new();
+        reader.object(&[], |reader, node| {
+            verdicts.insert(node.to_owned(), Verdict::read(reader)?);
+            Ok(true)
+        })?;
+        Ok(verdicts)
+    }
+}
+
+/// Objects by their names, in the order in which they are written:
+///
+/// | before a name | written | read |
+/// |---|---|---|
+/// | `must` | always | has to be there |
+/// | `may` | always | nothing where an older version has not written it |
+/// | `some` | where there is one | `None` where it is not there |
+/// | `full` | where it is not 0, false or empty | that where it is not there |
+/// | `word` | always, null where it is empty | as `may` |
+/// | `terms` | in a facet of which anything was counted by terms | as `may` |
+/// | `told` | where the function of that name has one | never, as it follows from the others |
+/// | `rounded` | as `told`, with three decimals | never |
+/// | `place` | always | has to be the place of the node, as a path from the root |
+/// | `version` | always, [`SCHEMA_VERSION`] | has to be that |
+macro_rules! json_objects {
+    ($($type:ident { $($how:ident $name:ident,)+ } $(=> $check:ident)?)+) => {
+        $(impl JsonValue for $type {
+            fn write(&self, json: &mut Json) {
+                json.object(|json| {
+                    $(json_objects!(write $how self, json, $name);)+
+                });
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                let mut it = Self::default();
+                it.read_to(reader)?;
+                Ok(it)
+            }
+
+            fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+                let required = [$(json_objects!(required $how $name)),+].concat();
+                reader.object(&required, |reader, name| {
+                    let read = match name {
+                        $(stringify!($name) => json_objects!(read $how self, reader, $name),)+
+                        _ => return Ok(false),
+                    };
+                    read.map(|()| true)
+                })?;
+                $($check(reader, self)?;)?
+                Ok(())
+            }
+        })+
+    };
+    (write some $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.$name.as_ref())
+    };
+    (write full $it:expr, $json:ident, $name:ident) => {
+        $json.put_full(stringify!($name), &$it.$name)
+    };
+    (write word $it:expr, $json:ident, $name:ident) => {
+        $json.field(stringify!($name)).string_or_null(Some(&*$it.$name).filter(|it| !it.is_empty()))
+    };
+    (write terms $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.is_by_terms().then_some(&$it.$name))
+    };
+    (write told $it:expr, $json:ident, $name:ident) => {
+        $json.put_some(stringify!($name), $it.$name().as_ref())
+    };
+    (write rounded $it:expr, $json:ident, $name:ident) => {
+        let rounded = $it.$name().map(|number| (number * 1_000.0).round() / 1_000.0);
+        $json.put_some(stringify!($name), rounded.as_ref())
+    };
+    (write version $it:expr, $json:ident, $name:ident) => {
+        $json.put(stringify!($name), &SCHEMA_VERSION)
+    };
+    (write $how:ident $it:expr, $json:ident, $name:ident) => {
+        $json.put(stringify!($name), &$it.$name)
+    };
+    (required must $name:ident) => { &[stringify!($name)][..] };
+    (required place $name:ident) => { &[stringify!($name)][..] };
+    (required version $name:ident) => { &[stringify!($name)][..] };
+    (required $how:ident $name:ident) => { &[][..] };
+    (read some $it:expr, $reader:ident, $name:ident) => {
+        JsonValue::read($reader).map(|value| $it.$name = Some(value))
+    };
+    (read word $it:expr, $reader:ident, $name:ident) => {
+        $reader.or_null(Reader::string).map(|word| $it.$name = word.unwrap_or_default())
+    };
+    (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
+    (read place $it:expr, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
+    (read version $it:expr, $reader:ident, $name:ident) => { check_version($reader) };
+    (read $how:ident $it:expr, $reader:ident, $name:ident) => { $it.$name.read_to($reader) };
+}
+
+json_objects! {
+    ExplainTree {
+        version schema_version, must query, must parsed, must rewritten, must notes, may findings, must plan, must segments,
+        some page, must facets, full documents, some term_lookups, some planning_ns, some planning, told rest_ns,
+        some total_ns, some repeated,
+    }
+    ExplainNode {
+        place id, must operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
+        some actual, some times, rounded q_error, may segments, may decisions, full windows, must children,
+    }
+    ExplainPage { must offset, must limit, must total, }
+    RepeatedRuns { must runs, must planning, must total, }
+    RunTimes { must min_ns, must median_ns, must max_ns, }
+    PlanningTimes { some parse_ns, must bind_ns, must look_up_ns, must estimate_ns, must choose_ns, }
+    Estimate { must documents, must lower, must upper, must source, }
+    Actual {
+        must documents, some documents_in, must time_ns, must bytes_read, must containers, some terms, some positions,
+        some ranking, some sort, some streamed, must complete, full stopped,
+    }
+    ContainerCounts { must array, must bitmap, must run, must skipped, }
+    TermCounts { must visited, must expanded, must cut, }
+    PositionCounts { must candidates, must positions, }
+    RankingCounts {
+        must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,
+        full searched_twice, some candidates, may thresholds,
+    }
+    CandidateCounts { must looked_up, must found, must skipped_by_blocks, must skipped_by_frequencies, }
+    Threshold { must documents, must score, }
+    ColumnCounts {
+        must documents, must blocks, must blocks_skipped, full ends_looked_up, full deleted_taken_away,
+    }
+    StreamCounts { must segments, must given_up, must terms, must documents, must candidates, }
+    NodeSegment { must id, word algorithm, must estimate, some actual, }
+    ContainerMap { must segment, must kinds, must documents, } => windows_are_counted
+    Decision {
+        must rule, must accepted, must reason, may estimated_cost_ns, some measured_ns, told confirmed, may alternative,
+        full others,
+    }
+    Alternative { must name, may estimated_cost_ns, some measured_ns, }
+    ExplainSegment { must id, must documents, full deleted, must bytes, }
+    ExplainFacet {
+        must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual, some times,
+        may decisions, full within,
+    }
+    FacetActual {
+        some within, terms terms_intersected, terms terms_skipped, terms terms_from_document_frequency,
+        full deleted_taken_away, must time_ns, terms bytes_read, some column,
+    }
+    InBuckets { must buckets, must documents, }
+    Finding { must rule, must severity, may node, may facet, must message, may remedy, full rebuild, }
+    ExplainDocument {
+        must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
+    }
+    Explanation { must value, must what, must parts, }
+}
+
+/// The number of the version, which has to be the one that is known.
+pub(super) fn check_version(reader: &mut Reader<'_>) -> Result<()> {
+    let version: u64 = reader.whole()?;
+    if version == u64::from(SCHEMA_VERSION) {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::UnsupportedVersion, "reading schema_version of a plan")
+        .expected(SCHEMA_VERSION.to_string())
+        .found(version.to_string());
+    Err(match version > u64::from(SCHEMA_VERSION) {
+        true => error.hint("a newer treepie wrote it, and reads it"),
+        false => error,
+    })
+}
+
+fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {
+    let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
+    match n_kinds == n_numbers {
+        true => Ok(()),
+        false => {
+            let expected = format!("a number of documents for each of {n_kinds} windows");
+            Err(reader.error(&expected, &format!("{n_numbers} before this")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod reading_tests;
 
 #[cfg(test)]
 mod tests {

@@ -8,30 +8,24 @@ const MARKED_MAX: usize = 8;
 /// Numbers of a score that are listed.
 const PARTS_MAX: usize = 1_000;
 
-/// A line of what is said of a document: columns that it is further in, and the text.
-pub(super) struct LensLine {
-    pub(super) indent: usize,
-    pub(super) pieces: Vec<Piece>,
-}
-
-/// What a mark is called in the text.
-pub(super) fn mark(verdict: Option<Verdict>) -> &'static str {
+/// Mark of a verdict in the text.
+pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     match verdict {
-        Some(Verdict::Matched) => "✓",
-        Some(Verdict::Failed) => "✗",
-        Some(Verdict::NotReached) => "·",
-        None => "?",
+        Some(Verdict::Matched) => piece(Style::Good, "✓"),
+        Some(Verdict::Failed) => piece(Style::Bad, "✗"),
+        Some(Verdict::NotReached) => piece(Style::Faint, "·"),
+        None => piece(Style::Faint, "?"),
     }
 }
 
 /// What the marks mean.
 pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
     let verdict = |verdict: Verdict| {
-        let text = format!("{} {},", mark(Some(verdict)), verdict.name());
-        piece(style(Some(verdict)), text).whole()
+        let Piece { style, text, .. } = mark(Some(verdict));
+        piece(style, format!("{text} {},", verdict.name())).whole()
     };
-    let mut pieces = vec![verdict(Verdict::Matched), verdict(Verdict::Failed)];
-    pieces.push(verdict(Verdict::NotReached));
+    let verdicts = [Verdict::Matched, Verdict::Failed, Verdict::NotReached];
+    let mut pieces = Vec::from(verdicts.map(verdict));
     pieces.push(faint("? known when it runs"));
     let order = documents.iter().take(MARKED_MAX).map(|document| document.doc.to_string());
     let order: Vec<_> = order.collect();
@@ -43,9 +37,8 @@ pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
 
 /// The marks of a node, one for each document.
 pub(super) fn marks(documents: &[ExplainDocument], node: &ExplainNode) -> Vec<Piece> {
-    let verdicts = documents.iter().take(MARKED_MAX);
-    let verdicts = verdicts.map(|document| document.verdicts.get(&node.id).copied());
-    verdicts.map(|verdict| piece(style(verdict), mark(verdict))).collect()
+    let documents = documents.iter().take(MARKED_MAX);
+    documents.map(|document| mark(document.verdicts.get(&node.id).copied())).collect()
 }
 
 /// What has to be said of a node where its mark alone would mislead: it has the only document, which is what must not be.
@@ -56,10 +49,10 @@ pub(super) fn remark(documents: &[ExplainDocument], node: &ExplainNode) -> Optio
     excludes.then(|| piece(Style::Bad, "matches this, which must not be"))
 }
 
-/// What is said of a document below the tree.
-pub(super) fn lines(document: &ExplainDocument) -> Vec<LensLine> {
+/// What is said of a document below the tree: lines, each with the columns that it is further in.
+pub(super) fn lines(document: &ExplainDocument) -> Vec<(usize, Vec<Piece>)> {
     let mut lines = vec![];
-    let mut line = |indent, pieces| lines.push(LensLine { indent, pieces });
+    let mut line = |indent, pieces| lines.push((indent, pieces));
     let mut title = vec![strong("Document"), strong(document.doc.to_string())];
     if !document.title.is_empty() {
         title.push(plain(format!("'{}'", document.title)));
@@ -67,7 +60,7 @@ pub(super) fn lines(document: &ExplainDocument) -> Vec<LensLine> {
     line(0, title);
     let is_found = document.failed_at.is_none();
     let verdict = Some(if is_found { Verdict::Matched } else { Verdict::Failed });
-    line(3, vec![piece(style(verdict), mark(verdict)), plain(&*document.reason)]);
+    line(3, vec![mark(verdict), plain(&*document.reason)]);
     if document.misses.len() > 1 {
         for miss in &document.misses {
             line(5, vec![plain(&**miss)]);
@@ -88,12 +81,4 @@ pub(super) fn lines(document: &ExplainDocument) -> Vec<LensLine> {
         todo.extend(part.parts.iter().rev().map(|part| (part, depth + 1)));
     }
     lines
-}
-
-fn style(verdict: Option<Verdict>) -> Style {
-    match verdict {
-        Some(Verdict::Matched) => Style::Good,
-        Some(Verdict::Failed) => Style::Bad,
-        Some(Verdict::NotReached) | None => Style::Faint,
-    }
 }

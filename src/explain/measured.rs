@@ -40,14 +40,11 @@ impl Decision {
             true => "the alternative".to_owned(),
             false => format!("'{}'", other.name),
         };
-        Some(match (self.confirmed(), chosen.cmp(&other_ns)) {
-            (Some(false), _) => {
-                format!("measured {}, {} slower than {than}", Time(chosen), Time(chosen - other_ns))
-            }
-            (_, std::cmp::Ordering::Less) => {
-                format!("measured {}, {} faster than {than}", Time(chosen), Time(other_ns - chosen))
-            }
-            _ => format!("measured {}, as fast as {than}", Time(chosen)),
+        let (time, by) = (Time(chosen), Time(chosen.abs_diff(other_ns)));
+        Some(match self.confirmed()? {
+            false => format!("measured {time}, {by} slower than {than}"),
+            true if chosen < other_ns => format!("measured {time}, {by} faster than {than}"),
+            true => format!("measured {time}, as fast as {than}"),
         })
     }
 

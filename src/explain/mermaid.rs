@@ -3,9 +3,9 @@
 //! Mermaid reads its source with regular expressions before it parses it: directives, styles and entities are found inside
 //! of strings, too. So in texts only letters, digits and what is harmless stay as they are, and all else becomes an entity.
 
+use super::ExplainTree;
 use super::caption::{Drawn, edge_width, not_taken};
 use super::units::{Count, Grouped};
-use super::{ExplainFacet, ExplainTree};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -53,13 +53,17 @@ impl ExplainTree {
                 }
             }
         }
-        let n_facets = self.facets.iter().flat_map(ExplainFacet::iter).count();
         let left_out = [
             (self.plan.iter().count() - nodes.len(), "operator"),
-            (n_facets - facets.len(), "facet"),
+            (self.all_facets().count() - facets.len(), "facet"),
             (others_left_out, "other way"),
         ];
-        chart.left_out(&left_out);
+        let left_out = left_out.into_iter().filter(|(n, _)| *n > 0);
+        let counts: Vec<_> = left_out.map(|(n, what)| Count(n as u64, what).to_string()).collect();
+        if !counts.is_empty() {
+            let counts = counts.join(", ");
+            chart.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
+        }
         chart.out
     }
 }
@@ -125,15 +129,6 @@ impl Chart {
         self.n_edges += 1;
     }
 
-    fn left_out(&mut self, counts: &[(usize, &'static str)]) {
-        let counts = counts.iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<_> = counts.map(|(n, what)| Count(*n as u64, what).to_string()).collect();
-        if !counts.is_empty() {
-            let counts = counts.join(", ");
-            self.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
-        }
-    }
-
     fn line(&mut self, line: &str) {
         self.out.push_str("  ");
         self.out.push_str(line);
@@ -175,7 +170,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::explain::caption::by_level;
-    use crate::explain::{hostile, sample};
+    use crate::explain::{ExplainFacet, hostile, sample};
 
     const SAMPLE: &str = include_str!("samples/analyzed.mmd");
 

@@ -38,22 +38,15 @@ impl ExplainTree {
 }
 
 fn node(out: &mut String, node: &ExplainNode, depth: usize) {
-    let mut line = node.operator.clone();
-    if !node.label.is_empty() {
-        line = format!("{line} {}", node.label);
-    }
-    if !node.algorithm.is_empty() {
-        line = format!("{line} [{}]", node.algorithm);
-    }
+    let ExplainNode { operator, label, algorithm, .. } = node;
     let Estimate { documents, lower, upper, source } = &node.estimate;
-    line = match node.estimate.is_exact() {
-        true => format!("{line} ~{documents}"),
-        false => format!("{line} ~{documents} in {lower}..={upper}"),
+    let bounds = match node.estimate.is_exact() {
+        true => String::new(),
+        false => format!(" in {lower}..={upper}"),
     };
-    if !source.is_empty() {
-        line = format!("{line} ({source})");
-    }
-    push(out, depth, &line);
+    let (label, algorithm) = (behind("", label, ""), behind("[", algorithm, "]"));
+    let source = behind("(", source, ")");
+    push(out, depth, &format!("{operator}{label}{algorithm} ~{documents}{bounds}{source}"));
     decisions(out, depth, &node.decisions);
     for child in &node.children {
         self::node(out, child, depth + 1);
@@ -61,26 +54,23 @@ fn node(out: &mut String, node: &ExplainNode, depth: usize) {
 }
 
 fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
-    let mut line = match &facet.ranges {
-        Some(ranges) => format!("Facet {}, {ranges}", facet.field),
-        None => {
-            let ExplainFacet { field, limit, terms, .. } = facet;
-            format!("Facet {field}, top {limit} of {}", counted(*terms, "term"))
-        }
-    };
-    if let Some(options) = &facet.options {
-        line = format!("{line}, {options}");
-    }
-    if !facet.algorithm.is_empty() {
-        line = format!("{line} [{}]", facet.algorithm);
-    }
-    if let Some(within) = facet.estimate {
-        line = format!("{line} ~{} in {}", within.documents, counted(within.buckets, "bucket"));
-    }
-    push(out, depth, &line);
+    let values = facet.values(&format!("top {} of {}", facet.limit, counted(facet.terms, "term")));
+    let algorithm = behind("[", &facet.algorithm, "]");
+    let within = facet
+        .estimate
+        .map(|within| format!(" ~{} in {}", within.documents, counted(within.buckets, "bucket")));
+    push(out, depth, &format!("Facet {values}{algorithm}{}", within.unwrap_or_default()));
     decisions(out, depth, &facet.decisions);
     for inner in &facet.within {
         self::facet(out, inner, depth + 1);
+    }
+}
+
+/// A text with signs around it and a blank before, if it is not empty.
+fn behind(opening: &str, text: &str, closing: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ => format!(" {opening}{text}{closing}"),
     }
 }
 
@@ -155,10 +145,8 @@ fn dedented(text: &str) -> String {
     let common = lines.iter().filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
     let first = lines.iter().position(|line| !line.is_empty()).unwrap_or(lines.len());
     let last = lines.iter().rposition(|line| !line.is_empty()).map_or(first, |last| last + 1);
-    lines[first..last]
-        .iter()
-        .map(|line| format!("{}\n", line.get(common..).unwrap_or("")))
-        .collect()
+    let lines = lines[first..last].iter().map(|line| line.get(common..).unwrap_or(""));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The lines of two texts that differ, with some around them: `-` before those that only the first has, `+` before those
@@ -166,76 +154,64 @@ fn dedented(text: &str) -> String {
 #[doc(hidden)]
 pub fn difference(left: &str, right: &str) -> String {
     let (left, right): (Vec<_>, Vec<_>) = (left.lines().collect(), right.lines().collect());
-    let mut lines = vec![];
-    for (l, r) in aligned(&left, &right) {
-        match (l, r) {
-            (Some(l), Some(_)) => lines.push((' ', left[l])),
-            (Some(l), None) => lines.push(('-', left[l])),
-            (None, Some(r)) => lines.push(('+', right[r])),
-            (None, None) => {}
-        }
-    }
+    let lines = aligned(&left, &right);
     let near = |at: usize| {
         let around = at.saturating_sub(CONTEXT_LINES)..(at + CONTEXT_LINES + 1).min(lines.len());
         lines[around].iter().any(|(sign, _)| *sign != ' ')
     };
     let mut out = String::new();
-    let mut is_cut = false;
     for (at, (sign, line)) in lines.iter().enumerate() {
         if near(at) {
             out += format!("{sign} {line}").trim_end();
             out.push('\n');
-        } else if !is_cut {
+        } else if at == 0 || near(at - 1) {
             out.push_str("  …\n");
         }
-        is_cut = !near(at);
     }
     out
 }
 
-/// The longest common subsequence, and beside it what only one of two rows has: pairs of positions in both, in order.
-fn aligned<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(Option<usize>, Option<usize>)> {
+/// All of two rows in order: a blank before what both have, which is the longest common subsequence, `-` before what only the
+/// first has, `+` before what only the second has.
+fn aligned<T: PartialEq + Copy>(left: &[T], right: &[T]) -> Vec<(char, T)> {
+    let all = |sign: char, items: &[T]| items.iter().map(|it| (sign, *it)).collect::<Vec<_>>();
     let start = left.iter().zip(right).take_while(|(l, r)| l == r).count();
-    let rest = left.len().min(right.len()) - start;
-    let same_end = left.iter().rev().zip(right.iter().rev()).take(rest);
-    let end = same_end.take_while(|(l, r)| l == r).count();
-    let (l_end, r_end) = (left.len() - end, right.len() - end);
-    let (l, r) = (&left[start..l_end], &right[start..r_end]);
+    let ((same_start, l), r) = (left.split_at(start), &right[start..]);
+    let end = l.iter().rev().zip(r.iter().rev()).take_while(|(l, r)| l == r).count();
+    let ((l, same_end), r) = (l.split_at(l.len() - end), &r[..r.len() - end]);
+    let between = match l.len().saturating_mul(r.len()) <= PAIRS_MAX {
+        true => aligned_by_pairs(l, r),
+        false => [all('-', l), all('+', r)].concat(),
+    };
+    [all(' ', same_start), between, all(' ', same_end)].concat()
+}
 
-    // How long that of what begins at both positions is.
-    let is_small = l.len().saturating_mul(r.len()) <= PAIRS_MAX;
-    let columns = r.len() + 1;
-    let mut longest = vec![0_u32; if is_small { (l.len() + 1) * columns } else { 0 }];
-    if is_small {
-        for at_l in (0..l.len()).rev() {
-            for at_r in (0..r.len()).rev() {
-                longest[at_l * columns + at_r] = match l[at_l] == r[at_r] {
-                    true => longest[(at_l + 1) * columns + at_r + 1] + 1,
-                    false => {
-                        longest[(at_l + 1) * columns + at_r].max(longest[at_l * columns + at_r + 1])
-                    }
-                };
-            }
+fn aligned_by_pairs<T: PartialEq + Copy>(left: &[T], right: &[T]) -> Vec<(char, T)> {
+    // How long the subsequence of what begins at both positions is.
+    let mut longest = vec![vec![0_u32; right.len() + 1]; left.len() + 1];
+    for l in (0..left.len()).rev() {
+        for r in (0..right.len()).rev() {
+            longest[l][r] = match left[l] == right[r] {
+                true => longest[l + 1][r + 1] + 1,
+                false => longest[l + 1][r].max(longest[l][r + 1]),
+            };
         }
     }
-    let mut pairs: Vec<_> = (0..start).map(|at| (Some(at), Some(at))).collect();
-    let (mut at_l, mut at_r) = (0, 0);
-    while at_l < l.len() || at_r < r.len() {
-        let can_pair = is_small && at_l < l.len() && at_r < r.len();
-        let of = |at_l: usize, at_r: usize| longest[at_l * columns + at_r];
-        if can_pair && l[at_l] == r[at_r] {
-            pairs.push((Some(start + at_l), Some(start + at_r)));
-            (at_l, at_r) = (at_l + 1, at_r + 1);
-        } else if at_l < l.len() && !(can_pair && of(at_l + 1, at_r) < of(at_l, at_r + 1)) {
-            pairs.push((Some(start + at_l), None));
-            at_l += 1;
-        } else {
-            pairs.push((None, Some(start + at_r)));
-            at_r += 1;
-        }
+    let mut signed = Vec::with_capacity(left.len() + right.len());
+    let (mut l, mut r) = (0, 0);
+    loop {
+        let is_longer_without_right = || longest[l + 1][r] < longest[l][r + 1];
+        let sign = match (left.get(l), right.get(r)) {
+            (None, None) => break signed,
+            (Some(one), Some(other)) if one == other => ' ',
+            (Some(_), Some(_)) if is_longer_without_right() => '+',
+            (Some(_), _) => '-',
+            (None, Some(_)) => '+',
+        };
+        signed.push((sign, if sign == '+' { right[r] } else { left[l] }));
+        l += usize::from(sign != '+');
+        r += usize::from(sign != '-');
     }
-    pairs.extend((0..end).map(|at| (Some(l_end + at), Some(r_end + at))));
-    pairs
 }
 
 #[cfg(test)]
@@ -333,15 +309,11 @@ mod tests {
         #[test]
         fn both_texts_can_be_made_of_the_alignment(left in "[ab]{0,12}", right in "[abc]{0,12}") {
             let (l, r): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-            let pairs = aligned(&l, &r);
-            let of_left: String = pairs.iter().filter_map(|pair| Some(l[pair.0?])).collect();
-            let of_right: String = pairs.iter().filter_map(|pair| Some(r[pair.1?])).collect();
+            let signed = aligned(&l, &r);
+            let of = |other: char| signed.iter().filter(move |(sign, _)| *sign != other);
+            let of_left: String = of('+').map(|(_, c)| c).collect();
+            let of_right: String = of('-').map(|(_, c)| c).collect();
             prop_assert_eq!((of_left, of_right), (left, right));
-            let is_right = |pair: &(Option<usize>, Option<usize>)| match *pair {
-                (Some(at_l), Some(at_r)) => l[at_l] == r[at_r],
-                (one, other) => one.is_some() != other.is_some(),
-            };
-            prop_assert!(pairs.iter().all(is_right));
         }
     }
 }

@@ -10,17 +10,10 @@ use crate::json::Json;
 /// Postgres counts what it reads in blocks of this size.
 const BLOCK_BYTES: u64 = 8_192;
 /// All kinds of blocks that Postgres tells of, in its order; ours are hits, as what is mapped is not read by us.
-const BLOCKS: [&str; 10] = [
-    "Shared Hit Blocks",
-    "Shared Read Blocks",
-    "Shared Dirtied Blocks",
-    "Shared Written Blocks",
-    "Local Hit Blocks",
-    "Local Read Blocks",
-    "Local Dirtied Blocks",
-    "Local Written Blocks",
-    "Temp Read Blocks",
-    "Temp Written Blocks",
+const BLOCKS: [(&str, &[&str]); 3] = [
+    ("Shared", &["Hit", "Read", "Dirtied", "Written"]),
+    ("Local", &["Hit", "Read", "Dirtied", "Written"]),
+    ("Temp", &["Read", "Written"]),
 ];
 
 impl ExplainTree {
@@ -49,25 +42,23 @@ impl ExplainTree {
     /// ```
     pub fn to_pgjson(&self) -> String {
         let mut json = Json::default();
-        json.array(&[self], |json, tree| {
-            json.object(|json| {
-                json.field("Plan").pg_node(&tree.plan, "", &tree.facets);
-                if let Some(planning) = tree.planning_ns {
-                    json.field("Planning Time").milliseconds(planning);
-                }
-                if let Some(planning) = tree.planning {
-                    json.field("Treepie Planning").object(|json| {
-                        for (phase, ns) in planning.in_words() {
-                            json.field(&phase).milliseconds(ns);
-                        }
-                    });
-                }
-                if let Some(total) = tree.total_ns {
-                    let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
-                    json.field("Execution Time").milliseconds(execution);
-                }
-                json.field("Query Text").string(&tree.query);
-            });
+        json.objects(&[self], |json, tree| {
+            json.field("Plan").pg_node(&tree.plan, "", &tree.facets);
+            if let Some(planning) = tree.planning_ns {
+                json.field("Planning Time").milliseconds(planning);
+            }
+            if let Some(planning) = tree.planning {
+                json.field("Treepie Planning").object(|json| {
+                    for (phase, ns) in planning.in_words() {
+                        json.field(&phase).milliseconds(ns);
+                    }
+                });
+            }
+            if let Some(total) = tree.total_ns {
+                let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
+                json.field("Execution Time").milliseconds(execution);
+            }
+            json.field("Query Text").string(&tree.query);
         });
         indented(&json.out)
     }
@@ -105,10 +96,7 @@ impl Json {
         let below = plus(sums(facets), sums(&node.children));
         let node_type = postgres_type(&node.operator);
         self.object(|json| {
-            json.field("Node Type").string(node_type);
-            json.pg_text("Parent Relationship", relation);
-            json.field("Parallel Aware").boolean(false);
-            json.field("Async Capable").boolean(false);
+            json.pg_head(&[("Node Type", node_type), ("Parent Relationship", relation)]);
             json.pg_details(node, node_type);
             let inputs = node.children.iter().map(cost_ns).fold(0, u64::saturating_add);
             let all = cost_ns(node).saturating_add(facets_cost_ns(facets));
@@ -135,13 +123,13 @@ impl Json {
         // How many buckets came out is not told: as many as were asked for, if there are so many terms.
         let rows = if facet.terms > 0 { facet.limit.min(facet.terms) } else { facet.limit };
         self.object(|json| {
-            json.field("Node Type").string("Aggregate");
-            json.field("Strategy").string("Hashed");
-            json.field("Partial Mode").string("Simple");
-            json.field("Parent Relationship").string("SubPlan");
-            json.field("Subplan Name").string(&format!("facet {}", facet.field));
-            json.field("Parallel Aware").boolean(false);
-            json.field("Async Capable").boolean(false);
+            json.pg_head(&[
+                ("Node Type", "Aggregate"),
+                ("Strategy", "Hashed"),
+                ("Partial Mode", "Simple"),
+                ("Parent Relationship", "SubPlan"),
+                ("Subplan Name", &format!("facet {}", facet.field)),
+            ]);
             json.field("Group Key").array(&[&facet.field], |json, field| json.string(field));
             json.pg_costs(within, cost, rows);
             json.pg_actual(facet, sums(&facet.within), rows);
@@ -154,39 +142,38 @@ impl Json {
         });
     }
 
+    /// Begins a node with the texts that are not empty, and what is never so here.
+    fn pg_head(&mut self, texts: &[(&str, &str)]) {
+        texts.iter().for_each(|(name, text)| self.pg_text(name, text));
+        self.field("Parallel Aware").boolean(false);
+        self.field("Async Capable").boolean(false);
+    }
+
     /// What Postgres tells of a node of this type.
     fn pg_details(&mut self, node: &ExplainNode, node_type: &str) {
         let field = node.field.as_deref().unwrap_or("documents");
         let condition = node.predicate.as_ref().unwrap_or(&node.label);
-        match node_type {
-            "Bitmap Index Scan" => {
-                self.field("Index Name").string(field);
-                self.field("Index Cond").string(condition);
-            }
-            "Seq Scan" => {
-                self.field("Relation Name").string(field);
-                self.field("Alias").string(field);
-                if node.operator != "All" {
-                    self.field("Filter").string(condition);
-                }
-            }
+        let texts: &[(&str, &str)] = match node_type {
+            "Bitmap Index Scan" => &[("Index Name", field), ("Index Cond", condition)],
+            "Seq Scan" if node.operator == "All" => &[("Relation Name", field), ("Alias", field)],
+            "Seq Scan" => &[("Relation Name", field), ("Alias", field), ("Filter", condition)],
             "Bitmap Heap Scan" => {
-                self.field("Relation Name").string(field);
-                self.field("Alias").string(field);
-                self.field("Recheck Cond").string(condition);
-                let removed = |actual: &Actual| actual.documents_in?.checked_sub(actual.documents);
-                if let Some(removed) = node.actual.as_ref().and_then(removed) {
-                    self.field("Rows Removed by Index Recheck").number(removed);
-                }
+                &[("Relation Name", field), ("Alias", field), ("Recheck Cond", condition)]
             }
-            "Sort" => self.field("Sort Key").array(&[&node.label], |json, key| json.string(key)),
-            "SetOp" => {
-                self.field("Strategy").string("Hashed");
-                self.field("Command").string("Except");
-            }
-            "Result" => self.field("One-Time Filter").string("false"),
-            "Custom Scan" => self.field("Custom Plan Provider").string(&node.operator),
-            _ => {}
+            "SetOp" => &[("Strategy", "Hashed"), ("Command", "Except")],
+            "Result" => &[("One-Time Filter", "false")],
+            "Custom Scan" => &[("Custom Plan Provider", &node.operator)],
+            _ => &[],
+        };
+        texts.iter().for_each(|(name, text)| self.field(name).string(text));
+        if node_type == "Sort" {
+            self.field("Sort Key").array(&[&node.label], |json, key| json.string(key));
+        }
+        let removed = |actual: &Actual| actual.documents_in?.checked_sub(actual.documents);
+        if let ("Bitmap Heap Scan", Some(removed)) =
+            (node_type, node.actual.as_ref().and_then(removed))
+        {
+            self.field("Rows Removed by Index Recheck").number(removed);
         }
     }
 
@@ -206,9 +193,11 @@ impl Json {
         self.field("Actual Total Time").milliseconds(time_ns);
         self.field("Actual Rows").number(rows);
         self.field("Actual Loops").number(1);
-        for name in BLOCKS {
-            let is_read = name == BLOCKS[0];
-            self.field(name).number(if is_read { bytes_read.div_ceil(BLOCK_BYTES) } else { 0 });
+        let mut n_blocks = bytes_read.div_ceil(BLOCK_BYTES);
+        for (kind, uses) in BLOCKS {
+            for of in uses {
+                self.field(&format!("{kind} {of} Blocks")).number(std::mem::take(&mut n_blocks));
+            }
         }
     }
 
@@ -298,26 +287,19 @@ fn indented(json: &str) -> String {
             is_escaped = !is_escaped && c == '\\';
             continue;
         }
+        if matches!(c, ']' | '}') {
+            depth -= 1;
+            new_line(&mut out, depth);
+        }
+        out.push(c);
         match c {
             '[' | '{' => {
                 depth += 1;
-                out.push(c);
                 new_line(&mut out, depth);
             }
-            ']' | '}' => {
-                depth -= 1;
-                new_line(&mut out, depth);
-                out.push(c);
-            }
-            ',' => {
-                out.push(c);
-                new_line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            _ => {
-                in_string = c == '"';
-                out.push(c);
-            }
+            ',' => new_line(&mut out, depth),
+            ':' => out.push(' '),
+            _ => in_string = c == '"',
         }
     }
     out.push('\n');
@@ -400,8 +382,9 @@ mod tests {
         if node.contains_key("Actual Rows") {
             assert!(is_analyzed && number("Actual Loops") == 1.0 && number("Actual Rows") >= 0.0);
             assert!(number("Actual Startup Time") <= number("Actual Total Time"));
-            for name in BLOCKS {
-                assert!(node[name].is_u64(), "{name}");
+            for (kind, uses) in BLOCKS {
+                let is_number = |of: &&str| node[&format!("{kind} {of} Blocks")].is_u64();
+                assert!(uses.iter().all(is_number), "{kind}");
             }
         }
         let mut below = (0.0, 0.0);

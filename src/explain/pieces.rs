@@ -53,23 +53,17 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     };
     let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
     let windows = of(ranking.windows_skipped, ranking.windows, "window");
-    let (looked_up, candidates) = match ranking.candidates {
-        None => (None, None),
-        Some(counts) => {
-            let by_blocks = Grouped(counts.skipped_by_blocks);
-            let by_frequencies = Grouped(counts.skipped_by_frequencies);
-            let found = Count(counts.found, "candidate");
-            let left =
-                format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies");
-            let looked_up = format!("{} looked up", Count(counts.looked_up, "document"));
-            ((counts.looked_up > 0).then_some(looked_up), Some(left))
-        }
-    };
-    let scored = Count(ranking.documents_scored, "document");
-    let scored = match ranking.postings {
-        Some(postings) => format!("{scored} scored by {}", Count(postings, "posting")),
-        None => format!("{scored} scored"),
-    };
+    let looked_up = ranking.candidates.filter(|counts| counts.looked_up > 0);
+    let looked_up = looked_up.map(|it| format!("{} looked up", Count(it.looked_up, "document")));
+    let candidates = ranking.candidates.map(|counts| {
+        let (found, by_blocks) = (Count(counts.found, "candidate"), counts.skipped_by_blocks);
+        let [by_blocks, by_frequencies] = [by_blocks, counts.skipped_by_frequencies].map(Grouped);
+        format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies")
+    });
+    let postings = ranking.postings.map(|n| format!(" by {}", Count(n, "posting")));
+    let (scored, postings) =
+        (Count(ranking.documents_scored, "document"), postings.unwrap_or_default());
+    let scored = format!("{scored} scored{postings}");
     let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
     let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
     listed(all.into_iter().flatten().map(plain).collect())
@@ -77,24 +71,21 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 
 /// What was looked at in a column, out of what there was.
 pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
-    let ends = Count(counts.ends_looked_up, "end");
-    let mut ends = format!("document frequencies up to {ends} of ranges");
-    if counts.deleted_taken_away > 0 {
-        ends += &format!(", less {}", Count(counts.deleted_taken_away, "deleted document"));
-    }
-    let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
-    if counts.blocks == 0
-        && counts.documents == 0
-        && let Some(ends) = ends
-    {
-        return vec![ends];
-    }
-    let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
-    let values = format!("values of {}", Count(counts.documents, "document"));
+    let ends = (counts.ends_looked_up > 0).then(|| {
+        let ends = Count(counts.ends_looked_up, "end");
+        let less = match counts.deleted_taken_away {
+            0 => String::new(),
+            deleted => format!(", less {}", Count(deleted, "deleted document")),
+        };
+        format!("document frequencies up to {ends} of ranges{less}")
+    });
+    let is_read = counts.blocks > 0 || counts.documents > 0 || ends.is_none();
+    let values = is_read.then(|| format!("values of {}", Count(counts.documents, "document")));
+    let read = Grouped(counts.blocks.saturating_sub(counts.blocks_skipped));
     // Columns whose documents lie where their numbers say are not read by blocks.
-    let blocks = (counts.blocks > 0)
-        .then(|| plain(format!("{} of {}", Grouped(read), Count(counts.blocks, "block"))));
-    listed(ends.into_iter().chain([plain(values)]).chain(blocks).collect())
+    let has_blocks = counts.blocks > 0;
+    let blocks = has_blocks.then(|| format!("{read} of {}", Count(counts.blocks, "block")));
+    listed([ends, values, blocks].into_iter().flatten().map(plain).collect())
 }
 
 /// The buckets of the facet around one.

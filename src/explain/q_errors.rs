@@ -1,7 +1,7 @@
 //! How far estimates are off: the distribution over many plans.
 
-use super::json_values::put_all;
-use super::units::shortened;
+use super::json::put_all;
+use super::units::shown;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;
 use crate::terminal;
@@ -83,17 +83,12 @@ impl EstimateErrors {
         self.n_plans += 1;
         for node in tree.plan.iter() {
             let Some(actual) = &node.actual else { continue };
-            let error = node.q_error();
             let (e, found) = (&node.estimate, actual.documents);
             let is_outside = found > e.upper || (actual.complete && found < e.lower);
-            if error.is_none() && !is_outside {
-                continue;
+            if actual.complete || is_outside {
+                let errors = self.by_operator.entry(node.operator.clone()).or_default();
+                errors.add(tree, node, found, is_outside);
             }
-            let errors = match self.by_operator.get_mut(&node.operator) {
-                Some(errors) => errors,
-                None => self.by_operator.entry(node.operator.clone()).or_default(),
-            };
-            errors.add(tree, node, found, error, is_outside);
         }
     }
 
@@ -132,11 +127,9 @@ impl EstimateErrors {
         Json::of_object(|json| {
             json.field("plans").number(self.n_plans);
             let operators: Vec<_> = self.operators().collect();
-            json.field("operators").array(&operators, |json, (operator, errors)| {
-                json.object(|json| {
-                    json.field("operator").string(operator);
-                    errors.write_json(json);
-                });
+            json.field("operators").objects(&operators, |json, (operator, errors)| {
+                json.field("operator").string(operator);
+                errors.write_json(json);
             });
             json.field("all").object(|json| self.all().write_json(json));
         })
@@ -144,24 +137,17 @@ impl EstimateErrors {
 }
 
 impl QErrors {
-    fn add(
-        &mut self,
-        tree: &ExplainTree,
-        node: &ExplainNode,
-        found: u64,
-        error: Option<f64>,
-        is_outside: bool,
-    ) {
+    fn add(&mut self, tree: &ExplainTree, node: &ExplainNode, found: u64, is_outside: bool) {
         let estimated = node.estimate.documents;
         self.outside += u64::from(is_outside);
+        let error = node.q_error();
         if let Some(error) = error {
             self.errors.push(error);
             self.too_low += u64::from(estimated.max(1) < found.max(1));
             self.too_high += u64::from(estimated.max(1) > found.max(1));
         }
         let q_error = error.unwrap_or_else(|| found.max(1) as f64 / estimated.max(1) as f64);
-        let place = self.worst.partition_point(|other| other.rank() >= (is_outside, q_error));
-        if place < WORST_KEPT && (is_outside || q_error > 1.0) {
+        if is_outside || q_error > 1.0 {
             self.keep(WorstEstimate {
                 query: tree.query.clone(),
                 node: node.id.clone(),
@@ -207,18 +193,11 @@ impl QErrors {
     fn write_json(&self, json: &mut Json) {
         json.field("nodes").number(self.n_nodes());
         for (name, part) in [("median", 0.5), ("p95", 0.95), ("max", 1.0)] {
-            let json = json.field(name);
-            match self.quantile(part) {
-                Some(error) => json.number(error),
-                None => json.null(),
-            }
+            json.put(name, &self.quantile(part));
         }
         put_all!(json, self; too_low, too_high, outside);
-        json.field("worst").array(&self.worst, |json, worst| {
-            json.object(|json| {
-                put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds);
-                json.field("q_error").number(worst.q_error);
-            });
+        json.field("worst").objects(&self.worst, |json, worst| {
+            put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds, q_error);
         });
     }
 
@@ -229,10 +208,8 @@ impl QErrors {
         let blanks = width.saturating_sub(terminal::width(name));
         write!(f, "{name}{:blanks$}{n:>8}", "")?;
         for part in [0.5, 0.95, 1.0] {
-            match self.quantile(part) {
-                Some(error) => write!(f, "{error:>10.2}")?,
-                None => write!(f, "{:>10}", "–")?,
-            }
+            let error = self.quantile(part).map(|error| format!("{error:.2}"));
+            write!(f, "{:>10}", error.as_deref().unwrap_or("–"))?;
         }
         let (too_low, too_high) = (percent(self.too_low), percent(self.too_high));
         writeln!(f, "{too_low:>9.1}%{too_high:>9.1}%{:>9}", self.outside)
@@ -249,7 +226,7 @@ impl WorstEstimate {
 /// drive a terminal.
 impl fmt::Display for EstimateErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |text: &str| terminal::printable(&shortened(text, CHARS_SHOWN)).into_owned();
+        let shown = |text: &str| shown(text, CHARS_SHOWN);
         let lines: Vec<_> = self.operators().map(|(name, errors)| (shown(name), errors)).collect();
         let names = lines.iter().map(|(name, _)| terminal::width(name));
         let width = names.chain(["operator".len()]).max().unwrap_or_default();

@@ -1,91 +1,54 @@
 //! Several runs of one search as one plan: that of the run in the middle, with the times of all.
 
-use std::collections::HashMap;
-
-use super::run_times::{RepeatedRuns, RunTimes};
-use super::tree::{Branch, with_parents};
-use super::{ExplainFacet, ExplainNode, ExplainTree};
+use super::ExplainTree;
+use super::counts::{RepeatedRuns, RunTimes};
+use super::tree::{Branch, parents_first};
+use std::slice;
 
 impl ExplainTree {
     /// Plan of the run with the median time, with the times of all runs; the empty plan without any.
     pub(crate) fn of_runs(mut runs: Vec<ExplainTree>) -> ExplainTree {
-        let total = |tree: &ExplainTree| tree.total_ns.unwrap_or(0);
-        let all = |of: fn(&ExplainTree) -> u64| RunTimes::of(runs.iter().map(of).collect());
+        let all = |of: fn(&ExplainTree) -> Option<u64>| {
+            RunTimes::of(runs.iter().map(|run| of(run).unwrap_or(0)).collect())
+        };
         let repeated = RepeatedRuns {
             runs: runs.len() as u64,
-            planning: all(|tree| tree.planning_ns.unwrap_or(0)),
-            total: all(|tree| tree.total_ns.unwrap_or(0)),
+            planning: all(|tree| tree.planning_ns),
+            total: all(|tree| tree.total_ns),
         };
-        let of_nodes = times_by_place(runs.iter().map(|tree| std::slice::from_ref(&tree.plan)));
-        let of_facets = times_by_place(runs.iter().map(|tree| &tree.facets[..]));
-        runs.sort_by_key(total);
+        let of_nodes = runs.iter().map(|tree| own_times(slice::from_ref(&tree.plan)));
+        let of_nodes: Vec<_> = of_nodes.collect();
+        let of_facets: Vec<_> = runs.iter().map(|tree| own_times(&tree.facets)).collect();
+        runs.sort_by_key(|tree| tree.total_ns.unwrap_or(0));
         let Some(at) = runs.len().checked_sub(1) else { return ExplainTree::default() };
         let mut tree = runs.swap_remove(at / 2);
         tree.repeated = Some(repeated);
-        set_times(std::slice::from_mut(&mut tree.plan), of_nodes);
-        set_times(&mut tree.facets, of_facets);
+        set_times(slice::from_mut(&mut tree.plan), &of_nodes);
+        set_times(&mut tree.facets, &of_facets);
         tree
     }
 }
 
-/// Node or facet that keeps the times of several runs.
-trait Timed: Branch {
-    fn children(&mut self) -> &mut [Self];
-
-    fn times(&mut self) -> &mut Option<RunTimes>;
+/// Times of nodes or facets and of all below them, parents first.
+fn own_times<N: Branch>(roots: &[N]) -> Vec<Option<u64>> {
+    roots.iter().flat_map(parents_first).map(Branch::time_ns).collect()
 }
 
-impl Timed for ExplainNode {
-    fn children(&mut self) -> &mut [Self] {
-        &mut self.children
-    }
-
-    fn times(&mut self) -> &mut Option<RunTimes> {
-        &mut self.times
-    }
-}
-
-impl Timed for ExplainFacet {
-    fn children(&mut self) -> &mut [Self] {
-        &mut self.within
-    }
-
-    fn times(&mut self) -> &mut Option<RunTimes> {
-        &mut self.times
-    }
-}
-
-/// Times of all runs by the places of nodes or facets; none of a place that not every run has.
-fn times_by_place<'t, N: Branch + 't>(
-    runs: impl ExactSizeIterator<Item = &'t [N]>,
-) -> HashMap<usize, RunTimes> {
-    let n_runs = runs.len();
-    let mut times = HashMap::<usize, Vec<u64>>::new();
-    for roots in runs {
-        let all = roots.iter().flat_map(with_parents).map(|(node, _)| node.time_ns());
-        for (place, ns) in all.enumerate() {
-            times.entry(place).or_default().extend(ns);
-        }
-    }
-    let of_all = times.into_iter().filter(|(_, times)| times.len() == n_runs);
-    of_all.map(|(place, times)| (place, RunTimes::of(times))).collect()
-}
-
-/// Sets times by places, which are counted as [`times_by_place`] does: parents first.
-fn set_times<N: Timed>(roots: &mut [N], times: HashMap<usize, RunTimes>) {
+/// Sets the times of all runs, which are in the order of [`own_times`]; none of a place that not every run has.
+fn set_times<N: Branch>(roots: &mut [N], runs: &[Vec<Option<u64>>]) {
     let mut todo: Vec<&mut N> = roots.iter_mut().rev().collect();
-    let mut place = 0;
-    while let Some(node) = todo.pop() {
-        *node.times() = times.get(&place).copied();
-        place += 1;
-        todo.extend(node.children().iter_mut().rev());
+    for place in 0.. {
+        let Some(node) = todo.pop() else { break };
+        let times = runs.iter().map(|times| times.get(place).copied().flatten());
+        node.set_times(times.collect::<Option<_>>().map(RunTimes::of));
+        todo.extend(node.below_mut().iter_mut().rev());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::{Actual, FacetActual};
+    use crate::explain::{Actual, ExplainFacet, ExplainNode, FacetActual};
 
     fn times(min_ns: u64, median_ns: u64, max_ns: u64) -> RunTimes {
         RunTimes { min_ns, median_ns, max_ns }

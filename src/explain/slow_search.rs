@@ -1,20 +1,16 @@
 //! Lines of a log of slow searches, read back, and the worst of them.
 
 use super::ExplainTree;
-use super::json_values::{JsonValue, check_version};
+use super::json::{JsonValue, check_version};
 use crate::error::Result;
 use crate::json::Reader;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What is read, for messages.
-const A_LINE: &str = "a slow search";
 /// The names of a line that stand in no plan of its own.
 const REQUIRED: [&str; 8] =
     ["schema_version", "at", "took_ns", "index", "command", "query", "error", "plan"];
 
-/// One line of a log of slow searches; see [`SlowLog`](crate::SlowLog) for what writes them.
+/// One line of a log of slow searches; see [`SlowLog`](crate::search::SlowLog) for what writes them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SlowSearch {
@@ -38,7 +34,7 @@ pub struct SlowSearch {
 }
 
 impl SlowSearch {
-    /// A line that a [`SlowLog`](crate::SlowLog) wrote. Names that are not known are left out.
+    /// A line that a [`SlowLog`](crate::search::SlowLog) wrote. Names that are not known are left out.
     ///
     /// # Errors
     ///
@@ -54,7 +50,7 @@ impl SlowSearch {
 fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
     let mut search = SlowSearch::default();
     let mut plan = 0..0;
-    let mut reader = Reader::new(line, A_LINE)?;
+    let mut reader = Reader::new(line, "a slow search")?;
     reader.object(&REQUIRED, |reader, name| {
         match name {
             "schema_version" => check_version(reader)?,
@@ -88,7 +84,7 @@ fn plan_at(line: &str, place: Range<usize>) -> Result<Option<ExplainTree>> {
 pub enum Recorded {
     /// What [`ExplainTree::to_json`] wrote.
     Plan(ExplainTree),
-    /// What a [`SlowLog`](crate::SlowLog) wrote.
+    /// What a [`SlowLog`](crate::search::SlowLog) wrote.
     SlowSearch(SlowSearch),
 }
 
@@ -135,14 +131,14 @@ impl Recorded {
 pub struct SlowestSearches {
     limit: usize,
     n_added: u64,
-    /// By time, the slowest first, and of those that took as long the first first.
-    kept: BTreeMap<(Reverse<u64>, u64), SlowSearch>,
+    /// The slowest first, and of those that took as long the first first.
+    kept: Vec<SlowSearch>,
 }
 
 impl SlowestSearches {
     /// None yet, of which `limit` are to be kept.
     pub fn new(limit: usize) -> Self {
-        SlowestSearches { limit, n_added: 0, kept: BTreeMap::new() }
+        SlowestSearches { limit, n_added: 0, kept: vec![] }
     }
 
     /// Adds a line of a log. Its plan is read only if it is among the slowest so far; otherwise it has to be JSON and no
@@ -174,15 +170,14 @@ impl SlowestSearches {
 
     /// Whether what took so long is among the slowest so far.
     fn is_slow(&self, took_ns: u64) -> bool {
-        let is_slower = |(last, _): (&(Reverse<u64>, u64), _)| took_ns > last.0.0;
-        self.kept.len() < self.limit || self.kept.last_key_value().is_some_and(is_slower)
+        let is_slower = |last: &SlowSearch| took_ns > last.took_ns;
+        self.kept.len() < self.limit || self.kept.last().is_some_and(is_slower)
     }
 
     fn keep(&mut self, search: SlowSearch) {
-        if self.kept.len() >= self.limit {
-            self.kept.pop_last();
-        }
-        self.kept.insert((Reverse(search.took_ns), self.n_added), search);
+        let place = self.kept.partition_point(|other| other.took_ns >= search.took_ns);
+        self.kept.insert(place, search);
+        self.kept.truncate(self.limit);
     }
 
     /// How many lines and plans were added.
@@ -192,7 +187,7 @@ impl SlowestSearches {
 
     /// The slowest ones, the slowest first.
     pub fn into_vec(self) -> Vec<SlowSearch> {
-        self.kept.into_values().collect()
+        self.kept
     }
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::lens::{self, LensLine};
+use super::lens;
 use super::pieces::{
     Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
     thresholds,
@@ -78,10 +78,9 @@ impl TextOptions {
 impl ExplainTree {
     /// The tree as text, every line ended by a line feed.
     pub fn to_text(&self, options: &TextOptions) -> String {
-        let mut page = Page::new(options);
-        page.documents = &self.documents;
-        page.all_ns = self.all_ns();
-        page.percents = self.percents().into_iter();
+        let (all_ns, percents) = (self.all_ns(), self.percents().into_iter());
+        let documents = &self.documents;
+        let mut page = Page { documents, all_ns, percents, ..Page::new(options) };
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -91,7 +90,7 @@ impl ExplainTree {
         page.times(self);
         for document in &self.documents {
             page.out.push('\n');
-            for LensLine { indent, pieces } in lens::lines(document) {
+            for (indent, pieces) in lens::lines(document) {
                 page.line(&" ".repeat(indent), 2, pieces);
             }
         }
@@ -119,18 +118,6 @@ pub(super) struct Page<'a> {
     percents: std::vec::IntoIter<u64>,
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page {
-            options,
-            documents: &[],
-            out: String::new(),
-            all_ns: 0,
-            percents: vec![].into_iter(),
-        }
-    }
-}
-
 /// A time with its share of the whole, where there is one.
 fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     match percent {
@@ -139,7 +126,12 @@ fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     }
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    pub(super) fn new(options: &'a TextOptions) -> Self {
+        let (out, percents) = (String::new(), vec![].into_iter());
+        Page { options, documents: &[], out, all_ns: 0, percents }
+    }
+
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
         for finding in &tree.findings {
@@ -192,32 +184,27 @@ impl Page<'_> {
         self.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");
-        if let Some(remark) = lens::remark(self.documents, node) {
-            self.detail(&details, "document ", vec![remark]);
-        }
-        if !node.algorithm.is_empty() {
-            self.detail(&details, "algorithm", vec![plain(&*node.algorithm)]);
-        }
-        self.detail(&details, "estimate ", vec![plain(estimate(&node.estimate))]);
-        if let Some(actual) = &node.actual {
+        let actual = node.actual.as_ref();
+        let did = actual.map(|actual| {
             let time = self.time(actual.time_ns);
             let mut pieces = self.actual(actual, time);
             pieces.splice(1..1, q_error(node));
-            self.detail(&details, "actual   ", pieces);
-            self.in_runs(&details, node.times);
-            if let Some(ranking) = &actual.ranking {
-                self.detail(&details, "looked at", looked_at(ranking));
-                if !ranking.thresholds.is_empty() {
-                    self.detail(&details, "threshold", thresholds(&ranking.thresholds));
-                }
-            }
-            if let Some(counts) = &actual.streamed {
-                self.detail(&details, "in order ", in_order(counts));
-            }
-            if let Some(counts) = &actual.sort {
-                self.detail(&details, "looked at", in_column(counts));
-            }
-        }
+            pieces
+        });
+        let ranking = actual.and_then(|actual| actual.ranking.as_ref());
+        let rises = ranking.map(|ranking| &*ranking.thresholds).filter(|rises| !rises.is_empty());
+        let remark = lens::remark(self.documents, node);
+        self.detail(&details, "document ", remark.map(|remark| vec![remark]));
+        self.detail(&details, "algorithm", full(&node.algorithm));
+        self.detail(&details, "estimate ", full(&estimate(&node.estimate)));
+        self.detail(&details, "actual   ", did);
+        self.detail(&details, "runs     ", actual.and(node.times).map(in_runs));
+        self.detail(&details, "looked at", ranking.map(looked_at));
+        self.detail(&details, "threshold", rises.map(thresholds));
+        let streamed = actual.and_then(|actual| actual.streamed.as_ref());
+        self.detail(&details, "in order ", streamed.map(in_order));
+        let column = actual.and_then(|actual| actual.sort.as_ref());
+        self.detail(&details, "looked at", column.map(in_column));
         for decision in &node.decisions {
             self.decision(&details, decision);
         }
@@ -262,11 +249,8 @@ impl Page<'_> {
             (containers.run, "run"),
             (containers.skipped, "skipped"),
         ];
-        let kinds: Vec<_> = kinds
-            .into_iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, kind)| format!("{} {kind}", Grouped(n)))
-            .collect();
+        let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+        let kinds: Vec<_> = kinds.map(|(n, kind)| format!("{} {kind}", Grouped(n))).collect();
         if !kinds.is_empty() {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }
@@ -293,14 +277,9 @@ impl Page<'_> {
         if let Some(repeated) = &tree.repeated {
             let runs = format!("{}:", Count(repeated.runs, "run"));
             let shown = "(least / median / most; all else is of the median)";
-            self.line("", 2, vec![plain(runs), plain(in_runs(&repeated.total)), faint(shown)]);
-        }
-    }
-
-    /// Times of several runs, where there were so many.
-    fn in_runs(&mut self, prefix: &str, times: Option<RunTimes>) {
-        if let Some(times) = times {
-            self.detail(prefix, "runs     ", vec![plain(in_runs(&times))]);
+            let mut pieces = vec![plain(runs), faint(shown)];
+            pieces.splice(1..1, in_runs(repeated.total));
+            self.line("", 2, pieces);
         }
     }
 
@@ -342,27 +321,21 @@ impl Page<'_> {
         if !costs.is_empty() {
             text += &format!(" ({})", costs.join(", "));
         }
-        let (style, sign) = match decision.accepted {
-            true => (Style::Good, "✓"),
-            false => (Style::Faint, "✗"),
+        let sign = |is_good, otherwise| match is_good {
+            true => piece(Style::Good, "✓"),
+            false => piece(otherwise, "✗"),
         };
-        self.line(prefix, 2, vec![piece(style, sign), plain(text)]);
+        self.line(prefix, 2, vec![sign(decision.accepted, Style::Faint), plain(text)]);
         if let Some(measured) = decision.measured_in_words() {
-            let (style, sign) = match decision.confirmed() {
-                Some(false) => (Style::Bad, "✗"),
-                _ => (Style::Good, "✓"),
-            };
-            self.line(prefix, 4, vec![piece(style, sign), plain(measured)]);
+            let is_good = decision.confirmed() != Some(false);
+            self.line(prefix, 4, vec![sign(is_good, Style::Bad), plain(measured)]);
         }
     }
 
     /// How even the segments are, where there are several.
     fn spread(&mut self, prefix: &str, node: &ExplainNode) {
-        if node.segments.len() < 2 {
-            return;
-        }
-        let (documents, time) = (|of: &Actual| of.documents, |of: &Actual| of.time_ns);
-        let (Some(documents), Some(time)) = (node.spread(documents), node.spread(time)) else {
+        let documents = node.spread(|of| of.documents).filter(|_| node.segments.len() > 1);
+        let (Some(documents), Some(time)) = (documents, node.spread(|of| of.time_ns)) else {
             return;
         };
         let [least, mean] = [documents.min, documents.mean.round() as u64].map(Grouped);
@@ -402,36 +375,20 @@ impl Page<'_> {
     }
 
     fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
-        let what = match &facet.ranges {
-            Some(ranges) => format!("{}, {ranges}", facet.field),
-            None => {
-                let (limit, terms) = (Grouped(facet.limit), Count(facet.terms, "term"));
-                format!("{}, top {limit} of {terms}", facet.field)
-            }
-        };
-        let what = match &facet.options {
-            Some(options) => format!("{what}, {options}"),
-            None => what,
-        };
+        let top = format!("top {} of {}", Grouped(facet.limit), Count(facet.terms, "term"));
         let inner = format!("{prefix}   ");
-        self.cut(prefix, vec![strong("Facet"), plain(what)]);
-        if !facet.algorithm.is_empty() {
-            self.detail(&inner, "algorithm", vec![plain(&*facet.algorithm)]);
-        }
-        if let Some(estimate) = facet.estimate {
-            self.detail(&inner, "estimate ", vec![plain(format!("≈ {}", in_buckets(estimate)))]);
-        }
-        if let Some(within) = facet.actual.and_then(|actual| actual.within) {
-            self.detail(&inner, "counted  ", vec![plain(in_buckets(within))]);
-        }
-        if let Some(actual) = &facet.actual {
-            if let Some(counts) = &actual.column {
-                self.detail(&inner, "looked at", in_column(counts));
-            }
-            let actual = self.facet_actual(actual);
-            self.detail(&inner, "actual   ", vec![plain(actual)]);
-            self.in_runs(&inner, facet.times);
-        }
+        self.cut(prefix, vec![strong("Facet"), plain(facet.values(&top))]);
+        let actual = facet.actual.as_ref();
+        let expected = facet.estimate.map(|within| format!("≈ {}", in_buckets(within)));
+        let counted = actual.and_then(|actual| actual.within).map(in_buckets);
+        let column = actual.and_then(|actual| actual.column.as_ref());
+        let did = actual.map(|actual| self.facet_actual(actual));
+        self.detail(&inner, "algorithm", full(&facet.algorithm));
+        self.detail(&inner, "estimate ", expected.as_deref().and_then(full));
+        self.detail(&inner, "counted  ", counted.as_deref().and_then(full));
+        self.detail(&inner, "looked at", column.map(in_column));
+        self.detail(&inner, "actual   ", did.as_deref().and_then(full));
+        self.detail(&inner, "runs     ", actual.and(facet.times).map(in_runs));
         for decision in &facet.decisions {
             self.decision(&inner, decision);
         }
@@ -459,11 +416,12 @@ impl Page<'_> {
         )
     }
 
-    /// A line that starts with a name of nine columns.
-    fn detail(&mut self, prefix: &str, name: &str, mut pieces: Vec<Piece>) {
-        let indent = terminal::width(name) + 1;
-        pieces.insert(0, faint(name));
-        self.line(prefix, indent, pieces);
+    /// A line that starts with a name of nine columns, if there is anything to tell.
+    fn detail(&mut self, prefix: &str, name: &str, pieces: impl Into<Option<Vec<Piece>>>) {
+        if let Some(pieces) = pieces.into() {
+            let indent = terminal::width(name) + 1;
+            self.line(prefix, indent, [faint(name)].into_iter().chain(pieces).collect());
+        }
     }
 
     /// Prints pieces with a blank between them, cut where the line is full.
@@ -548,16 +506,11 @@ impl Page<'_> {
 
     /// The lines of the tree in the characters there are.
     fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
-        match self.options.ascii {
-            false => Cow::Borrowed(prefix),
-            true => Cow::Owned(
-                prefix
-                    .replace(['│', '├'], "|")
-                    .replace('└', "`")
-                    .replace('─', "-")
-                    .replace('≠', "*"),
-            ),
+        if !self.options.ascii {
+            return Cow::Borrowed(prefix);
         }
+        let lines = prefix.replace(['│', '├'], "|").replace('└', "`");
+        Cow::Owned(lines.replace('─', "-").replace('≠', "*"))
     }
 
     /// Text that may go to the terminal.
@@ -586,9 +539,14 @@ impl Page<'_> {
 }
 
 /// Least, median and most of some times.
-fn in_runs(times: &RunTimes) -> String {
+fn in_runs(times: RunTimes) -> Vec<Piece> {
     let [least, median, most] = [times.min_ns, times.median_ns, times.max_ns].map(Time);
-    format!("{least} / {median} / {most}")
+    vec![plain(format!("{least} / {median} / {most}"))]
+}
+
+/// A text, if it is not empty.
+fn full(text: &str) -> Option<Vec<Piece>> {
+    (!text.is_empty()).then(|| vec![plain(text)])
 }
 
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.

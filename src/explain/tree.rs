@@ -1,9 +1,8 @@
 //! The tree that people and programs read: operators, what was expected of them, and what was decided.
 
-use super::counts::{Actual, FacetActual, InBuckets};
+use super::counts::{Actual, FacetActual, InBuckets, RepeatedRuns, RunTimes};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
-use super::run_times::{RepeatedRuns, RunTimes};
 use super::units::spaced;
 use std::time::Duration;
 
@@ -260,6 +259,13 @@ impl ExplainFacet {
         ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
     }
 
+    /// Values that are counted, for people: by which ranges, or else the `top` ones, and which of them are wanted.
+    pub(super) fn values(&self, top: &str) -> String {
+        let ranges = self.ranges.as_deref().unwrap_or(top);
+        let parts = [Some(&*self.field), Some(ranges), self.options.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// This facet and all within it, outer ones first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainFacet> {
         parents_first(self)
@@ -270,32 +276,43 @@ impl ExplainFacet {
 pub(super) trait Branch: Sized {
     fn below(&self) -> &[Self];
 
+    fn below_mut(&mut self) -> &mut [Self];
+
     /// Time, and bytes that were read, without what is below it; `None` where it was not run.
     fn own(&self) -> Option<(u64, u64)>;
+
+    fn set_times(&mut self, times: Option<RunTimes>);
 
     fn time_ns(&self) -> Option<u64> {
         self.own().map(|(time_ns, _)| time_ns)
     }
 }
 
-impl Branch for ExplainNode {
-    fn below(&self) -> &[Self] {
-        &self.children
-    }
+macro_rules! branches {
+    ($($type:ident: $below:ident;)+) => {
+        $(impl Branch for $type {
+            fn below(&self) -> &[Self] {
+                &self.$below
+            }
 
-    fn own(&self) -> Option<(u64, u64)> {
-        self.actual.as_ref().map(|actual| (actual.time_ns, actual.bytes_read))
-    }
+            fn below_mut(&mut self) -> &mut [Self] {
+                &mut self.$below
+            }
+
+            fn own(&self) -> Option<(u64, u64)> {
+                self.actual.as_ref().map(|actual| (actual.time_ns, actual.bytes_read))
+            }
+
+            fn set_times(&mut self, times: Option<RunTimes>) {
+                self.times = times;
+            }
+        })+
+    };
 }
 
-impl Branch for ExplainFacet {
-    fn below(&self) -> &[Self] {
-        &self.within
-    }
-
-    fn own(&self) -> Option<(u64, u64)> {
-        self.actual.map(|actual| (actual.time_ns, actual.bytes_read))
-    }
+branches! {
+    ExplainNode: children;
+    ExplainFacet: within;
 }
 
 /// A node or facet and all below it, parents first, each with the place of its parent.
@@ -389,8 +406,13 @@ impl ExplainTree {
 
     /// Times of the nodes and facets that were run, parents first.
     fn own_times(&self) -> impl Iterator<Item = u64> {
-        let facets = self.facets.iter().flat_map(ExplainFacet::iter);
-        self.plan.iter().filter_map(Branch::time_ns).chain(facets.filter_map(Branch::time_ns))
+        let of_facets = self.all_facets().filter_map(Branch::time_ns);
+        self.plan.iter().filter_map(Branch::time_ns).chain(of_facets)
+    }
+
+    /// The facets with those within them, outer ones first.
+    pub(super) fn all_facets(&self) -> impl Iterator<Item = &ExplainFacet> {
+        self.facets.iter().flat_map(ExplainFacet::iter)
     }
 
     /// Time of the run that is nobody's: neither planning nor any node or facet took it, as fetching hits and waiting for the processor.

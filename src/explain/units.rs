@@ -1,5 +1,6 @@
 //! Numbers with their units, and texts that may be long, for people.
 
+use crate::terminal;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -9,6 +10,11 @@ pub(super) fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
         Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),
         None => Cow::Borrowed(text),
     }
+}
+
+/// The same as it may be shown: control characters and marks that reorder text are written as escapes.
+pub(super) fn shown(text: &str, chars_max: usize) -> String {
+    terminal::printable(&shortened(text, chars_max)).into_owned()
 }
 
 /// A name of JSON in words, without its unit.
@@ -21,14 +27,10 @@ pub(super) struct Grouped(pub(super) u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (at, digit) in digits.char_indices() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                f.write_str(",")?;
-            }
-            write!(f, "{digit}")?;
+        match self.0 {
+            ..1_000 => write!(f, "{}", self.0),
+            n => write!(f, "{},{:03}", Grouped(n / 1_000), n % 1_000),
         }
-        Ok(())
     }
 }
 

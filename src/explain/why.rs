@@ -4,9 +4,10 @@
 //! found.
 
 use super::documents::{ExplainDocument, Verdict};
+use super::from_plan::inputs_of;
 use super::units::shortened;
 use super::{ExplainNode, ExplainTree};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::execution::{leaf_has, phrase_has};
 use crate::ids::DocId;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
@@ -17,31 +18,8 @@ use std::collections::BTreeMap;
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// A document of the snapshot that a plan is for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whereabouts {
-    /// The place of its segment, and its own there.
-    pub(crate) segment: usize,
-    pub(crate) doc: u32,
-}
-
-/// Where a document is.
-///
-/// # Errors
-///
-/// [`ErrorKind::NotFound`] for a number that no document has.
-pub(crate) fn locate(plan: &Plan<'_>, doc: DocId) -> Result<Whereabouts> {
-    for (segment, part) in plan.segments.iter().enumerate() {
-        if let Some(doc) = doc.0.checked_sub(part.base).filter(|doc| *doc < part.n_docs.into()) {
-            return Ok(Whereabouts { segment, doc: doc as u32 });
-        }
-    }
-    Err(Error::new(ErrorKind::NotFound, "explaining what becomes of a document")
-        .expected(format!("a number below {}, of which each document has one", plan.n_docs()))
-        .found(doc.to_string()))
-}
-
-/// What the nodes of `tree`, which was made of `plan`, say of a document; nothing of its score, nor of the page.
+/// What the nodes of `tree`, which was made of `plan`, say of a document, which is in the segment with
+/// this place and has this number there; nothing of its score, nor of the page.
 ///
 /// # Errors
 ///
@@ -50,13 +28,13 @@ pub(crate) fn document(
     plan: &Plan<'_>,
     tree: &ExplainTree,
     doc: DocId,
-    at: Whereabouts,
+    (segment, doc_there): (usize, u32),
 ) -> Result<ExplainDocument> {
-    let part = &plan.segments[at.segment];
-    let deleted = part.segment.is_deleted(at.doc)?;
-    let title = if deleted { String::new() } else { title(part, at.doc)? };
+    let part = &plan.segments[segment];
+    let deleted = part.segment.is_deleted(doc_there)?;
+    let title = if deleted { String::new() } else { title(part, doc_there)? };
     let (root, node) = (plan.root(), tree.matches());
-    let mut walk = Walk { plan, part, doc: at.doc, says: vec![None; plan.nodes.len()] };
+    let mut walk = Walk { plan, part, doc: doc_there, says: vec![None; plan.nodes.len()] };
     let mut verdicts = BTreeMap::new();
     let matches = walk.ask(root, node, &mut verdicts)?;
     let (mut reason, mut failed_at, mut misses) = ("matches".to_owned(), None, vec![]);
@@ -80,8 +58,8 @@ fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
     // A number says less than a text.
     let (texts, others): (Vec<_>, Vec<_>) =
         stored.iter().partition(|(_, value)| matches!(value, Value::Text(_)));
-    let texts = texts.into_iter().chain(others).map(|(_, value)| value.to_text());
-    let first = texts.into_iter().find(|text| !text.trim().is_empty());
+    let mut texts = texts.into_iter().chain(others).map(|(_, value)| value.to_text());
+    let first = texts.find(|text| !text.trim().is_empty());
     Ok(first.map_or_else(String::new, |text| shortened(text.trim(), TITLE_CHARS_MAX).into_owned()))
 }
 
@@ -102,7 +80,21 @@ impl Walk<'_, '_> {
     /// carried out.
     fn ask(&mut self, id: NodeId, node: &ExplainNode, verdicts: &mut Verdicts) -> Result<bool> {
         let plan = self.plan;
-        let has = match &plan.node(id).operator {
+        let operator = &plan.node(id).operator;
+        let (mut n_met, mut n_missed) = (0, 0);
+        for ((input, wanted), child) in inputs_of(plan, id).zip(&node.children) {
+            let is_decided = n_missed > 0 && matches!(operator, Operator::Intersect { .. });
+            if is_decided && !self.is_deleted(input) {
+                let below = child.iter().map(|node| (node.id.clone(), Verdict::NotReached));
+                verdicts.extend(below);
+                continue;
+            }
+            match self.ask(input, child, verdicts)? == wanted {
+                true => n_met += 1,
+                false => n_missed += 1,
+            }
+        }
+        let has = match operator {
             Operator::All => true,
             Operator::Nothing { .. } => false,
             Operator::TermScan(leaf)
@@ -110,30 +102,12 @@ impl Walk<'_, '_> {
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => leaf_has(plan, self.part, *leaf, self.doc)?,
-            Operator::Intersect { all, none } => {
-                let inputs = plan.inputs(all).iter().chain(plan.inputs(none));
-                let mut has = true;
-                for (nth, (input, child)) in inputs.zip(&node.children).enumerate() {
-                    if has || matches!(plan.node(*input).operator, Operator::Deleted(_)) {
-                        has &= self.ask(*input, child, verdicts)? == (nth < all.len());
-                    } else {
-                        let below = child.iter().map(|node| (node.id.clone(), Verdict::NotReached));
-                        verdicts.extend(below);
-                    }
-                }
-                has
+            Operator::Intersect { .. } => n_missed == 0,
+            Operator::Phrase { nth, .. } => {
+                n_missed == 0 && phrase_has(plan, self.part, *nth, self.doc)?
             }
-            Operator::Phrase { nth, input } => {
-                let mut has = true;
-                for (input, child) in plan.inputs(input).iter().zip(&node.children) {
-                    has &= self.ask(*input, child, verdicts)?;
-                }
-                has && phrase_has(plan, self.part, *nth, self.doc)?
-            }
-            Operator::Union { any } => self.count(plan.inputs(any), node, verdicts)? > 0,
-            Operator::AtLeast { minimum, any } => {
-                self.count(plan.inputs(any), node, verdicts)? >= *minimum
-            }
+            Operator::Union { .. } => n_met > 0,
+            Operator::AtLeast { minimum, .. } => n_met >= *minimum,
         };
         self.says[id.index()] = Some(has);
         let verdict = if has { Verdict::Matched } else { Verdict::Failed };
@@ -141,18 +115,8 @@ impl Walk<'_, '_> {
         Ok(has)
     }
 
-    /// Asks all of some inputs, and says how many have the document.
-    fn count(
-        &mut self,
-        inputs: &[NodeId],
-        node: &ExplainNode,
-        verdicts: &mut Verdicts,
-    ) -> Result<u32> {
-        let mut n = 0;
-        for (input, child) in inputs.iter().zip(&node.children) {
-            n += u32::from(self.ask(*input, child, verdicts)?);
-        }
-        Ok(n)
+    fn is_deleted(&self, id: NodeId) -> bool {
+        matches!(self.plan.node(id).operator, Operator::Deleted(_))
     }
 
     /// Whether an operator has the document, also where nobody had to ask.
@@ -166,50 +130,35 @@ impl Walk<'_, '_> {
     /// The node because of which an operator that was asked does not have the document, and why that does not.
     fn decided<'n>(&self, id: NodeId, node: &'n ExplainNode) -> (&'n ExplainNode, String) {
         let plan = self.plan;
-        let says = |id: &NodeId| self.says[id.index()];
-        match &plan.node(id).operator {
-            Operator::Intersect { all, none } => {
-                let wanted = plan.inputs(all).iter().map(|input| (input, true));
-                let unwanted = plan.inputs(none).iter().map(|input| (input, false));
-                let inputs = wanted.chain(unwanted).zip(&node.children);
-                let mut first = None;
-                for of in inputs.filter(|((id, wanted), _)| says(id) == Some(!wanted)) {
-                    // What is deleted is so whatever else is missing.
-                    let is_deleted = matches!(plan.node(*of.0.0).operator, Operator::Deleted(_));
-                    if first.is_none() || is_deleted {
-                        first = Some(of);
-                    }
+        let operator = &plan.node(id).operator;
+        if matches!(operator, Operator::Intersect { .. } | Operator::Phrase { .. }) {
+            let inputs = inputs_of(plan, id).zip(&node.children);
+            let mut missed =
+                inputs.filter(|((input, wanted), _)| self.says[input.index()] == Some(!wanted));
+            // What is deleted is so whatever else is missing.
+            let deleted = missed.clone().find(|((input, _), _)| self.is_deleted(*input));
+            match deleted.or_else(|| missed.next()) {
+                Some(((input, true), child)) => return self.decided(input, child),
+                Some(((input, false), child)) => {
+                    return (child, told(&plan.node(input).operator, true).to_owned());
                 }
-                match first {
-                    Some(((input, true), child)) => self.decided(*input, child),
-                    Some(((input, false), child)) => {
-                        (child, told(&plan.node(*input).operator, true).to_owned())
-                    }
-                    None => (node, "the document does not match it".to_owned()),
-                }
+                None => {}
             }
-            Operator::Phrase { nth, input } => {
-                let mut inputs = plan.inputs(input).iter().zip(&node.children);
-                match inputs.find(|(input, _)| says(input) == Some(false)) {
-                    Some((input, child)) => self.decided(*input, child),
-                    None => (node, format!("the document has the words, but {}", self.apart(*nth))),
-                }
-            }
-            other => (node, self.missing(other)),
         }
+        (node, self.missing(id))
     }
 
-    /// Why an operator that is no intersection does not have the document.
-    fn missing(&self, operator: &Operator) -> String {
-        let plan = self.plan;
-        let matching = |inputs: &[NodeId]| {
-            inputs.iter().filter(|input| self.says[input.index()] == Some(true)).count()
-        };
-        match operator {
+    /// Why an operator whose inputs are as they must be does not have the document.
+    fn missing(&self, id: NodeId) -> String {
+        match &self.plan.node(id).operator {
             Operator::Nothing { reason } => reason.clone(),
+            Operator::Phrase { nth, .. } => {
+                format!("the document has the words, but {}", self.apart(*nth))
+            }
             Operator::Union { any } => format!("none of {} alternatives matches", any.len()),
             Operator::AtLeast { minimum, any } => {
-                let n = matching(plan.inputs(any));
+                let inputs = self.plan.inputs(any).iter();
+                let n = inputs.filter(|input| self.says[input.index()] == Some(true)).count();
                 format!("{n} of {} alternatives match, and {minimum} must", any.len())
             }
             other => told(other, false).to_owned(),
@@ -229,17 +178,14 @@ impl Walk<'_, '_> {
     fn misses(&mut self, id: NodeId, node: &ExplainNode, misses: &mut Vec<String>) -> Result<()> {
         let plan = self.plan;
         match &plan.node(id).operator {
-            Operator::Intersect { all, none } => {
-                let inputs = plan.inputs(all).iter().chain(plan.inputs(none));
-                for (nth, (input, child)) in inputs.zip(&node.children).enumerate() {
-                    let (has, wanted) = (self.has(*input, child)?, nth < all.len());
+            Operator::Intersect { .. } => {
+                for ((input, wanted), child) in inputs_of(plan, id).zip(&node.children) {
+                    let has = self.has(input, child)?;
                     let label = &child.label;
-                    misses.extend(match &plan.node(*input).operator {
+                    misses.extend(match &plan.node(input).operator {
                         _ if has == wanted => None,
                         Operator::Deleted(_) => Some("it is deleted".to_owned()),
-                        Operator::AtLeast { .. } if wanted => {
-                            Some(self.missing(&plan.node(*input).operator))
-                        }
+                        Operator::AtLeast { .. } if wanted => Some(self.missing(input)),
                         _ if wanted => Some(format!("{label} must match and does not")),
                         _ => {
                             let label = label.strip_prefix("NOT ").unwrap_or(label);
@@ -248,11 +194,11 @@ impl Walk<'_, '_> {
                     });
                 }
             }
-            Operator::Phrase { nth, input } => {
+            Operator::Phrase { nth, .. } => {
                 let mut has_words = true;
-                for (input, child) in plan.inputs(input).iter().zip(&node.children) {
-                    has_words &= self.has(*input, child)?;
-                    self.misses(*input, child, misses)?;
+                for ((input, _), child) in inputs_of(plan, id).zip(&node.children) {
+                    has_words &= self.has(input, child)?;
+                    self.misses(input, child, misses)?;
                 }
                 if has_words && self.says[id.index()] == Some(false) {
                     let (label, apart) = (&node.label, self.apart(*nth));
@@ -260,10 +206,9 @@ impl Walk<'_, '_> {
                 }
             }
             _ if self.has(id, node)? => {}
-            operator @ (Operator::Union { .. } | Operator::AtLeast { .. }) => {
-                misses.push(self.missing(operator));
+            Operator::Union { .. } | Operator::AtLeast { .. } | Operator::Nothing { .. } => {
+                misses.push(self.missing(id));
             }
-            Operator::Nothing { reason } => misses.push(reason.clone()),
             _ => misses.push(format!("{} must match and does not", node.label)),
         }
         Ok(())
@@ -272,19 +217,16 @@ impl Walk<'_, '_> {
 
 /// What is told of a document that an operator has, or has not.
 fn told(operator: &Operator, has: bool) -> &'static str {
-    match (operator, has) {
-        (Operator::Deleted(_), true) => "it is deleted",
-        (Operator::TermScan(_), true) => "the document has it",
-        (Operator::TermScan(_), false) => "the document does not have it",
-        (Operator::Exists(_), true) => "the document has a value there",
-        (Operator::Exists(_), false) => "the document has no value there",
-        (Operator::Expand(_) | Operator::ColumnScan(_), true) => {
-            "the document has one of its terms"
+    let (if_has, if_not) = match operator {
+        Operator::Deleted(_) => ("it is deleted", "the document does not match it"),
+        Operator::TermScan(_) => ("the document has it", "the document does not have it"),
+        Operator::Exists(_) => {
+            ("the document has a value there", "the document has no value there")
         }
-        (Operator::Expand(_) | Operator::ColumnScan(_), false) => {
-            "the document has none of its terms"
+        Operator::Expand(_) | Operator::ColumnScan(_) => {
+            ("the document has one of its terms", "the document has none of its terms")
         }
-        (_, true) => "the document matches it",
-        (_, false) => "the document does not match it",
-    }
+        _ => ("the document matches it", "the document does not match it"),
+    };
+    if has { if_has } else { if_not }
 }

@@ -1,12 +1,12 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
-use super::json_values::put_all;
+use super::json::put_all;
 use super::units::{self, Count, Grouped};
 use crate::json::Json;
 use crate::named::named;
 use std::fmt;
 
-/// Why a search finds nothing, from [`Explainer::why_empty`](crate::Explainer::why_empty); or that it finds something.
+/// Why a search finds nothing, from [`Explainer::why_empty`](crate::search::Explainer::why_empty); or that it finds something.
 ///
 /// `Display` prints it for people, [`to_json`](Self::to_json) for programs. Both have texts of the query and terms of
 /// the index in them, as they are: a terminal is not protected from these.
@@ -116,25 +116,24 @@ impl WhyEmpty {
         if self.documents == 0 {
             return Some("nothing matches: there are no documents".to_owned());
         }
-        let mut line = String::from("nothing matches: ");
-        let in_conflict = || self.conflict.iter().filter_map(|place| self.clauses.get(*place));
-        // Without which of these most would match.
-        let least_fitting = in_conflict().max_by_key(|clause| clause.matches_without);
-        match (in_conflict().next(), &self.conflict[..]) {
-            (Some(alone), [_]) => line += &alone.advice(),
-            (Some(_), conflict) => {
-                let shown: Vec<_> = in_conflict()
-                    .take(CLAUSES_SHOWN)
-                    .map(|clause| shortened(&clause.clause))
-                    .collect();
-                line += &format!("no document meets {}", shown.join(" and "));
-                match conflict.len().saturating_sub(CLAUSES_SHOWN) {
-                    0 => line += " together",
-                    more => line += &format!(" and {more} more together"),
-                }
+        let in_conflict = self.conflict.iter().filter_map(|place| self.clauses.get(*place));
+        let in_conflict: Vec<_> = in_conflict.collect();
+        let reason = match &in_conflict[..] {
+            [] => "no document meets the query".to_owned(),
+            [alone] if self.conflict.len() == 1 => alone.advice(),
+            clauses => {
+                let shown = clauses.iter().take(CLAUSES_SHOWN);
+                let shown: Vec<_> = shown.map(|clause| shortened(&clause.clause)).collect();
+                let more = match self.conflict.len().saturating_sub(CLAUSES_SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("no document meets {}{more} together", shown.join(" and "))
             }
-            (None, _) => line += "no document meets the query",
-        }
+        };
+        let mut line = format!("nothing matches: {reason}");
+        // Without which of these most would match.
+        let least_fitting = in_conflict.into_iter().max_by_key(|clause| clause.matches_without);
         let has_proposal = line.ends_with('?') || self.clauses.len() < 2;
         if let Some(clause) = least_fitting.filter(|it| it.matches_without > 0 && !has_proposal) {
             let verb = if clause.matches_without == 1 { "matches" } else { "match" };
@@ -161,7 +160,19 @@ impl WhyEmpty {
             json.field("conflict").array(&self.conflict, |json, place| json.number(place));
             let size = (!self.conflict.is_empty()).then(|| self.size.name());
             json.field("size").string_or_null(size);
-            json.field("clauses").array(&self.clauses, Json::empty_clause);
+            json.field("clauses").objects(&self.clauses, |json, clause| {
+                put_all!(json, clause; clause, excludes, matches, matches_without, reason);
+                json.field("unknown").objects(&clause.unknown, |json, unknown| {
+                    put_all!(json, unknown; field, term);
+                    json.field("similar").objects(&unknown.similar, |json, (term, documents)| {
+                        json.field("term").string(term);
+                        json.field("documents").number(documents);
+                    });
+                });
+                json.field("phrases").objects(&clause.phrases, |json, phrase| {
+                    put_all!(json, phrase; phrase, with_all_words);
+                });
+            });
         })
     }
 }
@@ -200,13 +211,10 @@ impl EmptyClause {
             let terms = self.unknown.iter().filter(|it| it.field == *field).take(CLAUSES_SHOWN);
             let terms: Vec<_> = terms.map(|it| format!("'{}'", shortened(&it.term))).collect();
             let mut line = format!("no document has {} in {field}", terms.join(" or "));
-            let similar: Vec<_> = self
-                .unknown
-                .iter()
-                .filter_map(|it| it.similar.first())
-                .take(CLAUSES_SHOWN)
-                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")))
-                .collect();
+            let similar = self.unknown.iter().filter_map(|it| it.similar.first());
+            let similar = similar
+                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")));
+            let similar: Vec<_> = similar.take(CLAUSES_SHOWN).collect();
             if !similar.is_empty() {
                 line += &format!("; did you mean {}?", similar.join(" or "));
             }
@@ -216,28 +224,6 @@ impl EmptyClause {
             return apart(&shortened(phrase), *with_all_words);
         }
         format!("no document meets {}", shortened(&self.clause))
-    }
-}
-
-impl Json {
-    fn empty_clause(&mut self, clause: &EmptyClause) {
-        self.object(|json| {
-            put_all!(json, clause; clause, excludes, matches, matches_without, reason);
-            json.field("unknown").array(&clause.unknown, |json, unknown| {
-                json.object(|json| {
-                    put_all!(json, unknown; field, term);
-                    json.field("similar").array(&unknown.similar, |json, (term, documents)| {
-                        json.object(|json| {
-                            json.field("term").string(term);
-                            json.field("documents").number(documents);
-                        });
-                    });
-                });
-            });
-            json.field("phrases").array(&clause.phrases, |json, phrase| {
-                json.object(|json| put_all!(json, phrase; phrase, with_all_words));
-            });
-        });
     }
 }
 

@@ -19,29 +19,23 @@ pub(super) const WINDOWS_MAX: u64 = 1 << 13;
 /// Documents from which a container is a bitmap, unless runs are smaller.
 const BITMAP_FROM: u32 = 4_097;
 
-/// Makes the maps of one plan, of which so many windows are left.
-#[derive(Debug)]
-pub(super) struct Maps(pub(super) Cell<u64>);
-
-impl Maps {
-    /// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments.
-    pub(super) fn of_leaf(
-        &self,
-        plan: &Plan<'_>,
-        ids: &[String],
-        leaf: LeafId,
-        ran: bool,
-    ) -> Vec<ContainerMap> {
-        let Some(left) = self.0.get().checked_sub(n_windows(plan)) else { return vec![] };
-        let mut maps = Vec::with_capacity(ids.len());
-        for (part, id) in plan.segments.iter().zip(ids) {
-            maps.extend(of_leaf(plan, part, leaf, ran).map(|map| map.finish(id)));
-        }
-        if !maps.is_empty() {
-            self.0.set(left);
-        }
-        maps
+/// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments, and `left` is how many windows
+/// the maps of further leaves may have.
+pub(super) fn of_leaf(
+    plan: &Plan<'_>,
+    ids: &[String],
+    leaf: LeafId,
+    ran: bool,
+    left: &Cell<u64>,
+) -> Vec<ContainerMap> {
+    let Some(then_left) = left.get().checked_sub(n_windows(plan)) else { return vec![] };
+    let parts = plan.segments.iter().zip(ids);
+    let maps = parts.filter_map(|(part, id)| Some(read(plan, part, leaf, ran)?.finish(id)));
+    let maps: Vec<_> = maps.collect();
+    if !maps.is_empty() {
+        left.set(then_left);
     }
+    maps
 }
 
 /// What the root found in each segment, where that is known of all of them: seen window by window, or what one leaf reads. Of
@@ -56,17 +50,18 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
         let mut map = Map::new(part);
         match u32::try_from(found) {
             Ok(all) if all == part.n_docs => map.fill(part),
-            Ok(few) if part.n_windows() == 1 => map.add(0, few, kind_of(part, 0, few)),
-            _ => profile.root_windows(at).iter().for_each(|window| {
-                map.add(window.key, window.documents, kind_of(part, window.key, window.documents));
-            }),
+            Ok(few) if part.n_windows() == 1 => map.add_found(part, 0, few),
+            _ => {
+                let seen = profile.root_windows(at).iter();
+                seen.for_each(|window| map.add_found(part, window.key, window.documents));
+            }
         }
         let has_all =
             |documents: &[u32]| documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
         if has_all(&map.documents) {
             return Some(map.finish(id));
         }
-        let of_leaf = of_leaf(plan, part, only_leaf(plan, part, root)?, true)?;
+        let of_leaf = read(plan, part, only_leaf(plan, part, root)?, true)?;
         has_all(&of_leaf.documents).then(|| of_leaf.finish(id))
     });
     maps.collect::<Option<_>>().unwrap_or_default()
@@ -96,7 +91,8 @@ fn n_windows(plan: &Plan<'_>) -> u64 {
     plan.segments.iter().map(|part| u64::from(part.n_windows())).sum()
 }
 
-fn of_leaf(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
+/// What a leaf reads in one segment.
+fn read(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
     let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
     let mut map = Map::new(part);
     // A header that cannot be read makes the search fail, and not what is told of it.
@@ -137,10 +133,8 @@ impl Map {
     /// Adds so many documents of a window; one past the segment's end is an error that is told when the list is read.
     fn add(&mut self, key: u32, documents: u32, kind: ContainerKind) {
         let at = key as usize;
-        if documents == 0 {
-            return;
-        }
-        if let (Some(slot), Some(sum)) = (self.kinds.get_mut(at), self.documents.get_mut(at)) {
+        let slots = (self.kinds.get_mut(at), self.documents.get_mut(at));
+        if let (1.., (Some(slot), Some(sum))) = (documents, slots) {
             *slot = match kind {
                 ContainerKind::Array => b'a',
                 ContainerKind::Bitmap => b'b',
@@ -162,24 +156,24 @@ impl Map {
         }
     }
 
+    /// Adds so many documents of a window that were found, by what they would be kept in.
+    fn add_found(&mut self, part: &SegmentPlan<'_>, key: u32, documents: u32) {
+        let kind = match documents {
+            all if all == part.window_len(key) => ContainerKind::Run,
+            ..BITMAP_FROM => ContainerKind::Array,
+            BITMAP_FROM.. => ContainerKind::Bitmap,
+        };
+        self.add(key, documents, kind);
+    }
+
     /// Every document of the segment.
     fn fill(&mut self, part: &SegmentPlan<'_>) {
-        (0..part.n_windows())
-            .for_each(|key| self.add(key, part.window_len(key), ContainerKind::Run));
+        (0..part.n_windows()).for_each(|key| self.add_found(part, key, part.window_len(key)));
     }
 
     /// That of the segment with such an id.
     fn finish(self, id: &str) -> ContainerMap {
         let kinds = self.kinds.into_iter().map(char::from).collect();
         ContainerMap { segment: id.to_owned(), kinds, documents: self.documents }
-    }
-}
-
-/// What so many documents of a window are kept in.
-fn kind_of(part: &SegmentPlan<'_>, key: u32, documents: u32) -> ContainerKind {
-    match documents {
-        all if all == part.window_len(key) => ContainerKind::Run,
-        ..BITMAP_FROM => ContainerKind::Array,
-        BITMAP_FROM.. => ContainerKind::Bitmap,
     }
 }

@@ -1,4 +1,27 @@
-//! Counting the values of a field over everything that matches.
+//! Facets: how many of the documents that match have each value of a field, or one in each of some ranges.
+//!
+//! A [`Facet`] says what to count and [`FacetCounts`] has what was found.
+//!
+//! ```
+//! use treepie::facet::Bucket;
+//! use treepie::{Document, Facet, Index, Schema};
+//!
+//! let index = Index::in_memory(Schema::builder().text("name").keyword("brand").f64("price").build()?);
+//! let mut writer = index.writer()?;
+//! for (name, brand, price) in [("red pan", "acme", 12.0), ("red pot", "acme", 30.0), ("red lid", "bolt", 8.0)] {
+//!     writer.add(Document::new().with("name", name).with("brand", brand).with("price", price))?;
+//! }
+//! writer.commit()?;
+//! let searcher = index.searcher()?;
+//! let query = searcher.parse("red")?;
+//! let search = searcher.search(&query).facet("brand", 10).with_facet(Facet::ranges("price", [(..20.0).into()]));
+//! let page = search.run()?;
+//! let count = |bucket: &Bucket| (bucket.value.to_string(), bucket.count);
+//! let brands: Vec<_> = page.facets[0].buckets.iter().map(count).collect();
+//! assert_eq!(brands, [("acme".into(), 2), ("bolt".into(), 1)]);
+//! assert_eq!(page.facets[1].buckets[0].count, 2); // below 20
+//! # Ok::<(), treepie::Error>(())
+//! ```
 
 mod address_ranges;
 mod codes;
@@ -37,10 +60,14 @@ pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statist
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use width::DecimalWidth;
 
+pub use crate::plan::{FacetMethod, FacetOrder};
+pub use crate::request::{FACET_DEPTH_MAX, Facet, FacetRange, StatisticsFacet, ValueFacet};
+pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatistics, Sum};
+
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted};
+use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;
 

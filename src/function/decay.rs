@@ -20,7 +20,7 @@ use std::hash::{Hash, Hasher};
 /// | [`linear`](Self::linear) | `1 - (1 - decay) × d / s`, and 0 from where that is less |
 ///
 /// ```
-/// use treepie::Decay;
+/// use treepie::function::Decay;
 ///
 /// let recent = Decay::exp("since", "2024-05-06", 30.0 * 86_400.0).offset(86_400.0);
 /// assert_eq!(recent.to_string(), "exp(since from 2024-05-06, scale 2592000, offset 86400, decay 0.5)");
@@ -102,7 +102,9 @@ impl Decay {
     /// leaves open it is the first moment. Without it dates without an offset are in the zone of the field.
     ///
     /// ```
-    /// use treepie::{Dates, Decay, Field, FieldKind, Schema, Timestamp};
+    /// use treepie::function::Decay;
+    /// use treepie::value::Dates;
+    /// use treepie::{Field, FieldKind, Schema, Timestamp};
     ///
     /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;
     /// let dates = Dates::new().now("2024-05-06T12:00Z".parse::<Timestamp>()?).zone("+02:00".parse()?);

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 /// The number of a field: `modifier(factor × value)`, or that of another value where a document has none.
 ///
 /// ```
-/// use treepie::{FieldValue, Modifier};
+/// use treepie::function::{FieldValue, Modifier};
 ///
 /// let popular = FieldValue::new("sales").factor(0.1).modifier(Modifier::Log1p).missing(1.0);
 /// assert_eq!(popular.to_string(), "log1p(0.1 × sales, or 1)");
@@ -80,7 +80,7 @@ impl FieldValue {
     ///
     /// A score is of 32 bits and keeps seven digits: dates as they are make the same score where they are less than some two minutes
     /// apart, and whole numbers beyond 16 million where they are neighbours. What is to be in the order of such values is
-    /// [sorted](crate::SearchBuilder::sort) by them, which compares all digits; what is recent is better told by a [`Decay`](crate::Decay) or
+    /// [sorted](crate::SearchBuilder::sort) by them, which compares all digits; what is recent is better told by a [`Decay`](crate::function::Decay) or
     /// by an age, as `1 / (1 + (now - since) / 86400)`.
     pub fn new(field: impl Into<String>) -> Self {
         let (factor, modifier, missing) = (1.0, Modifier::None, None);

@@ -10,6 +10,23 @@
 //!
 //! Cost: by document a column takes some nanoseconds where the documents asked for are near each other, else a block to be set up;
 //! an expression one or two nanoseconds for each of its parts.
+//!
+//! ```
+//! use treepie::function::{Function, ScoreFunction};
+//! use treepie::{Document, Index, Schema};
+//!
+//! let index = Index::in_memory(Schema::builder().text("name").u64("sales").build()?);
+//! let mut writer = index.writer()?;
+//! writer.add(Document::new().with("name", "Red lamp").with("sales", 3))?;
+//! writer.add(Document::new().with("name", "Red lamp for the desk").with("sales", 900))?;
+//! writer.commit()?;
+//! let searcher = index.searcher()?;
+//! let query = searcher.parse("lamp")?;
+//! let sold = ScoreFunction::multiply(Function::expression("ln(1 + sales)")?);
+//! let page = searcher.search(&query).score_function(sold).run()?;
+//! assert_eq!(page.hits[0].fields["name"].to_string(), "Red lamp for the desk");
+//! # Ok::<(), treepie::Error>(())
+//! ```
 
 mod decay;
 mod expression;
@@ -45,7 +62,8 @@ const NAMES_MAX: usize = 32;
 /// [`FieldValue`] or a [`Decay`].
 ///
 /// ```
-/// use treepie::{Document, Field, FieldKind, Function, Index, Schema, ScoreFunction, SortKey};
+/// use treepie::function::{Function, ScoreFunction};
+/// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
 ///
 /// let field = |name| Field::new(name, FieldKind::F64);
 /// let schema = Schema::builder().text("name").field(field("price")).field(field("weight"));
@@ -116,7 +134,8 @@ impl Function {
     /// name is written between backquotes.
     ///
     /// ```
-    /// use treepie::{Function, Timestamp};
+    /// use treepie::function::Function;
+    /// use treepie::Timestamp;
     ///
     /// let now: Timestamp = "2024-05-06".parse()?;
     /// let age = Function::expression("(now - since) / 86400")?;

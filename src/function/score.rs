@@ -9,7 +9,7 @@ use std::fmt;
 ///
 /// Where the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
 /// Several are applied one after the other, each to what the one before made, with 64 bits. What is less than 0 in the end counts as 0.
-/// Then it is a score, of 32 bits: of large numbers, as [dates](crate::FieldValue::new) are, those that are near each other score the same.
+/// Then it is a score, of 32 bits: of large numbers, as [dates](crate::function::FieldValue::new) are, those that are near each other score the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreFunction {
     pub(super) function: Function,

@@ -15,8 +15,7 @@ use crate::plan::Costs;
 use crate::reader::IndexReader;
 use crate::schema::{Field, Schema};
 use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting, SlowSearches};
-pub use crate::segment::disk_usage::DiskUsage;
-use crate::segment::disk_usage::disk_usage;
+use crate::segment::disk_usage::{DiskUsage, disk_usage};
 use crate::segment::published::Published;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
@@ -474,13 +473,13 @@ impl Index {
     /// let mut writer = index.writer()?;
     /// writer.add(Document::new().with("title", "Paris"))?;
     /// writer.commit()?;
-    /// let stats = index.stats();
+    /// let stats = index.metrics();
     /// assert_eq!((stats.commits.count, stats.creates.count, stats.syncs.count), (2, 3, 3)); // creating is a commit
     /// assert_eq!(stats.commits.bytes, stats.writes.bytes);
     /// println!("{stats}");
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn stats(&self) -> Stats {
+    pub fn metrics(&self) -> Stats {
         self.observer.stats()
     }
 

@@ -62,7 +62,7 @@ impl IndexOptions {
         self
     }
 
-    /// Has [`Index::stats`] measure times, too (default: only where there is a listener or a subscriber of
+    /// Has [`Index::metrics`] measure times, too (default: only where there is a listener or a subscriber of
     /// `tracing`). It costs two looks at the clock for each operation on a file, and for each piece that is written.
     #[must_use]
     pub fn measure_times(mut self, measures: bool) -> Self {
@@ -114,7 +114,8 @@ impl IndexOptions {
     /// figures). Answers are the same; plans say in a note that it is so.
     ///
     /// ```
-    /// use treepie::{Costs, Document, Index, Schema};
+    /// use treepie::explain::Costs;
+    /// use treepie::{Document, Index, Schema};
     /// use treepie::storage::MemoryStorage;
     /// use std::sync::Arc;
     ///

@@ -37,6 +37,8 @@ pub use sections::SectionInfo;
 pub use storage::{StoragePart, StorageReport};
 pub use top_terms::TermStorage;
 
+pub use crate::segment::disk_usage::DiskUsage;
+
 use crate::analysis::TermVersions;
 use crate::bitmap::ContainerKind;
 use crate::error::{Error, ErrorKind, Result};

@@ -5,7 +5,7 @@ use super::list::WordList;
 use crate::bitmap::{self, Container, ContainerBuf, Scratch};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::recycle::recycled;
+use crate::recycle::{heap_bytes, recycled};
 
 /// 65,536 documents among which all words of a phrase are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,15 +28,7 @@ pub(crate) struct Candidates {
     pub(crate) lows: Vec<u16>,
 }
 
-impl Candidates {
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.lows.capacity() * size_of::<u16>()
-            + self.operands.capacity() * size_of::<(Container<'_>, u32)>()
-            + self.of_list.capacity() * size_of::<PhraseWindow>()
-    }
-}
+heap_bytes!(Candidates { lows, operands, of_list });
 
 /// Documents of a window up to which looking each up costs less than going through all of the lists: mostly the
 /// next one has none of them, and the others need not be touched.
@@ -100,7 +92,12 @@ impl PhraseReader<'_> {
         }
         bitmap::and_all(&mut operands, scratch, all);
         *memory = recycled(operands);
-        lows.extend(all.as_container().iter());
+        match all.as_container() {
+            Container::Array(values) => {
+                lows.extend(values.iter().map(|low| u16::from_le_bytes(*low)))
+            }
+            many => lows.extend(many.iter()),
+        }
         Ok(())
     }
 

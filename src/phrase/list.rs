@@ -1,7 +1,6 @@
 //! The positions of one word of a phrase in one document after the other.
 
 use super::candidates::PhraseWindow;
-use super::matching::COMPARED;
 use crate::bitmap::{Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::bytes::Bytes;
@@ -13,10 +12,11 @@ use crate::format::ranked::{
 };
 use crate::format::terms::TermInfo;
 use crate::limits;
-use crate::recycle::FreeLists;
+use crate::recycle::{FreeLists, heap_bytes};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::arrays;
+use crate::simd::packed::FewSums;
 
 /// The rank of a document that a list does not have.
 pub(super) const NO_RANK: u32 = u32::MAX;
@@ -60,12 +60,7 @@ pub(super) struct Free {
     lows: FreeLists<[u8; 2]>,
 }
 
-impl Free {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.containers.bytes() + self.numbers.bytes() + self.lows.bytes()
-    }
-}
+heap_bytes!(Free { containers, numbers, lows });
 
 /// How much the patterns of a phrase have taken of what there is for all of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -226,16 +221,12 @@ impl<'s> WordList<'s> {
         }
     }
 
-    /// Makes `positions` those at a place if they are few, see [`PostingReader::few_positions`].
+    /// The positions at a place if they are few, see [`PostingReader::few_positions`].
     #[inline]
-    pub(super) fn few_positions(
-        &mut self,
-        place: &Place,
-        positions: &mut [u32; COMPARED],
-    ) -> Result<bool> {
+    pub(super) fn few_positions(&mut self, place: &Place) -> Result<Option<FewSums<'_>>> {
         match self {
-            WordList::Long(list) => list.reader.few_positions(place, positions),
-            WordList::Short(_) | WordList::Any(_) => Ok(false),
+            WordList::Long(list) => list.reader.few_positions(place),
+            WordList::Short(_) | WordList::Any(_) => Ok(None),
         }
     }
 
@@ -310,13 +301,16 @@ impl<'s> LongWord<'s> {
             None => ranks.extend(lows.iter().map(|_| NO_RANK)),
             Some(AtHand { container, payload, directory, .. }) => {
                 let first = container.first_rank;
-                let rank = |found: Option<u32>| found.map_or(NO_RANK, |rank| first + rank);
                 match self.list.list().container(container.nth, payload)? {
                     Container::Array(values) if values.len() < lows.len() * STEPPED_MAX => {
+                        let rank = |found: Option<u32>| found.map_or(NO_RANK, |rank| first + rank);
                         ranks.extend(ranks_by_steps(values, lows).map(rank));
                     }
                     documents => {
-                        ranks.extend(lows.iter().map(|low| rank(directory.find(documents, *low))));
+                        let start = ranks.len();
+                        ranks.resize(start + lows.len(), NO_RANK);
+                        let ranks = &mut ranks[start..];
+                        directory.find_each(documents, lows, |at, rank| ranks[at] = first + rank);
                     }
                 }
             }

@@ -62,28 +62,8 @@ pub(super) fn keep_starts(starts: &mut Vec<u32>, positions: &[u32], offset: u32)
     starts.truncate(n_kept);
 }
 
-/// Which of the first `n` of eight positions have one of the others `distance` before them, modulo 2³²; one
-/// bit each. Without a branch.
-#[inline]
-pub(super) fn pairs_of_eight(
-    others: &[u32; COMPARED],
-    positions: &[u32; COMPARED],
-    n: u32,
-    distance: u32,
-) -> u32 {
-    let mut are_there = [0u32; COMPARED];
-    for other in others {
-        let wanted = other.wrapping_add(distance);
-        for (is_there, position) in are_there.iter_mut().zip(positions) {
-            *is_there |= u32::from(*position == wanted);
-        }
-    }
-    let bits = are_there.iter().enumerate().map(|(nth, is_there)| is_there << nth);
-    bits.sum::<u32>() & !(u32::MAX << n.min(COMPARED as u32))
-}
-
 /// Positions that are compared at once.
-pub(super) const COMPARED: usize = 8;
+const COMPARED: usize = 8;
 
 /// Whether a number is among eight, without a branch.
 #[inline]

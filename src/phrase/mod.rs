@@ -54,11 +54,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
-use crate::recycle::recycled;
+use crate::recycle::{HeapBytes, recycled};
 use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
 use list::{Free, NO_RANK, Room, WordList};
-use matching::{COMPARED, Windows, Word};
+use matching::{Windows, Word};
 pub(crate) use rare::RarePhrase;
 use smallvec::{SmallVec, smallvec};
 
@@ -98,24 +98,23 @@ pub(crate) struct PhraseMemory {
     free: Free,
 }
 
-impl PhraseMemory {
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        let Gathered { docs, ranks, places } = &self.gathered;
-        let numbers =
-            [&self.starts, &self.rank, docs].into_iter().chain(ranks).chain(&self.positions);
-        numbers.map(|numbers| numbers.capacity() * size_of::<u32>()).sum::<usize>()
-            + places.iter().map(Vec::capacity).sum::<usize>() * size_of::<Place>()
-            + self.lists.capacity() * size_of::<WordList<'_>>()
-            + self.of_lists.capacity() * size_of::<SmallVec<[u32; 2]>>()
-            + self.positions.capacity() * size_of::<Vec<u32>>()
-            + self.free.bytes()
+impl HeapBytes for PhraseMemory {
+    fn heap_bytes(&self) -> usize {
+        let PhraseMemory { lists, of_lists, gathered, positions, starts, rank, free } = self;
+        let Gathered { docs, ranks, places } = gathered;
+        let numbers = [starts, rank, docs].into_iter().chain(ranks).chain(positions);
+        numbers.map(Vec::heap_bytes).sum::<usize>()
+            + places.iter().map(Vec::heap_bytes).sum::<usize>()
+            + lists.heap_bytes()
+            + of_lists.heap_bytes()
+            + positions.heap_bytes()
+            + free.heap_bytes()
     }
 }
 
 impl fmt::Debug for PhraseMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PhraseMemory({} bytes)", self.bytes())
+        write!(f, "PhraseMemory({} bytes)", self.heap_bytes())
     }
 }
 
@@ -364,16 +363,14 @@ impl<'s> PhraseReader<'s> {
             self.work.bytes += place.n_bytes() + other.n_bytes();
             return Ok(Some(u32::from(position.wrapping_add(distance) == of_other)));
         }
-        let (mut positions, mut others) = ([0; COMPARED], [0; COMPARED]);
-        let are_few = first.few_positions(place, &mut positions)?
-            && second.few_positions(other, &mut others)?;
-        if !are_few {
+        let (Some(positions), Some(others)) =
+            (first.few_positions(place)?, second.few_positions(other)?)
+        else {
             return Ok(None);
-        }
+        };
         self.work.positions += u64::from(place.n() + other.n());
         self.work.bytes += place.n_bytes() + other.n_bytes();
-        let pairs = matching::pairs_of_eight(&positions, &others, other.n(), distance);
-        Ok(Some(pairs.count_ones()))
+        Ok(Some(others.n_behind(positions, distance)))
     }
 
     /// Reads the positions of all words until it is clear that a document does not have the phrase; whether

@@ -18,7 +18,7 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::ranked::{Place, PostingReader, RankedList, RankedLong};
 use crate::format::terms::TermInfo;
 use crate::query::PhraseSpec;
-use crate::recycle::recycled;
+use crate::recycle::{HeapBytes, recycled};
 use crate::schema::Detail;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -52,18 +52,21 @@ enum Occurrences<'s> {
     Long(PostingReader<'s, Section<'s>>),
 }
 
-impl RarePhrase {
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        let lists = self.ranks.iter().chain(&self.positions).map(Vec::capacity).sum::<usize>();
-        let numbers = self.docs.capacity() + self.frequencies.capacity() + self.starts.capacity();
-        (lists + numbers) * size_of::<u32>()
-            + self.words.capacity() * size_of::<Word>()
-            + self.order.capacity() * size_of::<(u32, u32)>()
-            + self.lists.capacity() * size_of::<Occurrences<'_>>()
-            + (self.ranks.capacity() + self.positions.capacity()) * size_of::<Vec<u32>>()
+impl HeapBytes for RarePhrase {
+    fn heap_bytes(&self) -> usize {
+        let RarePhrase { ranks, positions, docs, frequencies, starts, words, order, lists, .. } =
+            self;
+        let numbers = ranks.iter().chain(positions).chain([docs, frequencies, starts]);
+        numbers.map(Vec::heap_bytes).sum::<usize>()
+            + words.heap_bytes()
+            + order.heap_bytes()
+            + lists.heap_bytes()
+            + ranks.heap_bytes()
+            + positions.heap_bytes()
     }
+}
 
+impl RarePhrase {
     /// The documents that were found, ascending, and how often each has the phrase.
     pub(crate) fn matches(&self) -> impl ExactSizeIterator<Item = (u32, u32)> + '_ {
         self.docs.iter().copied().zip(self.frequencies.iter().copied())

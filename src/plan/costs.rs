@@ -111,7 +111,8 @@ cost_model! {
 /// No answer depends on them: they choose between ways that find the same.
 ///
 /// ```
-/// use treepie::{Costs, ErrorKind};
+/// use treepie::explain::Costs;
+/// use treepie::ErrorKind;
 ///
 /// let costs = Costs::from_text("version = 1\nmachine = \"a laptop\"\nlookup_ns = 420.5\n")?;
 /// assert_eq!(costs.machine(), Some("a laptop"));

@@ -122,7 +122,7 @@ pub(crate) enum Total {
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
-    pub(crate) page: Option<(PagePlan, PageDetails)>,
+    pub(crate) page: Option<Box<(PagePlan, PageDetails)>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
     /// Whether decisions are recorded.

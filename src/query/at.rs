@@ -18,7 +18,8 @@ impl Query {
     /// What stands in a field of dates of `schema` is read so; in a list of several fields, where all are.
     ///
     /// ```
-    /// use treepie::{Dates, Field, FieldKind, Schema, Timestamp};
+    /// use treepie::value::Dates;
+    /// use treepie::{Field, FieldKind, Schema, Timestamp};
     /// use treepie::query::{ParseOptions, parse};
     ///
     /// let schema = Schema::builder().text("title").field(Field::new("since", FieldKind::Date)).build()?;

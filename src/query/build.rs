@@ -9,11 +9,24 @@ use crate::value::Value;
 
 impl Query {
     /// A word in the default fields.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::word("paris").to_string(), "paris");
+    /// assert_eq!(Query::word("10:30").to_string(), r"10\:30"); // no syntax: a colon is a colon
+    /// ```
     pub fn word(text: impl Into<String>) -> Self {
         Query::Word { field: None, text: text.into(), place: Place::default() }
     }
 
     /// A word in one field.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::word_in("title", "paris").to_string(), "title:paris");
+    /// ```
     pub fn word_in(field: impl Into<String>, text: impl Into<String>) -> Self {
         Query::word(text).in_field(field)
     }
@@ -42,6 +55,13 @@ impl Query {
     }
 
     /// An exact value of a keyword or typed field.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::value("kind", "New York").to_string(), r#"kind:"New York""#);
+    /// assert_eq!(Query::value("year", 1984).to_string(), r#"year:"1984""#);
+    /// ```
     pub fn value(field: impl Into<String>, value: impl Into<Value>) -> Self {
         match value.into() {
             // Nothing is no value, and no document has it.
@@ -51,11 +71,23 @@ impl Query {
     }
 
     /// Words one after the other.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::phrase("of mice").in_field("title").to_string(), r#"title:"of mice""#);
+    /// ```
     pub fn phrase(text: impl Into<String>) -> Self {
         Query::near(text, Proximity::Exact)
     }
 
     /// Words one after the other, the last of which may go on.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::phrase_prefix("of mi").to_string(), r#""of mi"*"#);
+    /// ```
     pub fn phrase_prefix(text: impl Into<String>) -> Self {
         let (proximity, place) = (Proximity::Exact, Place::default());
         Query::Phrase { field: None, text: text.into(), prefix: true, proximity, place }
@@ -75,6 +107,12 @@ impl Query {
     }
 
     /// Terms that begin with `text`.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::prefix("par").in_field("title").to_string(), "title:par*");
+    /// ```
     pub fn prefix(text: impl Into<String>) -> Self {
         Query::Prefix { field: None, text: text.into(), place: Place::default() }
     }
@@ -111,6 +149,12 @@ impl Query {
 
     /// Terms that match a regular expression from their first to their last character, with its letters as the terms of
     /// the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and `/[^É]/` excludes `e`.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::regex("19[0-9]{2}").to_string(), "/19[0-9]{2}/");
+    /// ```
     pub fn regex(pattern: impl Into<String>) -> Self {
         // A slash needs no backslash, and has one only where the text of a query needs it.
         let pattern = without_escaped_slashes(&pattern.into());
@@ -118,6 +162,14 @@ impl Query {
     }
 
     /// Terms like this word.
+    ///
+    /// ```
+    /// use treepie::query::{Fuzziness, Query};
+    ///
+    /// let query = Query::fuzzy("gatzby", Fuzziness::new(1))?;
+    /// assert_eq!(query.to_string(), "gatzby~1");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -150,6 +202,13 @@ impl Query {
     }
 
     /// One of these values; the order and repetitions say nothing.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::in_set(["red", "blue"]).in_field("color");
+    /// assert_eq!(query.to_string(), "color:IN [blue red]");
+    /// ```
     pub fn in_set<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Self {
         let values = values.into_iter().map(Into::into).filter(|value: &Value| !value.is_null());
         let mut values: Vec<String> =
@@ -163,12 +222,27 @@ impl Query {
     }
 
     /// Documents that have a value in a field.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let unpriced = Query::not(Query::exists("price"));
+    /// assert_eq!(unpriced.to_string(), "NOT price:*");
+    /// ```
     pub fn exists(field: impl Into<String>) -> Self {
         Query::Exists { field: field.into(), place: Place::default() }
     }
 
     /// The same word, phrase, prefix and so on in this field; any other query with this as its
     /// default field.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::word("paris").in_field("title").to_string(), "title:paris");
+    /// let either = Query::any_of([Query::word("paris"), Query::word("rome")]);
+    /// assert_eq!(either.in_field("title").to_string(), "{title}:(paris OR rome)");
+    /// ```
     #[must_use]
     pub fn in_field(mut self, name: impl Into<String>) -> Self {
         match self.field_of_terms_mut() {
@@ -181,6 +255,14 @@ impl Query {
     }
 
     /// The same query with these default fields, each with the weight of what matches there.
+    ///
+    /// ```
+    /// use treepie::query::{Boost, Query};
+    ///
+    /// let fields = [("title", Boost::new(3.0)?), ("body", Boost::ONE)];
+    /// assert_eq!(Query::word("paris").in_fields(fields).to_string(), "{title^3 body}:paris");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     #[must_use]
     pub fn in_fields<S: Into<String>>(self, fields: impl IntoIterator<Item = (S, Boost)>) -> Self {
         let fields: Vec<_> = fields.into_iter().map(|(name, boost)| (name.into(), boost)).collect();
@@ -247,6 +329,13 @@ impl Query {
     }
 
     /// Documents that match all of these.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::all_of([Query::word("paris"), Query::value("kind", "film")]);
+    /// assert_eq!(query.to_string(), r#"paris AND kind:"film""#);
+    /// ```
     pub fn all_of(queries: impl IntoIterator<Item = Query>) -> Self {
         let mut all = vec![];
         for mut query in queries {
@@ -261,6 +350,13 @@ impl Query {
     }
 
     /// Documents that match one of these.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::any_of([Query::word("paris"), Query::prefix("lond")]);
+    /// assert_eq!(query.to_string(), "paris OR lond*");
+    /// ```
     pub fn any_of(queries: impl IntoIterator<Item = Query>) -> Self {
         let mut any = vec![];
         for mut query in queries {
@@ -274,12 +370,26 @@ impl Query {
     }
 
     /// Documents that match one of these, with the score of the best and `tie` of the others'.
+    ///
+    /// ```
+    /// use treepie::query::{Query, Tie};
+    ///
+    /// let query = Query::best_of([Query::word("paris"), Query::word("texas")], Tie::new(0.1)?);
+    /// assert_eq!(query.to_string(), "MAX [paris texas]~0.1");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn best_of(queries: impl IntoIterator<Item = Query>, tie: Tie) -> Self {
         let any = queries.into_iter().filter(|query| !matches!(query, Query::Nothing)).collect();
         joined(any, Query::Nothing, |any| Query::DisMax { any, tie })
     }
 
     /// Documents that do not match this.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::not(Query::word("paris")).to_string(), "NOT paris");
+    /// ```
     #[expect(clippy::should_implement_trait, reason = "`!query` would read as a Rust bool")]
     pub fn not(mut query: Query) -> Self {
         match &mut query {
@@ -290,17 +400,39 @@ impl Query {
         }
     }
 
-    /// Clauses side by side; see [`Query::Group`].
+    /// Clauses side by side: those that must match, those that may, those that must not; see [`Query::Group`].
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let (must, may, not) = (Query::word("paris"), Query::word("texas"), Query::value("kind", "city"));
+    /// let query = Query::group(vec![must], vec![may], vec![not]);
+    /// assert_eq!(query.to_string(), r#"+paris texas -kind:"city""#);
+    /// ```
     pub fn group(must: Vec<Query>, should: Vec<Query>, must_not: Vec<Query>) -> Self {
         GroupBuilder { must, should, must_not, minimum: None }.build()
     }
 
     /// Begins clauses side by side; see [`Query::Group`].
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().must(Query::word("paris")).must_not(Query::word("hilton")).build();
+    /// assert_eq!(query.to_string(), "+paris -hilton");
+    /// ```
     pub fn boolean() -> GroupBuilder {
         GroupBuilder::default()
     }
 
     /// The same documents with `factor` times the score.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::word("paris").boosted(2.5)?.to_string(), "paris^2.5");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -314,6 +446,13 @@ impl Query {
     }
 
     /// The same documents, all with this score.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::prefix("par").constant_score(1.0)?.to_string(), "par*^=1");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

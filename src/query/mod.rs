@@ -84,6 +84,47 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 //!
+//! # Built in a program
+//!
+//! Each kind of query has a constructor, which takes text literally: nothing in it is syntax.
+//!
+//! ```
+//! use treepie::query::{Boost, Fuzziness, ParseOptions, Proximity, Query, Tie, parse};
+//!
+//! let word = Query::word;
+//! let built = [
+//!     (Query::All, "*"),
+//!     (word("paris"), "paris"),
+//!     (Query::word_in("title", "paris"), "title:paris"),
+//!     (Query::phrase("paris texas"), "\"paris texas\""),
+//!     (Query::phrase_prefix("paris te"), "\"paris te\"*"),
+//!     (Query::near("paris texas", Proximity::Slop(2)), "\"paris texas\"~2"),
+//!     (Query::phrase_of([word("the"), Query::prefix("gr")], Proximity::Exact)?, "PHRASE [the gr*]"),
+//!     (Query::prefix("par"), "par*"),
+//!     (Query::wildcard("p?r*s"), "p?r*s"),
+//!     (Query::regex("par(is|ma)"), "/par(is|ma)/"),
+//!     (Query::fuzzy("pariss", Fuzziness::new(1))?, "pariss~1"),
+//!     (Query::range(1900..2000).in_field("year"), "year:[1900 TO 2000}"),
+//!     (Query::in_set(["red", "blue"]).in_field("color"), "color:IN [red blue]"),
+//!     (Query::value("kind", "city"), "kind:\"city\""),
+//!     (Query::exists("year"), "year:*"),
+//!     (Query::missing("year"), "_missing:year"),
+//!     (Query::all_of([word("paris"), word("texas")]), "paris AND texas"),
+//!     (Query::any_of([word("paris"), word("texas")]), "paris OR texas"),
+//!     (Query::not(word("paris")), "NOT paris"),
+//!     (Query::boolean().must(word("a")).should(word("b")).must_not(word("c")).build(), "+a b -c"),
+//!     (Query::best_of([word("paris"), word("texas")], Tie::new(0.1)?), "MAX [paris texas]~0.1"),
+//!     (word("paris").boosted(2.5)?, "paris^2.5"),
+//!     (word("paris").constant_score(1.0)?, "paris^=1"),
+//!     (word("paris").filter(), "paris^=0"),
+//!     (word("paris").in_fields([("title", Boost::new(3.0)?), ("body", Boost::ONE)]), "{title^3 body}:paris"),
+//! ];
+//! for (query, written) in built {
+//!     assert_eq!(parse(written, &ParseOptions::default())?, query, "{written}");
+//! }
+//! # Ok::<(), treepie::Error>(())
+//! ```
+//!
 //! A search box has [`Query::parse_lenient`], which reads whatever is typed; [`Query::words`] knows no syntax at all, and
 //! [`escape`] makes a text literal.
 //!

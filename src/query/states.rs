@@ -8,12 +8,24 @@ use crate::schema::{EMPTY_FIELD, MISSING_FIELD, NULL_FIELD};
 impl Query {
     /// Documents that say of a field that it is null, and give it no value: `_null:field`. Of an index whose schema
     /// [keeps that](crate::SchemaBuilder::nulls).
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::null("tag").to_string(), "_null:tag");
+    /// ```
     pub fn null(field: impl Into<String>) -> Self {
         Query::word_in(NULL_FIELD, field)
     }
 
     /// Documents that give a field an empty text or an empty list: `_empty:field`. Of an index whose schema
     /// [keeps that](crate::SchemaBuilder::nulls).
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::empty("tag").to_string(), "_empty:tag");
+    /// ```
     pub fn empty(field: impl Into<String>) -> Self {
         Query::word_in(EMPTY_FIELD, field)
     }
@@ -30,8 +42,14 @@ impl Query {
     /// | `{"tag": ""}`, `{"tag": ["", null]}` | yes | | yes | | |
     /// | `{"tag": "a"}`, `{"tag": ["a", null]}` | yes | | | | |
     ///
-    /// What counts documents without a value, as [`FacetCounts::missing`](crate::FacetCounts::missing), counts all of which `tag:*` is not
+    /// What counts documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), counts all of which `tag:*` is not
     /// true.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::missing("tag").to_string(), "_missing:tag");
+    /// ```
     pub fn missing(field: impl Into<String>) -> Self {
         Query::word_in(MISSING_FIELD, field)
     }

@@ -73,44 +73,33 @@ pub(crate) fn find_best(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    let mut pruning = find_all(ranked, shape, open.as_deref_mut(), count, top, scratch)?;
-    // Once more where thresholds that deleted documents had a part in turned out to be too high.
-    if top.begins_again() {
-        pruning += find_all(ranked, shape, open, false, top, scratch)?;
+    let mut pruning = Pruning::NOTHING;
+    loop {
+        let (mut base, count) = (0, count && !pruning.searched_twice);
+        for (nth, segment) in ranked.segments().iter().enumerate() {
+            let (own, at) = ranked.of_segment(nth);
+            top.enter(*segment, base);
+            let of_segment = match &mut open {
+                Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
+                None => {
+                    let shape = shape.unwrap_or_else(|| own.shape());
+                    let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
+                    let found = query.offer((own, at), base, count, top, scratch)?;
+                    query.recycle(scratch);
+                    found
+                }
+            };
+            // How many match came to light only where none is deleted.
+            let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
+            pruning += Pruning { matching, ..of_segment };
+            base += u64::from(segment.n_docs());
+        }
+        // Once more where thresholds that deleted documents had a part in turned out to be too high.
+        if !top.begins_again() {
+            return Ok(pruning);
+        }
         pruning = Pruning { matching: None, searched_twice: true, ..pruning };
     }
-    Ok(pruning)
-}
-
-fn find_all(
-    ranked: &Ranked<'_>,
-    shape: Option<Shape>,
-    mut open: Option<&mut OpenLists<'_>>,
-    count: bool,
-    top: &mut Top,
-    scratch: &mut pruned::Scratch,
-) -> Result<Pruning> {
-    let mut pruning = Pruning::NOTHING;
-    let mut base = 0;
-    for (nth, segment) in ranked.segments().iter().enumerate() {
-        let (own, at) = ranked.of_segment(nth);
-        top.enter(*segment, base);
-        let of_segment = match &mut open {
-            Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
-            None => {
-                let shape = shape.unwrap_or_else(|| own.shape());
-                let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
-                let found = query.offer((own, at), base, count, top, scratch)?;
-                query.recycle(scratch);
-                found
-            }
-        };
-        // How many match came to light only where none is deleted.
-        let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
-        pruning += Pruning { matching, ..of_segment };
-        base += u64::from(segment.n_docs());
-    }
-    Ok(pruning)
 }
 
 /// Offers to `top` all documents that can be among its best, for a query that is a phrase, whose words may be open already; with

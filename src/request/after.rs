@@ -4,7 +4,10 @@ use crate::ids::DocId;
 use crate::value::Value;
 use std::hash::{Hash, Hasher};
 
-/// Last hit of an earlier page, which [another](super::super::SearchBuilder::after) goes on after.
+/// Cursor: the last hit of an earlier page, which [another](super::super::SearchBuilder::after) goes on after.
+///
+/// [`Hits::cursor`](crate::Hits::cursor) gives it; the constructors are for those that come from elsewhere, as from the address of a
+/// page.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum After {

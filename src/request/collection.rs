@@ -18,14 +18,15 @@ const ENTRY_BYTES: usize = 96;
 ///
 /// Of an index that is one of many shards each shard says its own, see
 /// [`Searcher::collection_statistics`](crate::Searcher::collection_statistics); added up and handed to each by
-/// [`Statistics::Collection`](crate::Statistics::Collection) they make scores that can be compared: to the last bit those of one index of
+/// [`IdfScope::Collection`](crate::search::IdfScope::Collection) they make scores that can be compared: to the last bit those of one index of
 /// all documents. Known elsewhere as `CollectionStatistics` and `TermStatistics` (Lucene), or the phase `dfs` of a search
 /// (Elasticsearch).
 ///
 /// Costs about 100 bytes for each term. Deleted documents count until they are merged away, as they do in one index.
 ///
 /// ```
-/// use treepie::{CollectionStatistics, Document, Index, Schema, SearchRequest, Statistics};
+/// use treepie::search::{CollectionStatistics, IdfScope};
+/// use treepie::{Document, Index, Schema, SearchRequest};
 ///
 /// let shard = |titles: &[&str]| -> treepie::Result<_> {
 ///     let index = Index::in_memory(Schema::builder().text("title").build()?);
@@ -44,7 +45,7 @@ const ENTRY_BYTES: usize = 96;
 ///     all.add(&shard.collection_statistics(&SearchRequest::new(&query))?);
 /// }
 /// assert_eq!((all.field("title").unwrap().documents, all.term("title", b"york")), (4, Some(3)));
-/// let hits = shards[1].search(&query).statistics(Statistics::Collection(all.into())).run()?.hits;
+/// let hits = shards[1].search(&query).statistics(IdfScope::Collection(all.into())).run()?.hits;
 /// let of_one = shard(&["new york", "york", "york minster", "new deal"])?;
 /// assert_eq!(hits[0].score, of_one.search(&query).run()?.hits[1].score);
 /// # Ok::<(), treepie::Error>(())

@@ -34,7 +34,7 @@ pub const FACET_DEPTH_MAX: usize = 8;
 /// ```
 ///
 /// Each bucket that comes can be looked into: by [facets](Self::with_facet) of other fields that count its documents alone,
-/// by statistics of them, and by its [best hits](Self::with_hits). Facets may lie within facets, up to
+/// by statistics of them, and by its [best hits](Self::top_hits). Facets may lie within facets, up to
 /// [`FACET_DEPTH_MAX`] of them.
 ///
 /// ```
@@ -53,7 +53,7 @@ pub const FACET_DEPTH_MAX: usize = 8;
 /// let brands = Facet::values("brand")
 ///     .with_facet(Facet::values("color").limit(1))
 ///     .with_facet(Facet::statistics("price"))
-///     .with_hits(1);
+///     .top_hits(1);
 /// let page = searcher.search(&query).with_facet(brands).run()?;
 /// let acme = &page.facets[0].buckets[0];
 /// assert_eq!(acme.count, 3);
@@ -142,8 +142,8 @@ impl Facet {
     }
 
     /// Also counts another facet in each bucket that comes, over the documents of that bucket alone:
-    /// [`Bucket::facets`](crate::Bucket::facets). Documents without a value are a bucket of their own,
-    /// [`FacetCounts::missing_bucket`](crate::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
+    /// [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
+    /// [`FacetCounts::missing_bucket`](crate::facet::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
     /// a field are left out by its facet wherever it is, and by all that lie within it.
     ///
     /// Costs one pass over what matches for ranges, intervals and steps, one intersection for each value, and what the other
@@ -159,13 +159,13 @@ impl Facet {
     }
 
     /// Also gives the `n` best documents of each bucket that comes, in the order of the search and with the stored fields of
-    /// its hits: [`Bucket::hits`](crate::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
+    /// its hits: [`Bucket::hits`](crate::facet::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
     /// counts as [memory](crate::Budget::memory_bytes) of the search.
     ///
     /// # Errors
     ///
     /// As [`with_facet`](Self::with_facet).
-    pub fn with_hits(mut self, n: usize) -> Self {
+    pub fn top_hits(mut self, n: usize) -> Self {
         self.within.hits = n;
         self
     }
@@ -198,14 +198,15 @@ impl Facet {
 
     /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
     /// [column](crate::Field::column). Intervals without any are left out.
-    pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
+    pub fn date_histogram(field: impl Into<String>, interval: Interval) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }
 
     /// The same as the clocks of a zone show it: a day may have 23 or 25 hours. What it begins and ends with is told in UTC.
     ///
     /// ```
-    /// use treepie::{Document, Facet, Field, FieldKind, Index, Interval, Schema};
+    /// use treepie::value::Interval;
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
     ///
     /// let index = Index::in_memory(Schema::builder().field(Field::new("since", FieldKind::Date)).build()?);
     /// let mut writer = index.writer()?;
@@ -213,13 +214,13 @@ impl Facet {
     /// writer.commit()?;
     /// let searcher = index.searcher()?;
     /// let query = searcher.parse("*")?;
-    /// let days = Facet::intervals_in("since", Interval::Day, "+02:00".parse()?);
+    /// let days = Facet::date_histogram_in("since", Interval::Day, "+02:00".parse()?);
     /// let page = searcher.search(&query).with_facet(days).run()?;
     /// let from = page.facets[0].buckets[0].from.as_ref().unwrap();
     /// assert_eq!(from.to_string(), "2024-03-31T22:00:00Z"); // April 1 there
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn intervals_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
+    pub fn date_histogram_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, Some(zone)))
     }
 
@@ -239,14 +240,14 @@ impl Facet {
     /// writer.commit()?;
     /// let searcher = index.searcher()?;
     /// let query = searcher.parse("*")?;
-    /// let page = searcher.search(&query).with_facet(Facet::steps("price", 5)).run()?;
+    /// let page = searcher.search(&query).with_facet(Facet::histogram("price", 5)).run()?;
     /// let steps = page.facets[0].buckets.iter().map(|bucket| (bucket.from.as_ref().unwrap(), bucket.count));
     /// let steps: Vec<_> = steps.map(|(from, count)| (from.to_string(), count)).collect();
     /// let expected = [("0.00", 1), ("5.00", 1), ("10.00", 1), ("120.00", 1)];
     /// assert_eq!(steps, expected.map(|(from, count)| (from.to_owned(), count)));
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn steps(field: impl Into<String>, width: impl Into<Value>) -> Self {
+    pub fn histogram(field: impl Into<String>, width: impl Into<Value>) -> Self {
         Facet::of(field, FacetWhat::Steps(width.into()))
     }
 
@@ -284,7 +285,9 @@ impl Facet {
     /// Without it ends without an offset are in the zone of the field, and intervals in UTC.
     ///
     /// ```
-    /// use treepie::{Dates, Facet, FacetRange, Field, FieldKind, Schema, Timestamp};
+    /// use treepie::facet::FacetRange;
+    /// use treepie::value::Dates;
+    /// use treepie::{Facet, Field, FieldKind, Schema, Timestamp};
     ///
     /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;
     /// let dates = Dates::new().now("2024-05-06T12:00Z".parse::<Timestamp>()?);
@@ -356,7 +359,7 @@ impl Facet {
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
-    /// [`FacetCounts::statistics`](crate::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
+    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
     /// ```
@@ -415,7 +418,7 @@ pub struct StatisticsFacet {
 
 impl StatisticsFacet {
     /// Also how many different values there are: exact, or by a sketch where counting each would take too much memory, as
-    /// [`FieldStatistics::distinct_by`](crate::FieldStatistics::distinct_by) says.
+    /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;
         self

@@ -4,8 +4,8 @@ use super::facet::{Facet, FacetWhat, StatisticsOptions};
 use super::ranges::FacetRange;
 use super::value_options::ValueOptions;
 use super::{
-    After, Collapse, CollectionStatistics, Order, RequestLimits, SearchRequest, Selection,
-    Statistics, TotalMode,
+    After, Collapse, CollectionStatistics, IdfScope, Order, RequestLimits, SearchRequest,
+    Selection, TotalMode,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
@@ -28,8 +28,8 @@ pub const REQUEST_JSON_SCHEMA: &str = include_str!("../docs/request.schema.json"
 const A_REQUEST: &str = "a request";
 
 const ORDERS: [(&str, Order); 2] = [("score", Order::Score), ("document", Order::Document)];
-const STATISTICS: [(&str, Statistics); 2] =
-    [("snapshot", Statistics::Snapshot), ("segment", Statistics::Segment)];
+const STATISTICS: [(&str, IdfScope); 2] =
+    [("snapshot", IdfScope::Snapshot), ("segment", IdfScope::Segment)];
 const FACET_ORDERS: [(&str, FacetOrder); 3] = [
     ("count", FacetOrder::Count),
     ("value", FacetOrder::Value),
@@ -159,7 +159,7 @@ impl SearchRequest<'_> {
         }
         if *statistics != default.statistics {
             match statistics {
-                Statistics::Collection(given) => given.write_json(json.field("statistics")),
+                IdfScope::Collection(given) => given.write_json(json.field("statistics")),
                 own => json.field("statistics").string(name_of(&STATISTICS, own)),
             }
         }
@@ -254,16 +254,16 @@ impl SearchRequest<'static> {
     }
 }
 
-fn read_statistics(reader: &mut Reader<'_>) -> Result<Statistics> {
+fn read_statistics(reader: &mut Reader<'_>) -> Result<IdfScope> {
     match reader.next_byte() {
         Some(b'{') => {
-            CollectionStatistics::read_json(reader).map(|it| Statistics::Collection(it.into()))
+            CollectionStatistics::read_json(reader).map(|it| IdfScope::Collection(it.into()))
         }
         _ => {
             let names = STATISTICS.each_ref().map(|(name, _)| *name);
             let of_name = names.map(|name| (name, name));
             let name = reader.one_of(&of_name)?;
-            Ok(if name == "segment" { Statistics::Segment } else { Statistics::Snapshot })
+            Ok(if name == "segment" { IdfScope::Segment } else { IdfScope::Snapshot })
         }
     }
 }

@@ -78,7 +78,7 @@ pub struct SearchRequest<'q> {
     pub(crate) parameters: Vec<(String, Parameters)>,
     pub(crate) score_functions: Vec<ScoreFunction>,
     pub(crate) pattern_terms: u32,
-    pub(crate) statistics: Statistics,
+    pub(crate) statistics: IdfScope,
     pub(crate) limits: RequestLimits,
 }
 
@@ -93,10 +93,10 @@ pub enum Order {
     Document,
 }
 
-/// What it is that says how rare a word is, and how long a text.
+/// Documents whose numbers say how rare a word is, and how long a text: the scope of BM25's idf and average length.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Statistics {
+pub enum IdfScope {
     /// All documents of the snapshot: scores do not depend on the segments that documents are in.
     #[default]
     Snapshot,
@@ -140,7 +140,7 @@ impl<'q> SearchRequest<'q> {
             parameters: vec![],
             score_functions: vec![],
             pattern_terms: 0,
-            statistics: Statistics::default(),
+            statistics: IdfScope::default(),
             limits: RequestLimits::default(),
         }
     }

@@ -34,7 +34,8 @@ pub(crate) const BEHIND: u128 = 1 << u64::BITS;
 /// that side. Of a text that means more than one value, as `2024-05` and the block `10.0.0.0/8` do, an end is the first.
 ///
 /// ```
-/// use treepie::{FacetRange, Value};
+/// use treepie::facet::FacetRange;
+/// use treepie::Value;
 ///
 /// let cheap: FacetRange = "..10".parse()?;
 /// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));

@@ -21,8 +21,8 @@ impl ValueFacet {
         self
     }
 
-    /// Also gives the `n` best documents of each value that comes, as [`Facet::with_hits`].
-    pub fn with_hits(mut self, n: usize) -> Self {
+    /// Also gives the `n` best documents of each value that comes, as [`Facet::top_hits`].
+    pub fn top_hits(mut self, n: usize) -> Self {
         self.within.hits = n;
         self
     }

@@ -2,8 +2,8 @@
 
 use super::{
     ANALYZER_BYTES_MAX, DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, FIELD_NAME_BYTES_MAX, FIELDS_MAX,
-    Field, FieldKind, NULL_FIELD, POSITION_GAP_DEFAULT, Schema, ZONE_BYTES_MAX, names, order,
-    similarity,
+    Field, FieldKind, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema,
+    ZONE_BYTES_MAX, names, order, similarity,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -31,6 +31,72 @@ impl SchemaBuilder {
     #[must_use]
     pub fn keyword(self, name: impl Into<String>) -> Self {
         self.field(Field::new(name, FieldKind::Keyword).many(true))
+    }
+
+    /// Adds a stored field of one whole number. It keeps a [column](Field::column), as all fields of numbers and dates do.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema, SortKey};
+    ///
+    /// let schema = Schema::builder().text("name").decimal("price", 2).date("since").bool("sold").build()?;
+    /// let index = Index::in_memory(schema);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("name", "Lamp").with("price", "12.50").with("since", "2024-05"))?;
+    /// writer.add(Document::new().with("name", "Desk").with("price", 99).with("sold", true))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("price:>10")?;
+    /// let page = searcher.search(&query).sort([SortKey::descending("price")]).run()?;
+    /// assert_eq!(page.hits[0].fields["price"].to_string(), "99.00");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn i64(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::I64))
+    }
+
+    /// Adds a stored field of one whole number that is not negative.
+    #[must_use]
+    pub fn u64(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::U64))
+    }
+
+    /// Adds a stored field of one number with 53 significant bits.
+    #[must_use]
+    pub fn f64(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::F64))
+    }
+
+    /// Adds a stored field of one boolean.
+    #[must_use]
+    pub fn bool(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Bool))
+    }
+
+    /// Adds a stored field of one date; see [`Timestamp`](crate::Timestamp) for how they are written.
+    #[must_use]
+    pub fn date(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Date))
+    }
+
+    /// Adds a stored field of one number with `scale` digits behind the point, kept exactly: for money, mostly.
+    #[must_use]
+    pub fn decimal(self, name: impl Into<String>, scale: u8) -> Self {
+        self.field(Field::new(name, FieldKind::Decimal { scale }))
+    }
+
+    /// Adds a stored field of one address of the Internet Protocol.
+    #[must_use]
+    pub fn ip(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Ip))
+    }
+
+    /// Adds a stored field of paths with `/` between their names, of which a document may have many; see
+    /// [`FieldKind::Path`].
+    #[must_use]
+    pub fn path(self, name: impl Into<String>) -> Self {
+        let separator = PATH_SEPARATOR_DEFAULT;
+        self.field(Field::new(name, FieldKind::Path { separator }).many(true))
     }
 
     /// Adds a field.
@@ -185,7 +251,7 @@ impl SchemaBuilder {
     /// is looked for.
     ///
     /// Whatever makes a segment of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more, be it a merge or what was added since the last commit or flush, finds
-    /// the order, on the threads of the writer and for a [job](crate::MergeJob) on its own, and writes the segment in it, which
+    /// the order, on the threads of the writer and for a [job](crate::writer::MergeJob) on its own, and writes the segment in it, which
     /// is told of as a [merge](crate::events::What::Merge). That takes up to some 10 µs a document and thread, and memory: 24 bytes a document, beside them what rows, columns and
     /// lists take in any [order](Self::order_by), and for the terms of documents up to half of
     /// [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes) and 16 bytes for each different term and thread. Terms of fewer than 4 and of more than half of

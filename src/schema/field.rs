@@ -86,7 +86,7 @@ pub enum FieldKind {
     },
     /// A path of a hierarchy, as `home/kitchen/pans`: names with a separator between them. A document
     /// has it and all that it is below, so that it is found and counted by `home` and by `home/kitchen`, too; see
-    /// [`ValueFacet::under`](crate::ValueFacet::under).
+    /// [`ValueFacet::under`](crate::facet::ValueFacet::under).
     ///
     /// Separators before the first name and behind the last mean nothing, and several between two names mean one, in
     /// documents as in queries: `/usr/lib/` is `usr/lib`. A separator or a backslash in a name has a backslash before it, as
@@ -251,7 +251,7 @@ impl Field {
     }
 
     /// Sets in which time zone dates without an offset are that documents give as texts (default: UTC), and those of queries
-    /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::Zone). Dates are kept as moments, and
+    /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::value::Zone). Dates are kept as moments, and
     /// come back in UTC. A time or a day that clocks there are put forward over is refused. Whether this build knows the zone shows
     /// where a date is read.
     ///

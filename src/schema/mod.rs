@@ -308,6 +308,27 @@ mod tests {
     }
 
     #[test]
+    fn fields_of_each_kind_have_a_method() {
+        let schema = Schema::builder().text("a").keyword("b").i64("c").u64("d").f64("e").bool("f");
+        let schema = schema.date("g").decimal("h", 2).ip("i").path("j").build().unwrap();
+        let found: Vec<_> = schema.fields().iter().map(|field| (field.kind, field.many)).collect();
+        let expected = [
+            (FieldKind::Text, false),
+            (FieldKind::Keyword, true),
+            (FieldKind::I64, false),
+            (FieldKind::U64, false),
+            (FieldKind::F64, false),
+            (FieldKind::Bool, false),
+            (FieldKind::Date, false),
+            (FieldKind::Decimal { scale: 2 }, false),
+            (FieldKind::Ip, false),
+            (FieldKind::Path { separator: '/' }, true),
+        ];
+        assert_eq!(found, expected);
+        assert!(schema.fields().iter().all(|field| field.stored));
+    }
+
+    #[test]
     fn names_are_found_however_their_characters_are_composed() {
         let (composed, decomposed) = ("gr\u{f6}\u{df}e", "gro\u{308}\u{df}e");
         for (own, other) in [(composed, decomposed), (decomposed, composed)] {

@@ -85,7 +85,7 @@ impl Search<'_> {
     pub(super) fn fetched(&self, doc: DocId, fields: Option<&[String]>) -> Result<Fields> {
         let mut stored = match fields {
             Some([]) => Fields::new(),
-            _ => self.searcher.document(doc)?,
+            _ => self.searcher.stored(doc)?,
         };
         if let Some(fields) = fields {
             stored.retain(|name, _| fields.iter().any(|field| field == name));

@@ -7,7 +7,7 @@ use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, Plan, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, Rewritten};
 use crate::ranking::prepared::Ranked;
-use crate::request::Statistics;
+use crate::request::IdfScope;
 
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
@@ -88,7 +88,7 @@ impl<'s> Search<'s> {
         let is_simple = request.facets.is_empty()
             && request.selections.is_empty()
             && request.score_functions.is_empty()
-            && request.statistics != Statistics::Segment
+            && request.statistics != IdfScope::Segment
             && self.forced.is_none()
             && !self.meaning.is_explained();
         let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {

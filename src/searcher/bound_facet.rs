@@ -210,12 +210,12 @@ mod tests {
             }
         });
         let query = searcher.parse("*").unwrap();
-        let steps = Facet::steps("price", 10).with_facet(Facet::values("age").by_value());
+        let steps = Facet::histogram("price", 10).with_facet(Facet::values("age").by_value());
         let brands = Facet::values("brand").with_facet(steps).with_facet(Facet::statistics("age"));
         let search = searcher
             .search(&query)
-            .with_facet(Facet::ranges("price", [(..5).into()]).with_hits(1))
-            .with_facet(brands.with_hits(3))
+            .with_facet(Facet::ranges("price", [(..5).into()]).top_hits(1))
+            .with_facet(brands.top_hits(3))
             .with_facet(Facet::statistics("price"))
             .search();
         let (plan, ..) = search.plan(&search.options(Goal::Count, false).unwrap()).unwrap();

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
 use crate::ranking::bm25::Parameters;
-use crate::request::{After, Collapse, Facet, Order, SearchRequest, Statistics, TotalMode};
+use crate::request::{After, Collapse, Facet, IdfScope, Order, SearchRequest, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl<'a> SearchBuilder<'a> {
     /// anything else a look at every document that matches. Takes memory for as many documents as offset and limit make.
     ///
     /// ```
-    /// use treepie::{After, Document, Field, FieldKind, Index, Schema, SortKey};
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
     ///
     /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
     /// let index = Index::in_memory(Schema::builder().text("name").field(price).build()?);
@@ -74,7 +74,8 @@ impl<'a> SearchBuilder<'a> {
     /// let dearest = || searcher.search(&query).sort([SortKey::descending("price")]).limit(1);
     /// let first = dearest().run()?.hits.remove(0);
     /// assert_eq!(first.fields["name"].to_string(), "rook");
-    /// let second = dearest().after(After::values(first.sort, first.doc)).run()?.hits.remove(0);
+    /// let cursor = first.cursor().expect("hits of a search by keys have one");
+    /// let second = dearest().after(cursor).run()?.hits.remove(0);
     /// assert_eq!(second.fields["name"].to_string(), "jay");
     /// # Ok::<(), treepie::Error>(())
     /// ```
@@ -84,7 +85,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Goes on after a hit of an earlier page, the last of it: as [`offset`](Self::offset), and without keeping what comes before.
-    /// By [values](After::values) where hits are [sorted](Self::sort), by [score](After::score) where the best come first.
+    /// [`Hits::cursor`] gives it, whether hits are sorted or the best come first.
     ///
     /// # Errors
     ///
@@ -106,7 +107,8 @@ impl<'a> SearchBuilder<'a> {
     /// one after the other, in this order. Everything that matches is scored then, as a function has no bounds.
     ///
     /// ```
-    /// use treepie::{Document, Field, FieldKind, FieldValue, Index, Modifier, Schema, ScoreFunction};
+    /// use treepie::function::{FieldValue, Modifier, ScoreFunction};
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
     ///
     /// let sales = Field::new("sales", FieldKind::U64);
     /// let index = Index::in_memory(Schema::builder().text("name").field(sales).build()?);
@@ -171,7 +173,8 @@ impl<'a> SearchBuilder<'a> {
     /// ```
     /// # use treepie::{Document, Index, Schema};
     /// use std::time::Duration;
-    /// use treepie::{ErrorKind, Stopped};
+    /// use treepie::search::Stopped;
+    /// use treepie::ErrorKind;
     /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// # let mut writer = index.writer()?;
     /// # writer.add(Document::new().with("title", "Paris"))?;
@@ -203,7 +206,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at most
     /// 10 of them fetched after that, a total that is a lower bound, and facets that are
-    /// [not exact](crate::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
+    /// [not exact](crate::facet::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
     pub fn partial(mut self) -> Self {
         self.request.limits.partial = true;
         self
@@ -285,7 +288,8 @@ impl<'a> SearchBuilder<'a> {
     /// 16 bytes each.
     ///
     /// ```
-    /// use treepie::{Collapse, Document, Field, FieldKind, Index, Schema};
+    /// use treepie::search::Collapse;
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
     ///
     /// let brand = Field::new("brand", FieldKind::Keyword).column(true);
     /// let index = Index::in_memory(Schema::builder().text("name").field(brand).build()?);
@@ -311,11 +315,12 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// The statistics that scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
+    /// The statistics that scores are computed of (default [`IdfScope::Snapshot`]). [`IdfScope::Segment`] looks words up once
     /// more for each segment.
     ///
     /// ```
-    /// # use treepie::{Document, Index, Schema, Statistics};
+    /// # use treepie::search::IdfScope;
+    /// # use treepie::{Document, Index, Schema};
     /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// let mut writer = index.writer()?;
     /// writer.add(Document::new().with("title", "Paris"))?;
@@ -328,11 +333,11 @@ impl<'a> SearchBuilder<'a> {
     /// let best = |statistics| -> treepie::Result<_> {
     ///     Ok(searcher.search(&query).statistics(statistics).run()?.hits[0].doc.0)
     /// };
-    /// assert_eq!(best(Statistics::Snapshot)?, 0); // the shorter title
-    /// assert_eq!(best(Statistics::Segment)?, 1); // a word that not all of its segment have
+    /// assert_eq!(best(IdfScope::Snapshot)?, 0); // the shorter title
+    /// assert_eq!(best(IdfScope::Segment)?, 1); // a word that not all of its segment have
     /// # Ok::<(), treepie::Error>(())
     /// ```
-    pub fn statistics(mut self, statistics: Statistics) -> Self {
+    pub fn statistics(mut self, statistics: IdfScope) -> Self {
         self.request.statistics = statistics;
         self
     }
@@ -368,7 +373,7 @@ impl<'a> SearchBuilder<'a> {
     /// for _ in 0..2 {
     ///     let page = prepared.run()?; // the second time nothing is allocated
     ///     assert_eq!(page.total.value, 1);
-    ///     let best = page.docs[0].doc;
+    ///     let best = page.hits[0].doc;
     ///     assert_eq!(searcher.document(best)?["title"].to_string(), "Paris");
     /// }
     /// # Ok::<(), treepie::Error>(())

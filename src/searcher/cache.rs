@@ -4,7 +4,7 @@ use super::hits::value_bytes;
 use super::search::Search;
 use super::{Etag, FacetCounts, Hit, Hits};
 use crate::error::Result;
-use crate::request::{After, Facet, SearchRequest, Statistics};
+use crate::request::{After, Facet, IdfScope, SearchRequest};
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 use std::sync::Arc;
@@ -96,8 +96,8 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum(),
         selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum(),
         match statistics {
-            Statistics::Collection(given) => given.n_bytes(),
-            Statistics::Snapshot | Statistics::Segment => 0,
+            IdfScope::Collection(given) => given.n_bytes(),
+            IdfScope::Snapshot | IdfScope::Segment => 0,
         },
         collapse.as_ref().map_or(0, |it| it.n_bytes()),
     ];

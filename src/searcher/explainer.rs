@@ -21,7 +21,8 @@ impl<'a> Explainer<'a> {
     /// [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected, not what is done.
     ///
     /// ```
-    /// use treepie::{Document, EstimateFrom, Index, Schema};
+    /// use treepie::explain::EstimateFrom;
+    /// use treepie::{Document, Index, Schema};
     ///
     /// let index = Index::in_memory(Schema::builder().text("title").build()?);
     /// let mut writer = index.writer()?;

@@ -3,7 +3,7 @@
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
 use crate::named::named;
-use crate::request::{Facet, FacetWhat};
+use crate::request::{After, Facet, FacetWhat};
 use crate::value::{Value, Zone};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ const VALUE_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;
 
 /// One page of a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Hits {
     /// How many documents match.
@@ -35,6 +35,34 @@ pub struct Hits {
     /// Why this is not everything, where the search was stopped and gives what it
     /// [found so far](crate::SearchBuilder::partial).
     pub stopped: Option<Stopped>,
+}
+
+impl Hits {
+    /// Returns where the next page begins, for [`SearchBuilder::after`](crate::SearchBuilder::after): the
+    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// for nth in 0..5 {
+    ///     writer.add(Document::new().with("title", format!("Paris {nth}")))?;
+    /// }
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?; // one snapshot, so that pages follow each other
+    /// let query = searcher.parse("paris")?;
+    /// let mut page = searcher.search(&query).limit(2).run()?;
+    /// let mut sizes = vec![page.hits.len()];
+    /// while let Some(cursor) = page.cursor() {
+    ///     page = searcher.search(&query).limit(2).after(cursor).run()?;
+    ///     sizes.push(page.hits.len());
+    /// }
+    /// assert_eq!(sizes, [2, 2, 1, 0]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn cursor(&self) -> Option<After> {
+        self.hits.last()?.cursor()
+    }
 }
 
 /// Why a search gave what it had found so far.
@@ -104,11 +132,20 @@ pub struct Hit {
     /// The value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null where it has none; `None` where they
     /// are not grouped.
     pub group: Option<Value>,
-    /// Its stored fields.
+    /// Its stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
 }
 
 impl Hit {
+    /// Returns the place of the hit in its order, which [another page](crate::SearchBuilder::after) goes on after: by its
+    /// sort values if it has any, else by its score. `None` in document order.
+    pub fn cursor(&self) -> Option<After> {
+        match (&self.sort[..], self.score) {
+            ([], score) => score.map(|score| After::score(score, self.doc)),
+            (values, _) => Some(After::values(values, self.doc)),
+        }
+    }
+
     /// Before its fields are fetched.
     pub(super) fn new(doc: DocId, score: Option<f32>) -> Self {
         Hit { doc, score, sort: vec![], group: None, fields: Fields::new() }
@@ -138,7 +175,8 @@ pub type Fields = BTreeMap<String, Values>;
 /// What is stored of one field of a document: one value or several, in the order they were added.
 ///
 /// ```
-/// use treepie::{Value, Values};
+/// use treepie::search::Values;
+/// use treepie::Value;
 ///
 /// let values: Values = ["a", "b"].into_iter().map(Value::from).collect();
 /// assert_eq!(values.iter().collect::<Vec<_>>(), ["a", "b"]);
@@ -235,7 +273,7 @@ pub struct FacetCounts {
     pub field: String,
     /// Whether these are values or ranges, or statistics.
     pub kind: FacetKind,
-    /// Values in the [order](crate::FacetOrder) that was asked for, by default descending by count, then ascending by the
+    /// Values in the [order](crate::facet::FacetOrder) that was asked for, by default descending by count, then ascending by the
     /// bytes of the value; ranges as they were asked for, intervals in the order of time.
     pub buckets: Vec<Bucket>,
     /// Matching documents with a value, but none in the buckets: also those whose values a filter or a minimum leaves out.
@@ -295,7 +333,7 @@ pub struct Bucket {
     pub count: u64,
     /// What was asked for [within](crate::Facet::with_facet) each bucket, in that order: counted over its documents alone.
     pub facets: Vec<FacetCounts>,
-    /// Its [best documents](crate::Facet::with_hits), in the order of the search.
+    /// Its [best documents](crate::Facet::top_hits), in the order of the search.
     pub hits: Vec<Hit>,
 }
 

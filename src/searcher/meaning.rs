@@ -18,7 +18,7 @@ pub(super) struct Meaning {
     pub(super) look_ups: OnceCell<LookUps>,
     pub(super) facets: OnceCell<Vec<BoundFacet>>,
     /// Memory that an earlier search left, once it was asked for.
-    pub(super) memory: RefCell<Option<SearchMemory>>,
+    pub(super) memory: RefCell<Option<Box<SearchMemory>>>,
 }
 
 /// Memory in which a search is understood, for the next one.
@@ -37,7 +37,7 @@ impl Meaning {
     }
 
     /// The memory that it was found in; none where it needed none.
-    pub(super) fn into_memory(self) -> Option<SearchMemory> {
+    pub(super) fn into_memory(self) -> Option<Box<SearchMemory>> {
         let mut memory = self.memory.into_inner()?;
         if let Some(bound) = self.bound.into_inner() {
             memory.bind.give(bound.logical);

@@ -9,6 +9,7 @@
 mod answer;
 mod bound;
 mod bound_facet;
+mod budgeted;
 mod builder;
 mod cache;
 mod collapse;
@@ -50,36 +51,34 @@ pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
 };
 use meaning::SearchMemory;
-pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
+pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 
 use crate::analysis::Analyzers;
-use crate::budget::{self, Budget};
+use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
-use crate::ids::{DocId, FieldId};
-use crate::limits::{self, Limits};
-use crate::phrase::PhraseReader;
+use crate::ids::DocId;
+use crate::limits::Limits;
 use crate::plan::{
     self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
 };
-use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, PhraseSpec, Query};
+use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
-use crate::ranking::pruned::{self, PhraseScratch};
-pub use crate::ranking::scorer::Explanation;
+use crate::ranking::pruned;
+use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
-use crate::recycle::Pool;
-use crate::request::{CollectionStatistics, OfCollection, SearchRequest, Statistics};
+use crate::recycle::{HeapBytes, Pool};
+use crate::request::{CollectionStatistics, IdfScope, OfCollection, SearchRequest};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
-use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -111,7 +110,7 @@ const NODES_KEPT: usize = 64;
 /// # Ok::<(), treepie::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Searcher(Arc<Inner>);
+pub struct Searcher(Arc<Inner>, Option<Arc<Budget>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -119,12 +118,14 @@ struct Inner {
     snapshot: Arc<Snapshot>,
     etag: Etag,
     setting: Setting,
+    /// How queries are read.
+    parse: ParseOptions,
     /// What earlier queries left for later ones.
     scratch: Pool<Scratch>,
     /// The same for finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
-    memory: Pool<SearchMemory>,
+    memory: Pool<Box<SearchMemory>>,
     /// The same for terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
@@ -151,17 +152,7 @@ impl Searcher {
     /// [lenient reading](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
         let schema = Arc::new(self.schema().clone());
-        self.strict_options().vocabulary(schema, self.0.setting.analyzers.clone())
-    }
-
-    fn strict_options(&self) -> ParseOptions {
-        ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
-    }
-
-    /// Makes a budget and the limits of the index hold.
-    fn enter(&self, budget: &Budget) -> (Option<limits::Scope>, budget::Scope) {
-        let limits = self.0.setting.limits.map(Limits::enter);
-        (limits, budget.enter())
+        self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
     /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that
@@ -185,7 +176,8 @@ impl Searcher {
             looked => looked?,
         };
         let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
-        Ok(Some(Self::of(Arc::clone(storage), newest, setting.clone())))
+        let Searcher(newest, _) = Self::of(Arc::clone(storage), newest, setting.clone());
+        Ok(Some(Searcher(newest, self.1.clone())))
     }
 
     /// Answers from `snapshot`.
@@ -200,17 +192,19 @@ impl Searcher {
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
         let terms = Arc::default();
-        Searcher(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             storage,
             snapshot,
             etag,
+            parse: ParseOptions::default().limits(setting.limits.unwrap_or_default()),
             setting,
             scratch,
             pruned,
             memory,
             terms,
             scorings,
-        }))
+        });
+        Searcher(inner, None)
     }
 
     /// Where the index is.
@@ -301,7 +295,7 @@ impl Searcher {
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
-        self.0.pruned.lock().iter().map(|scratch| scratch.bytes()).sum()
+        self.0.pruned.lock().iter().map(|it| size_of_val(&**it) + it.heap_bytes()).sum()
     }
 
     /// The segments of the snapshot, in the order of the documents.
@@ -315,7 +309,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &self.strict_options())?.in_copies(self.schema())
+        query::parse(text, &self.0.parse)?.in_copies(self.schema())
     }
 
     /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.
@@ -357,7 +351,7 @@ impl Searcher {
     }
 
     /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`Statistics::Collection`]. Nothing is searched.
+    /// hands to each of them as [`IdfScope::Collection`]. Nothing is searched.
     ///
     /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
     /// others.
@@ -445,20 +439,20 @@ impl Searcher {
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
-        statistics: &Statistics,
+        statistics: &IdfScope,
         parts: Parts,
         look_ups: &LookUps,
         memory: RankedScratch,
     ) -> Result<Ranked<'_>> {
-        let is_whole = *statistics != Statistics::Segment || self.segments().len() == 1;
+        let is_whole = *statistics != IdfScope::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
         let parts = if is_whole { parts } else { Parts::Each };
         let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
         let of_snapshot = OfSnapshot { snapshot, parameters, kept };
         let of_collection;
         let statistics: &dyn numbers::Statistics = match statistics {
-            Statistics::Snapshot | Statistics::Segment => &of_snapshot,
-            Statistics::Collection(given) => {
+            IdfScope::Snapshot | IdfScope::Segment => &of_snapshot,
+            IdfScope::Collection(given) => {
                 of_collection = OfCollection { given, schema: self.schema(), parameters };
                 &of_collection
             }
@@ -569,87 +563,11 @@ impl Searcher {
             }
             return Ok(false);
         }
-        if let Normal::Phrase { field, phrase } = normal {
-            return self.count_phrase(*field, phrase, look_ups, total).map(|()| false);
-        }
         let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;
         let count = execution.count();
         *total += execution.counted();
         self.recycle(execution);
         count.map(|_| true)
-    }
-
-    /// Adds to `sum` how many documents have a phrase: counted without a plan.
-    fn count_phrase(
-        &self,
-        field: FieldId,
-        phrase: &PhraseSpec,
-        look_ups: &LookUps,
-        sum: &mut u64,
-    ) -> Result<()> {
-        let mut scratch = self.0.pruned.take();
-        let mut infos = SmallVec::<[_; 4]>::new();
-        for segment in self.segments() {
-            let reader = segment.field(field);
-            infos.clear();
-            let terms = phrase.terms.iter().map(|term| &term[..]);
-            look_ups.get_all(segment, field, terms, |info| {
-                infos.push(info);
-                Ok(())
-            })?;
-            let PhraseScratch { rare, words: memory, candidates, windows, .. } =
-                &mut scratch.phrase;
-            if rare.find(reader, &infos, phrase)? {
-                *sum += match segment.deleted() {
-                    None => rare.matches().len() as u64,
-                    Some(deleted) => {
-                        let mut live = 0;
-                        for (doc, _) in rare.matches() {
-                            live += u64::from(!deleted.contains(doc)?);
-                        }
-                        live
-                    }
-                };
-            } else if let Some(mut words) = PhraseReader::open_in(reader, &infos, phrase, memory)? {
-                words.windows(windows, candidates);
-                for window in windows {
-                    words.candidates(window.key, candidates)?;
-                    if let Some(deleted) = segment.deleted() {
-                        // Before their words are placed, which costs more.
-                        deleted.leave_out(window.key, &mut candidates.lows)?;
-                    }
-                    words.retain(window.key, &mut candidates.lows)?;
-                    *sum += candidates.lows.len() as u64;
-                }
-                words.recycle(memory);
-            }
-        }
-        self.0.pruned.give(scratch);
-        Ok(())
-    }
-
-    /// Plans a count, to be taken any number of times.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let mut prepared = searcher.prepare(&searcher.parse("paris")?)?;
-    /// assert_eq!(prepared.count()?, 1);
-    /// assert_eq!(prepared.count()?, 1); // allocates nothing
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`count`](Self::count).
-    pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        let _scope = self.enter(&Budget::new());
-        let execution = self.execution(query, &PlanOptions::default())?;
-        Ok(PreparedCount { execution, budget: Budget::new(), searcher: self })
     }
 
     /// The most frequent terms of a field among the documents that match.
@@ -678,6 +596,15 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has, or one that is deleted.
     pub fn document(&self, doc: DocId) -> Result<Fields> {
+        let _scope = self.1.as_deref().map(Budget::enter);
+        if self.1.is_some() {
+            budget::work(ns::HIT_FETCHED)?;
+        }
+        self.stored(doc)
+    }
+
+    /// The same, of a search that says itself what it costs.
+    fn stored(&self, doc: DocId) -> Result<Fields> {
         const DOING: &str = "fetching a document";
         let (_, segment, doc_there) = self.locate(doc, DOING)?;
         if segment.is_deleted(doc_there)? {
@@ -707,7 +634,7 @@ impl Searcher {
             base += u64::from(segment.n_docs());
         }
         Err(Error::new(ErrorKind::NotFound, doing)
-            .expected(format!("a number below {base}"))
+            .expected(format!("a number below {base}, of which each document has one"))
             .found(doc.to_string()))
     }
 

@@ -7,7 +7,7 @@ use crate::plan::{
     StatisticsOf, TopKDetails,
 };
 use crate::ranking::prepared::Ranked;
-use crate::request::{Order, Statistics};
+use crate::request::{IdfScope, Order};
 use crate::sort::SortKey;
 
 impl Search<'_> {
@@ -50,9 +50,9 @@ impl Search<'_> {
                     functions: ranked.functions().iter().map(ToString::to_string).collect(),
                     patterns: ranked.patterns().map(ToString::to_string).collect(),
                     statistics: match request.statistics {
-                        Statistics::Snapshot => StatisticsOf::Snapshot,
-                        Statistics::Segment => StatisticsOf::Segment,
-                        Statistics::Collection(_) => StatisticsOf::Collection,
+                        IdfScope::Snapshot => StatisticsOf::Snapshot,
+                        IdfScope::Segment => StatisticsOf::Segment,
+                        IdfScope::Collection(_) => StatisticsOf::Collection,
                     },
                     segments_with_masks: ranked.segments_with_masks(),
                     n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),

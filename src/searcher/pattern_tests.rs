@@ -36,7 +36,6 @@ fn patterns_are_made_ready_once_for_a_search() {
     // And by whoever asks for a plan first.
     search.clone().explain().unwrap();
     let before = n_compiled();
-    let prepared = search.prepare();
-    prepared.unwrap().run().unwrap();
+    search.prepare().unwrap().run().unwrap();
     assert_eq!(n_compiled() - before, 3);
 }

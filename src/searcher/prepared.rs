@@ -1,8 +1,7 @@
 //! Searches made ready once, to be answered any number of times.
 
-use super::Searcher;
 use super::answer::{Found, Ready};
-use super::hits::{FacetCounts, Stopped, Total};
+use super::hits::{Hit, Hits};
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -14,32 +13,6 @@ use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
 
-/// A planned count with the memory to take it; from [`Searcher::prepare`](super::Searcher::prepare).
-#[derive(Debug)]
-pub struct PreparedCount<'s> {
-    pub(super) execution: Execution<'s>,
-    pub(super) budget: Budget,
-    pub(super) searcher: &'s Searcher,
-}
-
-impl PreparedCount<'_> {
-    /// Sets what each count may take from now on (default: no deadline, nobody who cancels, the memory of any query).
-    pub fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-    }
-
-    /// How many documents match. From the second time on nothing is allocated, where the index is
-    /// mapped or in memory.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged; what the budget says.
-    pub fn count(&mut self) -> Result<u64> {
-        let _scope = self.searcher.enter(&self.budget);
-        self.execution.count()
-    }
-}
-
 /// A search whose words are looked up, whose lists are open and whose plan is made; from
 /// [`SearchBuilder::prepare`](super::SearchBuilder::prepare).
 #[derive(Debug)]
@@ -47,8 +20,8 @@ pub struct PreparedSearch<'s> {
     search: Search<'s>,
     way: PreparedWay<'s>,
     docs: Vec<DocId>,
-    ranking: Vec<RankedDoc>,
-    facets: Vec<FacetCounts>,
+    /// The answer, whose memory is used again.
+    hits: Hits,
 }
 
 /// How it is answered.
@@ -68,33 +41,6 @@ pub(super) struct Kept<'s> {
     pub(super) lists: OpenLists<'s>,
     /// Counts what matches, where finding the best does not tell.
     pub(super) counting: Option<Execution<'s>>,
-}
-
-/// A document of a page, without its stored fields.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct RankedDoc {
-    /// Its number in the snapshot, for [`Searcher::document`](super::Searcher::document).
-    pub doc: DocId,
-    /// How well it matches, where anything is scored.
-    pub score: Option<f32>,
-}
-
-/// One page of a prepared search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Page<'p> {
-    /// How many documents match.
-    pub total: Total,
-    /// The documents of the page, in the order of the search.
-    pub docs: &'p [RankedDoc],
-    /// As [`Hits::groups`](super::Hits::groups).
-    pub groups: Option<u64>,
-    /// In the order they were asked for.
-    pub facets: &'p [FacetCounts],
-    /// Why this is not everything, where the search was stopped and gives what it
-    /// [found so far](super::SearchBuilder::partial).
-    pub stopped: Option<Stopped>,
 }
 
 impl<'s> Search<'s> {
@@ -123,7 +69,7 @@ impl<'s> Search<'s> {
                 score: page.score(),
             },
         };
-        Ok(PreparedSearch { search: self, way, docs: vec![], ranking: vec![], facets: vec![] })
+        Ok(PreparedSearch { search: self, way, docs: vec![], hits: Hits::default() })
     }
 
     /// What counts the matches, where that is asked for and has to be done by itself.
@@ -145,29 +91,36 @@ impl PreparedSearch<'_> {
         self.search.budget = budget;
     }
 
-    /// Answers the query. From the second time on nothing is allocated beyond the memory that the searcher
+    /// Answers the query. Hits have no stored fields: [`Searcher::document`](super::Searcher::document) gives those of the
+    /// hits that are shown.
+    ///
+    /// From the second time on nothing is allocated beyond the memory that the searcher
     /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory, no facets are
     /// asked for and hits are neither sorted by fields nor grouped.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
-    pub fn run(&mut self) -> Result<Page<'_>> {
-        let started = self.search.searcher.0.setting.slow.as_ref().map(|_| Instant::now());
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged; those of the budget.
+    pub fn run(&mut self) -> Result<&Hits> {
+        let started = Instant::now();
         let found = self.find();
-        self.search.log_if_slow(started, found.as_ref().err());
+        self.search.log_if_slow(Some(started), found.as_ref().err());
         let Found { total, groups, stopped, .. } = found?;
-        Ok(Page { total, docs: &self.ranking, groups, facets: &self.facets, stopped })
+        let took = started.elapsed();
+        let Hits { hits, facets, .. } = std::mem::take(&mut self.hits);
+        self.hits = Hits { total, hits, groups, facets, took, from_cache: false, stopped };
+        Ok(&self.hits)
     }
 
     /// Finds the documents of the page, and the facets.
     fn find(&mut self) -> Result<Found> {
-        let PreparedSearch { search, way, docs, ranking, facets } = self;
+        let PreparedSearch { search, way, docs, hits } = self;
+        let Hits { hits, facets, .. } = hits;
         let _scope = search.searcher.enter(&search.budget());
-        ranking.clear();
+        hits.clear();
         facets.clear();
-        let mut add = |doc: DocId, score: Option<f32>| {
-            ranking.push(RankedDoc { doc, score });
+        let mut add = |hit: Hit| {
+            hits.push(hit);
             Ok(())
         };
         let mut found = match way {
@@ -176,7 +129,7 @@ impl PreparedSearch<'_> {
                 let mut found = Found { docs: std::mem::take(docs), ..Found::uncounted() };
                 let done = search.execute(execution, &mut found);
                 search.end(done, &mut found)?;
-                found.docs.iter().try_for_each(|doc| add(*doc, *score))?;
+                found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, *score)))?;
                 *docs = std::mem::take(&mut found.docs);
                 found
             }
@@ -184,12 +137,9 @@ impl PreparedSearch<'_> {
                 let Kept { lists, counting } = &mut **kept;
                 let ready =
                     Ready { lists: Some(lists), planned: counting.as_mut(), is_traced: false };
-                search.find(Some(ranked), ready, |hit| add(hit.doc, hit.score))?
+                search.find(Some(ranked), ready, add)?
             }
-            PreparedWay::Anew(ranked) => {
-                let ranked = ranked.as_ref();
-                search.find(ranked, Ready::default(), |hit| add(hit.doc, hit.score))?
-            }
+            PreparedWay::Anew(ranked) => search.find(ranked.as_ref(), Ready::default(), add)?,
         };
         facets.append(&mut found.facets);
         Ok(found)

@@ -68,7 +68,7 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         new().sort([SortKey::function(age.clone()).reversed(), SortKey::random(u64::MAX)]),
         new().bm25("title", 0.1, 1.0).bm25("title", 2.0, 0.3).pattern_terms(7),
         new()
-            .statistics(Statistics::Segment)
+            .statistics(IdfScope::Segment)
             .timeout(Duration::from_millis(60_500))
             .budget(Budget::new().memory_bytes(1 << 30))
             .partial(),
@@ -85,7 +85,7 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
             .facet("brand", 3)
             .with_facet(brands().by_value().minimum(0).prefix("a").containing("c").matching("a.*"))
             .with_facet(brands().method(FacetMethod::Dictionary))
-            .with_facet(brands().by_value_descending().with_hits(2).with_facet(spread))
+            .with_facet(brands().by_value_descending().top_hits(2).with_facet(spread))
             .with_facet(Facet::values("price").between("1..5".parse::<FacetRange>().unwrap()))
             .with_facet(Facet::values("path").under("home")),
         new()
@@ -96,9 +96,9 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
                     FacetRange::new(Some("5"), None::<Value>),
                 ],
             ))
-            .with_facet(Facet::intervals("since", Interval::Month))
-            .with_facet(Facet::intervals_in("since", Interval::Day, zone()).with_hits(1))
-            .with_facet(Facet::steps("price", "0.5"))
+            .with_facet(Facet::date_histogram("since", Interval::Month))
+            .with_facet(Facet::date_histogram_in("since", Interval::Day, zone()).top_hits(1))
+            .with_facet(Facet::histogram("price", "0.5"))
             .with_facet(Facet::auto_ranges("price", 5))
             .with_facet(Facet::quantiles("price", 4)),
     ]

@@ -24,8 +24,7 @@ const GRACE: Duration = Duration::from_millis(10);
 ///
 /// It is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
 /// [`SearchBuilder::run`](super::SearchBuilder::run), [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
-/// that takes as long as its threshold leaves a line, also one that ends with an error. A
-/// [`PreparedCount`](super::PreparedCount), which has no query any more, leaves none.
+/// that takes as long as its threshold leaves a line, also one that ends with an error.
 ///
 /// # Lines
 ///
@@ -57,7 +56,8 @@ const GRACE: Duration = Duration::from_millis(10);
 /// use std::sync::{Arc, Mutex};
 /// use std::time::Duration;
 /// use treepie::storage::MemoryStorage;
-/// use treepie::{Document, Index, Schema, SlowLog};
+/// use treepie::search::SlowLog;
+/// use treepie::{Document, Index, Schema};
 ///
 /// # #[derive(Clone, Default)] struct Shared(Arc<Mutex<Vec<u8>>>);
 /// # impl std::io::Write for Shared {
@@ -272,7 +272,9 @@ impl Search<'_> {
                 return tree.ok();
             }
         }
-        let mut planned = search;
+        // However the search was stopped, its plan is shown.
+        let unhurried = self.searcher.without_budget();
+        let mut planned = Search { searcher: &unhurried, ..search };
         planned.request.limits.timeout = Some(GRACE);
         planned.budget = Budget::new();
         planned.explain().ok()

@@ -44,7 +44,7 @@ pub struct FieldStatistics {
 /// How near a figure is to what counting each value gives.
 ///
 /// ```
-/// use treepie::Accuracy;
+/// use treepie::facet::Accuracy;
 ///
 /// assert!(Accuracy::Exact.is_exact() && Accuracy::Exact.error() == 0.0);
 /// assert_eq!(Accuracy::Kll.to_string(), "KLL, ranks within 0.28 %");
@@ -169,7 +169,7 @@ impl FieldStatistics {
 /// A sum of values: exact where these are whole numbers or decimals.
 ///
 /// ```
-/// use treepie::Sum;
+/// use treepie::facet::Sum;
 ///
 /// assert_eq!(Sum::Decimal { unscaled: -1250, scale: 2 }.to_string(), "-12.50");
 /// ```

@@ -133,11 +133,11 @@ fn searches<'s>(
             "by ranges",
             search().count_only().with_facet(Facet::ranges("same", [(..5).into(), (3..9).into()])),
         ),
-        ("by days", search().count_only().with_facet(Facet::intervals("day", Interval::Day))),
+        ("by days", search().count_only().with_facet(Facet::date_histogram("day", Interval::Day))),
         ("statistics", {
             search().count_only().with_facet(Facet::statistics("same").percentiles([50.0]))
         }),
-        ("by steps", search().count_only().with_facet(Facet::steps("same", 2))),
+        ("by steps", search().count_only().with_facet(Facet::histogram("same", 2))),
         (
             "by column",
             search()
@@ -152,10 +152,10 @@ fn searches<'s>(
         ("by quantiles", search().count_only().with_facet(Facet::quantiles("day", 4))),
         ("within buckets", {
             let days =
-                Facet::intervals("day", Interval::Month).with_facet(Facet::statistics("same"));
+                Facet::date_histogram("day", Interval::Month).with_facet(Facet::statistics("same"));
             search()
                 .limit(2)
-                .with_facet(Facet::values("kind").limit(2).with_facet(days).with_hits(1))
+                .with_facet(Facet::values("kind").limit(2).with_facet(days).top_hits(1))
         }),
         ("selected", {
             let selected = search().select("kind", ["k4", "k6"]).select("day", ["1970-01-05"]);
@@ -353,21 +353,22 @@ fn a_prepared_search_that_was_stopped_answers_the_next_time() {
     for text in QUERIES {
         let query = query(text);
         let whole = searcher.search(&query).run().unwrap();
-        let mut count = searcher.prepare(&query).unwrap();
-        let exact = count.count().unwrap();
+        let prepare_count = || searcher.search(&query).count_only().prepare().unwrap();
+        let exact = prepare_count().run().unwrap().total.value;
         let mut prepared = searcher.search(&query).prepare().unwrap();
         each_place(text, |place| {
-            count = searcher.prepare(&query).unwrap();
+            let mut count = prepare_count();
             count.set_budget(Budget::stopping_at(place));
-            let counted = count.count();
+            let counted = count.run().map(|found| found.total.value);
             assert!(counted.is_err() || counted.is_ok_and(|n| n == exact), "{text}");
             count.set_budget(Budget::new());
-            assert_eq!(count.count().unwrap(), exact, "{text}: counting after being stopped");
+            let again = count.run().unwrap().total.value;
+            assert_eq!(again, exact, "{text}: counting after being stopped");
             prepared.set_budget(Budget::stopping_at(place));
             let is_stopped = prepared.run().is_err();
             prepared.set_budget(Budget::new());
             let page = prepared.run().unwrap();
-            let docs = page.docs.iter().map(|hit| (hit.doc, hit.score));
+            let docs = page.hits.iter().map(|hit| (hit.doc, hit.score));
             assert!(docs.eq(whole.hits.iter().map(|hit| (hit.doc, hit.score))), "{text}");
             assert_eq!(page.total, whole.total, "{text}");
             is_stopped
@@ -392,6 +393,39 @@ fn a_deadline_that_is_past_and_a_token_that_was_cancelled_stop_every_kind() {
             assert_eq!(page.stopped, Some(Stopped::Cancelled), "{text}, {way}");
         }
     }
+}
+
+/// Whatever is asked of a searcher with a budget stops by it, on any thread, and the searcher without goes on.
+#[test]
+fn a_budget_that_is_handed_to_a_searcher_stops_all_that_is_asked_of_it() {
+    let searcher = searcher();
+    let query = query("w1* AND common");
+    let first = searcher.search(&query).run().unwrap().hits[0].doc;
+    let token = CancelToken::new();
+    let hurried = searcher.with_budget(Budget::new().cancel(&token));
+    let ask = |searcher: &Searcher| {
+        [
+            searcher.count(&query).map(drop),
+            searcher.search(&query).run().map(drop),
+            searcher.search(&query).prepare().and_then(|mut it| it.run().map(drop)),
+            searcher.explain(&query).map(drop),
+            searcher.facets(&query, "kind", 3).map(drop),
+            searcher.explain_score(&query, first).map(drop),
+            searcher.document(first).map(drop),
+        ]
+        .map(|asked| asked.map_err(|error| error.kind()))
+    };
+    assert_eq!(ask(&hurried), [Ok(()); 7]);
+    token.cancel();
+    let elsewhere = std::thread::scope(|scope| scope.spawn(|| ask(&hurried)).join().unwrap());
+    assert_eq!(elsewhere, [Err(ErrorKind::Cancelled); 7]);
+    assert_eq!(ask(&searcher), [Ok(()); 7]);
+    let partial = hurried.search(&query).partial().run().unwrap();
+    assert_eq!(partial.stopped, Some(Stopped::Cancelled));
+    // The search may have less than its searcher, and not more.
+    let little = searcher.with_budget(Budget::new().memory_bytes(10_000));
+    let more = little.search(&query).budget(Budget::new().memory_bytes(1 << 30));
+    assert_eq!(more.run().unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
 #[test]
@@ -449,7 +483,8 @@ fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
     for text in ["half third", "w1* AND common", "kind:IN [k1 k2 k3]"] {
         let query = query(text);
         // Planned for people with the query once more, without what is selected.
-        let by_days = Facet::intervals("day", Interval::Month).with_facet(Facet::values("kind"));
+        let by_days =
+            Facet::date_histogram("day", Interval::Month).with_facet(Facet::values("kind"));
         let selected = searcher.search(&query).select("day", ["1970-01-05"]).with_facet(by_days);
         let selected = ("by days that are selected", selected);
         for (way, search) in searches(&searcher, &query).into_iter().chain([selected]) {

@@ -49,16 +49,17 @@ impl Search<'_> {
     ) -> Result<()> {
         let (mut ranked, mut told) = (None, HashSet::new());
         for doc in self.explained.iter().filter(|doc| told.insert(**doc)) {
-            let at = explain::locate(plan, *doc)?;
-            let mut document = explain::document(plan, tree, *doc, at)?;
+            let doing = "explaining what becomes of a document";
+            let (at, _, doc_there) = self.searcher.locate(*doc, doing)?;
+            let mut document = explain::document(plan, tree, *doc, (at, doc_there))?;
             let count_only = self.request.count_only;
             if document.matches && !count_only && self.is_scored(&self.sort_order()?) {
                 let ranked = match &ranked {
                     Some(ranked) => ranked,
                     None => ranked.insert(self.scoring(Parts::Each)?),
                 };
-                let (ranked, segment) = ranked.of_segment(at.segment);
-                document.score = ranked.segment(segment)?.explain(at.doc)?;
+                let (ranked, segment) = ranked.of_segment(at);
+                document.score = ranked.segment(segment)?.explain(doc_there)?;
             }
             self.put_on_page(tree, &mut document, page);
             tree.documents.push(document);

@@ -84,27 +84,44 @@ fn running_sums_portable(
     sum <= u64::from(u32::MAX)
 }
 
-/// Makes `sums` the running sums of up to eight numbers of `width` bits, 1 to 14, that begin with `bit` of
-/// `bytes`; behind the `n`th, the last sum again.
-#[inline]
-pub(crate) fn eight_sums(bytes: &[u8], bit: usize, width: u32, n: usize, sums: &mut [u32; STEP]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
-        // SAFETY: the features were found in the line above.
-        return unsafe { vector::eight_sums(bytes, bit, width, n, sums) };
-    }
-    eight_sums_portable(bytes, bit, width, n, sums);
+/// Up to eight numbers of `width` bits, 1 to 14, that begin with `bit` of `bytes`, and whose running sums are positions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FewSums<'b> {
+    pub(crate) bytes: &'b [u8],
+    pub(crate) bit: usize,
+    pub(crate) width: u32,
+    pub(crate) n: usize,
 }
 
-fn eight_sums_portable(bytes: &[u8], bit: usize, width: u32, n: usize, sums: &mut [u32; STEP]) {
-    let mut sum = 0;
-    for (nth, to) in sums.iter_mut().enumerate() {
-        sum += match nth < n {
-            true => bits_at(bytes, bit + nth * width as usize, width),
-            false => 0,
-        };
-        *to = sum;
+impl FewSums<'_> {
+    /// How many of the sums have one of `first`, which are not none, `distance` before them, modulo 2³².
+    #[inline]
+    pub(crate) fn n_behind(self, first: FewSums<'_>, distance: u32) -> u32 {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+            #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
+            // SAFETY: the features were found in the line above.
+            return unsafe { vector::n_behind(self, first, distance) };
+        }
+        self.n_behind_portable(first, distance)
+    }
+
+    fn n_behind_portable(self, first: FewSums<'_>, distance: u32) -> u32 {
+        let (sums, firsts) = (self.sums(), first.sums());
+        let is_behind =
+            |sum: &&u32| firsts.iter().any(|first| first.wrapping_add(distance) == **sum);
+        sums.iter().take(self.n).filter(is_behind).count() as u32
+    }
+
+    /// The sums; behind them, the last again.
+    fn sums(self) -> [u32; STEP] {
+        let mut sum = 0;
+        std::array::from_fn(|nth| {
+            if nth < self.n {
+                sum += bits_at(self.bytes, self.bit + nth * self.width as usize, self.width);
+            }
+            sum
+        })
     }
 }
 
@@ -114,6 +131,8 @@ pub(crate) struct Unpacked {
     /// As far as they are of 14 bits.
     frequencies: [u16; RECORD],
     widths: [u16; RECORD],
+    /// Bits of the positions of all postings before each: sums of frequencies times widths; unless some are greater.
+    before: [u32; RECORD + 1],
     /// All frequencies where some are greater.
     great: [u32; RECORD],
     are_great: bool,
@@ -122,7 +141,8 @@ pub(crate) struct Unpacked {
 impl Default for Unpacked {
     fn default() -> Self {
         let (frequencies, great) = ([0; RECORD], [0; RECORD]);
-        Unpacked { frequencies, widths: frequencies, great, are_great: false }
+        let before = [0; RECORD + 1];
+        Unpacked { frequencies, widths: frequencies, before, great, are_great: false }
     }
 }
 
@@ -143,6 +163,7 @@ impl Unpacked {
             }
         } else {
             plus_one(packed, width, &mut self.frequencies);
+            product_sums(&self.frequencies, &self.widths, &mut self.before);
         }
     }
 
@@ -161,30 +182,35 @@ impl Unpacked {
         self.widths[nth].into()
     }
 
-    /// The bits of the positions of all postings before `nth`: the sum of frequencies times widths.
+    /// The bits of the positions of all postings before `nth`.
     #[inline]
     pub(crate) fn bits_before(&self, nth: usize) -> u64 {
         if self.are_great {
             let bits = self.great.iter().zip(&self.widths);
             return bits.take(nth).map(|(n, width)| u64::from(*n) * u64::from(*width)).sum();
         }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            // SAFETY: the feature was found in the line above.
-            return unsafe { vector::products_before(&self.frequencies, &self.widths, nth) };
-        }
-        products_before(&self.frequencies, &self.widths, nth)
+        self.before[nth].into()
     }
 }
 
-/// The sum of the first `nth` products.
-fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
-    let mut sum = 0;
-    for at in 0..RECORD.min(nth) {
-        sum += u64::from(a[at]) * u64::from(b[at]);
+/// Makes `sums` the sums of the first products, of none on: of numbers up to 2¹⁴ with numbers up to 2⁵.
+#[inline]
+fn product_sums(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; RECORD + 1]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        // SAFETY: the feature was found in the line above.
+        return unsafe { vector::product_sums(a, b, sums) };
     }
-    sum
+    product_sums_portable(a, b, sums);
+}
+
+fn product_sums_portable(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; RECORD + 1]) {
+    let mut sum = 0;
+    for ((a, b), to) in a.iter().zip(b).zip(sums[1..].iter_mut()) {
+        sum += u32::from(*a) * u32::from(*b);
+        *to = sum;
+    }
 }
 
 /// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
@@ -207,33 +233,57 @@ fn plus_one_portable(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
 
 #[cfg(target_arch = "x86_64")]
 mod vector {
-    use super::{RECORD, STEP, word_at};
+    use super::{FewSums, RECORD, STEP, word_at};
     use std::arch::x86_64::*;
 
-    /// As [`super::products_before`], of numbers below 2¹⁵: all products, those behind of numbers that are set to 0.
     #[target_feature(enable = "avx2")]
-    pub(super) fn products_before(a: &[u16; RECORD], b: &[u16; RECORD], nth: usize) -> u64 {
-        let nth = _mm256_set1_epi16(nth.min(RECORD) as i16);
-        let places = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        let mut sums = _mm256_setzero_si256();
+    pub(super) fn product_sums(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; RECORD + 1]) {
+        let mut before = _mm256_setzero_si256();
         let halves = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
-        for (half, (a, b)) in [0, 16].into_iter().zip(halves) {
-            #[expect(unsafe_code, reason = "loads through references")]
-            // SAFETY: each reference is to 32 bytes.
-            let (a, b) = unsafe {
-                (
-                    _mm256_loadu_si256(a.as_ptr().cast::<__m256i>()),
-                    _mm256_loadu_si256(b.as_ptr().cast::<__m256i>()),
-                )
-            };
-            let places = _mm256_add_epi16(places, _mm256_set1_epi16(half));
-            let before = _mm256_and_si256(b, _mm256_cmpgt_epi16(nth, places));
-            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(a, before));
+        let Some((_, sums)) = sums.split_first_chunk_mut::<1>() else { return };
+        for ((a, b), to) in halves.zip(sums.as_chunks_mut::<16>().0) {
+            let (a, b) = (load_lanes(a), load_lanes(b));
+            let (low, high) = (_mm256_mullo_epi16(a, b), _mm256_mulhi_epu16(a, b));
+            // Products 0 to 3 and 8 to 11, and the others.
+            let first = sums_in_halves(_mm256_unpacklo_epi16(low, high));
+            let second = sums_in_halves(_mm256_unpackhi_epi16(low, high));
+            let of_first = _mm256_shuffle_epi32::<0xFF>(first);
+            let of_both = _mm256_add_epi32(of_first, _mm256_shuffle_epi32::<0xFF>(second));
+            // To the upper halves, the sum of the lower ones.
+            let more =
+                _mm256_add_epi32(before, _mm256_permute2x128_si256::<0x08>(of_both, of_both));
+            let first = _mm256_add_epi32(first, more);
+            let second = _mm256_add_epi32(_mm256_add_epi32(second, of_first), more);
+            let [low, high] = to.as_chunks_mut::<STEP>().0 else { return };
+            store_eight(_mm256_permute2x128_si256::<0x20>(first, second), low);
+            store_eight(_mm256_permute2x128_si256::<0x31>(first, second), high);
+            let turned = _mm256_permute2x128_si256::<0x01>(of_both, of_both);
+            before = _mm256_add_epi32(before, _mm256_add_epi32(of_both, turned));
         }
-        let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-        let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
-        let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
-        u64::from(_mm_cvtsi128_si32(one).cast_unsigned())
+    }
+
+    /// Running sums of the four numbers of each half.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sums_in_halves(numbers: __m256i) -> __m256i {
+        let pairs = _mm256_add_epi32(numbers, _mm256_slli_si256::<4>(numbers));
+        _mm256_add_epi32(pairs, _mm256_slli_si256::<8>(pairs))
+    }
+
+    #[target_feature(enable = "avx2,bmi2")]
+    pub(super) fn n_behind(second: FewSums<'_>, first: FewSums<'_>, distance: u32) -> u32 {
+        let sums = eight_sums(second);
+        let wanted = _mm256_set1_epi32(distance.cast_signed());
+        let mut wanted = _mm256_add_epi32(eight_sums(first), wanted);
+        let next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+        let mut are_there = _mm256_cmpeq_epi32(sums, wanted);
+        for _ in 1..STEP {
+            wanted = _mm256_permutevar8x32_epi32(wanted, next);
+            are_there = _mm256_or_si256(are_there, _mm256_cmpeq_epi32(sums, wanted));
+        }
+        let bits = _mm256_movemask_ps(_mm256_castsi256_ps(are_there)).cast_unsigned();
+        // The last sum is there again behind its place.
+        _bzhi_u32(bits, second.n as u32).count_ones()
     }
 
     #[target_feature(enable = "avx2,bmi2")]
@@ -259,7 +309,7 @@ mod vector {
             };
             let (low, high) = (sums_of_four(low, lanes), sums_of_four(high, lanes));
             let middle = sum + (low >> 48);
-            store(widened(low, sum), widened(high, middle), to);
+            store_eight(_mm256_set_m128i(widened(high, middle), widened(low, sum)), to);
             sum = middle + (high >> 48);
             bit += 2 * of_half;
             n_done += STEP;
@@ -271,20 +321,16 @@ mod vector {
         sum <= u64::from(u32::MAX)
     }
 
+    /// The sums; behind them, the last again.
+    #[inline]
     #[target_feature(enable = "avx2,bmi2")]
-    pub(super) fn eight_sums(
-        bytes: &[u8],
-        bit: usize,
-        width: u32,
-        n: usize,
-        sums: &mut [u32; STEP],
-    ) {
+    fn eight_sums(FewSums { bytes, bit, width, n }: FewSums<'_>) -> __m256i {
         let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
         let of_half = width as usize * STEP / 2;
         let end = bit + n * width as usize;
         let low = sums_of_four(bits_between(bytes, bit, end), lanes);
         let high = sums_of_four(bits_between(bytes, bit + of_half, end), lanes);
-        store(widened(low, 0), widened(high, low >> 48), sums);
+        _mm256_set_m128i(widened(high, low >> 48), widened(low, 0))
     }
 
     /// 57 bits or more from `bit` on.
@@ -350,11 +396,21 @@ mod vector {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn store(low: __m128i, high: __m128i, to: &mut [u32; STEP]) {
+    fn load_lanes(from: &[u16; 16]) -> __m256i {
+        #[expect(unsafe_code, reason = "an unaligned vector load")]
+        // SAFETY: the reference is to exactly the 32 bytes that are read.
+        unsafe {
+            _mm256_loadu_si256(from.as_ptr().cast())
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn store_eight(numbers: __m256i, to: &mut [u32; STEP]) {
         #[expect(unsafe_code, reason = "an unaligned vector store")]
         // SAFETY: the reference is to exactly the 32 bytes that are written.
         unsafe {
-            _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_set_m128i(high, low));
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), numbers);
         }
     }
 }
@@ -415,21 +471,34 @@ mod tests {
         }
 
         #[test]
-        fn eight_sums_end_in_the_last_one(
-            numbers in prop::collection::vec(0u32..1 << 14, 0..=STEP),
+        fn sums_that_are_behind_others_are_counted(
+            first in prop::collection::vec(1u32..1 << 14, 1..=STEP),
+            second in prop::collection::vec(1u32..1 << 14, 0..=STEP),
             (width, bit) in (1u32..=14, 0usize..20),
+            distance in prop_oneof![Just(1u32), 0u32..9, Just(u32::MAX)],
             more in prop::collection::vec(any::<u8>(), 0..20),
         ) {
-            let numbers: Vec<u32> = numbers.iter().map(|n| n >> (14 - width)).collect();
-            let mut bytes = pack(&numbers, bit, width);
-            bytes.extend(more);
-            let expected: [u32; STEP] =
-                std::array::from_fn(|nth| numbers.iter().take(nth + 1).sum());
-            for kernel in [eight_sums, eight_sums_portable] {
-                let mut sums = [7; STEP];
-                kernel(&bytes, bit, width, numbers.len(), &mut sums);
-                prop_assert_eq!(sums, expected);
-            }
+            // Numbers of few bits, so that many sums meet.
+            let few = |numbers: &[u32]| -> Vec<u32> {
+                numbers.iter().map(|n| (n & ((1 << width) - 1)).max(1)).collect()
+            };
+            let lists = [few(&first), few(&second)];
+            let packed = lists.each_ref().map(|numbers| {
+                let mut bytes = pack(numbers, bit, width);
+                bytes.extend(&more);
+                bytes
+            });
+            let [first, second] = [0, 1].map(|list| FewSums {
+                bytes: &packed[list], bit, width, n: lists[list].len(),
+            });
+            let [sums, others] = lists.each_ref().map(|numbers| {
+                let sums = numbers.iter().scan(0u32, |sum, n| { *sum += n; Some(*sum) });
+                sums.collect::<Vec<_>>()
+            });
+            let wanted = sums.iter().map(|sum| sum.wrapping_add(distance));
+            let expected = wanted.filter(|sum| others.contains(sum)).count() as u32;
+            prop_assert_eq!(second.n_behind(first, distance), expected);
+            prop_assert_eq!(second.n_behind_portable(first, distance), expected);
         }
 
         #[test]
@@ -458,6 +527,10 @@ mod tests {
                 plus_one(&bytes, width, &mut numbers);
                 plus_one_portable(&bytes, width, &mut portable);
                 prop_assert_eq!(numbers, portable);
+                let (mut sums, mut portable) = ([0; RECORD + 1], [0; RECORD + 1]);
+                product_sums(&numbers, &unpacked.widths, &mut sums);
+                product_sums_portable(&numbers, &unpacked.widths, &mut portable);
+                prop_assert_eq!(sums, portable);
             }
         }
     }

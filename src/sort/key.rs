@@ -15,7 +15,8 @@ const RANDOM: &str = "random";
 /// a value come last, unless they are wanted [first](Self::missing_first), whichever way the order goes.
 ///
 /// ```
-/// use treepie::{Function, SortKey};
+/// use treepie::function::Function;
+/// use treepie::SortKey;
 ///
 /// let key: SortKey = "price:desc".parse()?;
 /// assert_eq!(key, SortKey::descending("price"));

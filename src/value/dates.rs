@@ -18,7 +18,8 @@ use std::ops::RangeInclusive;
 /// show stays the same over them.
 ///
 /// ```
-/// use treepie::{Dates, Field, FieldKind, Schema, Timestamp};
+/// use treepie::value::Dates;
+/// use treepie::{Field, FieldKind, Schema, Timestamp};
 /// use treepie::query::{ParseOptions, parse};
 ///
 /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;

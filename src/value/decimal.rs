@@ -1,7 +1,9 @@
 //! Numbers with a fixed number of digits behind the point.
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::DECIMAL_SCALE_MAX;
 use std::fmt;
+use std::str::FromStr;
 
 /// A number with so many digits behind the point: 12.50 is 1250 with the scale 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,6 +46,41 @@ impl fmt::Display for Decimal {
             _ => write!(f, "{sign}{whole}.{fraction}"),
         }
     }
+}
+
+/// Reads a number with as many digits behind the point as stand there.
+///
+/// ```
+/// use treepie::Decimal;
+///
+/// let price: Decimal = "-12.50".parse()?;
+/// assert_eq!((price.unscaled(), price.scale()), (-1250, 2));
+/// assert!("1e5".parse::<Decimal>().is_err());
+/// # Ok::<(), treepie::Error>(())
+/// ```
+impl FromStr for Decimal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        written(text).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, "reading a decimal number")
+                .expected(format!(
+                    "digits that fit into 64 bits, at most {DECIMAL_SCALE_MAX} of them behind a point"
+                ))
+                .found(format!("'{text}'"))
+        })
+    }
+}
+
+fn written(text: &str) -> Option<Decimal> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let scale = u8::try_from(fraction.len()).ok()?;
+    let digits = whole.strip_prefix('-').unwrap_or(whole);
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if digits.is_empty() || !is_number(digits) || !is_number(fraction) {
+        return None;
+    }
+    Decimal::new(format!("{whole}{fraction}").parse().ok()?, scale)
 }
 
 /// A number as it is written, times 10 to the power of `scale`.

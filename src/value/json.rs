@@ -4,10 +4,9 @@
 //! are objects with one name: `{"u64": 1}`, `{"f64": "NaN"}`, `{"date": "2024-05-06T12:00:00Z"}`, `{"decimal": "12.50"}`,
 //! `{"ip": "10.0.0.1"}`. So what is written is read back as the value that it was.
 
-use super::{Decimal, Value, vanishes};
+use super::{Value, vanishes};
 use crate::error::Result;
 use crate::json::{Json, Reader};
-use crate::schema::DECIMAL_SCALE_MAX;
 
 const KINDS: &str = "\"u64\", \"f64\", \"date\", \"decimal\" or \"ip\"";
 
@@ -68,7 +67,7 @@ fn read_kind(reader: &mut Reader<'_>) -> Result<Value> {
             "u64" => Value::U64(reader.whole()?),
             "f64" => Value::F64(reader.double()?),
             "date" => Value::Date(reader.parsed("a date", |text| text.parse().ok())?),
-            "decimal" => Value::Decimal(reader.parsed("a number", decimal)?),
+            "decimal" => Value::Decimal(reader.parsed("a number", |text| text.parse().ok())?),
             "ip" => Value::Ip(reader.parsed("an address", |text| text.parse().ok())?),
             _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
         };
@@ -78,22 +77,10 @@ fn read_kind(reader: &mut Reader<'_>) -> Result<Value> {
     value.ok_or_else(|| reader.error(KINDS, "an empty object"))
 }
 
-/// A number with as many digits behind the point as stand there.
-fn decimal(text: &str) -> Option<Decimal> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let scale = u8::try_from(fraction.len()).ok().filter(|scale| *scale <= DECIMAL_SCALE_MAX)?;
-    let digits = whole.strip_prefix('-').unwrap_or(whole);
-    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    if digits.is_empty() || !is_number(digits) || !is_number(fraction) {
-        return None;
-    }
-    Decimal::new(format!("{whole}{fraction}").parse().ok()?, scale)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Timestamp;
+    use crate::value::{Decimal, Timestamp};
 
     fn read(text: &str) -> Result<Value> {
         let mut reader = Reader::new(text, "a value")?;

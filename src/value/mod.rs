@@ -9,6 +9,7 @@
 //! assert_eq!(unknown.values("year").next(), Some(&Value::Null));
 //! ```
 
+mod access;
 mod address;
 mod date;
 mod dates;
@@ -74,14 +75,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// The text, where it is one.
-    pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
     /// The text, or what the value is written as; nothing for [`Value::Null`].
     ///
     /// ```

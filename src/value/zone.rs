@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// rules come with this crate: `Europe/Berlin`.
 ///
 /// ```
-/// use treepie::Zone;
+/// use treepie::value::Zone;
 ///
 /// let zone: Zone = "+05:30".parse()?;
 /// assert_eq!(zone.to_string(), "+05:30");
@@ -50,7 +50,8 @@ impl Zone {
     /// Writes a moment as clocks of the zone show it, with how far they are from UTC. Reading it gives the same moment.
     ///
     /// ```
-    /// use treepie::{Timestamp, Zone};
+    /// use treepie::value::Zone;
+    /// use treepie::Timestamp;
     ///
     /// let zone: Zone = "+05:30".parse()?;
     /// let moment: Timestamp = "2024-02-29T18:30:00Z".parse()?;

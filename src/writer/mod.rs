@@ -2,6 +2,24 @@
 //!
 //! [`IndexWriter`] takes documents, or whole lists of lines, and hands them in batches to a pipeline
 //! that builds one segment. [`IndexWriter::commit`] finishes the segment and makes it part of the index.
+//!
+//! ```
+//! use treepie::writer::MergePolicy;
+//! use treepie::{Document, Index, Schema, WriterOptions};
+//!
+//! let index = Index::in_memory(Schema::builder().key("id").text("title").build()?);
+//! let mut writer = index.writer_with(WriterOptions::new().threads(1).merge_policy(MergePolicy::default()))?;
+//! writer.add(Document::new().with("id", "1").with("title", "Paris"))?;
+//! writer.add(Document::new().with("id", "1").with("title", "Paris, Texas"))?; // in its place
+//! let commit = writer.commit()?; // Ok = it survives a power failure
+//! assert_eq!((commit.generation, commit.documents), (1, 1));
+//!
+//! let writer = writer.into_shared(); // for any number of threads
+//! writer.add(Document::new().with("id", "2").with("title", "London"))?;
+//! writer.commit()?;
+//! assert_eq!(index.searcher()?.n_docs(), 2);
+//! # Ok::<(), treepie::Error>(())
+//! ```
 
 mod batch;
 pub(crate) mod commit;
@@ -32,6 +50,7 @@ mod similar;
 mod staging;
 mod states;
 mod term_table;
+mod thread_pool;
 mod told;
 mod update;
 mod worker;
@@ -47,6 +66,9 @@ pub use pipeline::Progress;
 pub use prepared::PreparedCommit;
 pub use recover::{DamagedCommit, Recovery};
 pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
+pub use thread_pool::ThreadPool;
+
+pub use crate::shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 
 use crate::analysis::{Analyzers, TermVersions};
 use crate::budget;

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::storage::IoPriority;
 use crate::writer::merge_policy::MergePolicy;
 use crate::writer::pipeline::{OnProgress, Progress, Resources};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use crate::writer::thread_pool::ThreadPool;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const MEMORY_BYTES_MIN: usize = 16 << 20;
 pub struct WriterOptions {
     memory_bytes: Option<usize>,
     threads: Option<usize>,
-    pool: Option<Arc<ThreadPool>>,
+    pool: Option<ThreadPool>,
     on_progress: Option<OnProgress>,
     id_seed: Option<[u8; 16]>,
     limits: Limits,
@@ -60,11 +60,11 @@ impl WriterOptions {
         self
     }
 
-    /// Works on the threads of a pool of the caller's, and starts none. Where they are all busy, or wait for this writer
-    /// themselves, whoever waits does the work.
+    /// Works on the threads of a [pool](ThreadPool) that writers share, and starts none. If they are all busy, or wait for
+    /// this writer themselves, whoever waits does the work.
     #[must_use]
-    pub fn pool(mut self, pool: Arc<ThreadPool>) -> Self {
-        self.pool = Some(pool);
+    pub fn pool(mut self, pool: &ThreadPool) -> Self {
+        self.pool = Some(pool.clone());
         self
     }
 
@@ -99,7 +99,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how many bytes a second merges write at most, all [jobs](crate::MergeJob) together (default: as many as the disk
+    /// Sets how many bytes a second merges write at most, all [jobs](crate::writer::MergeJob) together (default: as many as the disk
     /// takes; so it is for 0). What is merged in the foreground is not slowed down: somebody waits for it.
     #[must_use]
     pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
@@ -107,7 +107,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how urgent the reads and writes of [jobs](crate::MergeJob) are (default: [`IoPriority::Low`]). The thread
+    /// Sets how urgent the reads and writes of [jobs](crate::writer::MergeJob) are (default: [`IoPriority::Low`]). The thread
     /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the
     /// foreground is as urgent as the thread that waits for it.
     #[must_use]
@@ -161,7 +161,7 @@ impl WriterOptions {
                     .expected("a pool or a number of threads")
                     .found("both"));
             }
-            (Some(pool), None) => Some(pool),
+            (Some(pool), None) => Some(pool.0),
             (None, Some(0)) => {
                 return Err(Error::new(ErrorKind::Usage, "setting the threads of a build")
                     .expected("at least 1")
@@ -174,19 +174,14 @@ impl WriterOptions {
     }
 }
 
-fn start_pool(threads: Option<usize>) -> Result<Option<Arc<ThreadPool>>> {
+/// The threads of one writer; none if the caller's is enough.
+fn start_pool(threads: Option<usize>) -> Result<Option<Arc<rayon::ThreadPool>>> {
     let threads =
         threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    if threads == 1 {
-        return Ok(None);
+    match threads {
+        1 => Ok(None),
+        threads => ThreadPool::new(threads).map(|pool| Some(pool.0)),
     }
-    let built = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|nth| format!("treepie-{nth}"))
-        .build();
-    built.map(|pool| Some(Arc::new(pool))).map_err(|error| {
-        Error::io(format!("starting {threads} threads"), std::io::Error::other(error))
-    })
 }
 
 impl fmt::Debug for WriterOptions {

@@ -5,8 +5,9 @@ use crate::disk::{Disk, Fault, How, Promise, Reach};
 use crate::states::{Dice, NameOrder, for_each};
 use std::io;
 use std::sync::Arc;
+use treepie::error::CommitOutcome;
 use treepie::storage::Storage;
-use treepie::{CommitOutcome, Document, ErrorKind, Index, Result, Schema, WriterOptions};
+use treepie::{Document, ErrorKind, Index, Result, Schema, WriterOptions};
 
 /// States of each moment that are looked at.
 const PER_MOMENT: usize = 60;

@@ -12,9 +12,10 @@ use std::io::ErrorKind::{
     Interrupted, Other, PermissionDenied, QuotaExceeded, StorageFull, WriteZero,
 };
 use std::sync::Arc;
+use treepie::error::CommitOutcome;
 use treepie::query::Query;
 use treepie::storage::Storage;
-use treepie::{CommitOutcome, Error, ErrorKind, Index, IndexWriter};
+use treepie::{Error, ErrorKind, Index, IndexWriter};
 
 /// States of one moment after the failure: the corners, and some at random.
 const PER_MOMENT: usize = 12;

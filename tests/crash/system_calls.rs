@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use treepie::{BadLines, Index, LineFormat, Schema};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema};
 
 const TOOL: Option<&str> = option_env!("CARGO_BIN_EXE_treepie");
 /// The calls through which files are changed, and those through which they are found and read.

@@ -4,11 +4,12 @@ use crate::bugs::{Bug, Buggy};
 use crate::disk::Disk;
 use crate::states::Dice;
 use std::sync::Arc;
+use treepie::error::CommitOutcome;
 use treepie::query::Query;
 use treepie::storage::Storage;
+use treepie::writer::{CommitInfo, MergePolicy};
 use treepie::{
-    CommitInfo, CommitOutcome, Document, ErrorKind, Field, FieldKind, Index, IndexWriter,
-    MergePolicy, Result, Schema, WriterOptions,
+    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Result, Schema, WriterOptions,
 };
 
 /// The titles of all documents of each commit, by generation; the first is none.

@@ -5,10 +5,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use treepie::query::{ParseOptions, parse};
+use treepie::schema::Detail;
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
-use treepie::{
-    Detail, Document, Error, ErrorKind, Field, FieldKind, Index, Result, Schema, WriterOptions,
-};
+use treepie::{Document, Error, ErrorKind, Field, FieldKind, Index, Result, Schema, WriterOptions};
 
 /// The files of an index by name; shared, for only one of them differs at a time.
 pub(crate) type Files = BTreeMap<String, Arc<Vec<u8>>>;

@@ -4,14 +4,14 @@ use crate::golden::{DOCS, Files, Parts, golden, in_use, manifests};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use treepie::explain::Explanation;
+use treepie::facet::FacetCounts;
 use treepie::highlight::{Marked, Passage, PassageOptions};
 use treepie::inspect::Inspector;
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::{Fields, IdfScope, Order, Total, TotalMode};
 use treepie::storage::Storage;
-use treepie::{
-    DocId, Error, ErrorKind, Explanation, FacetCounts, Fields, Hit, Hits, Index, Order, Result,
-    Searcher, Statistics, Total, TotalMode, Value,
-};
+use treepie::{DocId, Error, ErrorKind, Hit, Hits, Index, Result, Searcher, Value};
 
 /// Queries of every kind, over lists of every kind.
 const QUERIES: [&str; 58] = [
@@ -209,16 +209,16 @@ fn second(searcher: &Searcher, query: &Query, nth: usize) -> Result<Answer> {
         2 => {
             searcher.explain_score(query, DocId(nth as u64 * 120 % 6_600)).map(Answer::Explanation)
         }
-        3 => search.statistics(Statistics::Segment).run().map(page),
+        3 => search.statistics(IdfScope::Segment).run().map(page),
         4 => {
             let mut prepared = search.total(TotalMode::Unknown).prepare()?;
             prepared.run()?;
-            Ok(Answer::Number(prepared.run()?.docs.len() as u64))
+            Ok(Answer::Number(prepared.run()?.hits.len() as u64))
         }
         _ => {
-            let mut prepared = searcher.prepare(query)?;
-            prepared.count()?;
-            prepared.count().map(Answer::Number)
+            let mut prepared = search.count_only().prepare()?;
+            prepared.run()?;
+            Ok(Answer::Number(prepared.run()?.total.value))
         }
     }
 }

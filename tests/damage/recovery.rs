@@ -10,11 +10,10 @@ use crate::questions::sound;
 use crate::seed;
 use std::path::PathBuf;
 use std::sync::Arc;
+use treepie::search::Values;
 use treepie::storage::{MemoryStorage, Storage};
-use treepie::{
-    DocId, Document, Error, ErrorKind, Index, Limits, Recovery, Result, Salvage, Schema,
-    SegmentOutcome, Values,
-};
+use treepie::writer::{Recovery, Salvage, SegmentOutcome};
+use treepie::{DocId, Document, Error, ErrorKind, Index, Limits, Result, Schema};
 
 /// The segments of the golden index in the order of their documents.
 fn segments(files: &Files) -> Vec<String> {

@@ -10,10 +10,9 @@ use treepie::analysis::{Analyzer, names};
 use treepie::bitmap::{RoaringBuf, RoaringView};
 use treepie::highlight::PassageOptions;
 use treepie::query::{Fuzziness, ParseOptions, Query, parse};
+use treepie::search::TotalMode;
 use treepie::storage::MemoryStorage;
-use treepie::{
-    DocId, Document, Field, FieldKind, Index, Schema, Searcher, TotalMode, WriterOptions,
-};
+use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, WriterOptions};
 
 /// What takes any bytes.
 pub(crate) type Target = fn(&[u8]);

@@ -2,7 +2,8 @@
 //! what it does hold.
 
 use std::collections::BTreeMap;
-use treepie::{Document, Field, FieldKind, Index, IndexWriter, Result, Schema, Searcher, Values};
+use treepie::search::Values;
+use treepie::{Document, Field, FieldKind, Index, IndexWriter, Result, Schema, Searcher};
 
 const KEYS: u64 = 48;
 /// Keys that a step touches.

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use treepie::error::CommitOutcome;
 use treepie::storage::WriteMode;
 use treepie::{
-    CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter, Result,
-    Schema, WriterOptions,
+    Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter, Result, Schema, WriterOptions,
 };
 
 /// The smallest disk, and by how much the next one is larger.

@@ -6,7 +6,8 @@ use crate::process::{Parent, Process};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use treepie::{CommitOutcome, Error, ErrorKind, Index, Result};
+use treepie::error::CommitOutcome;
+use treepie::{Error, ErrorKind, Index, Result};
 
 /// Opens a writer and does with it what the parent says: `commit`, `roll back`, or `start SECONDS`, another program.
 /// Says `open`, then `done` or `error KIND OUTCOME` of each.

@@ -16,9 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 use treepie::storage::ReadMode;
-use treepie::{
-    BadLines, Document, Field, FieldKind, Index, LineFormat, Result, Schema, WriterOptions,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Field, FieldKind, Index, Result, Schema, WriterOptions};
 
 /// The smallest budget that there is.
 const BUDGET: usize = 16 << 20;

@@ -7,7 +7,8 @@ use crate::process::{Parent, Process};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
-use treepie::{Index, IndexWriter, MergePolicy, WriterOptions};
+use treepie::writer::MergePolicy;
+use treepie::{Index, IndexWriter, WriterOptions};
 
 const READERS: u64 = 8;
 /// Openings of the short form, all readers together.

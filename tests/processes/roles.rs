@@ -5,7 +5,8 @@ use crate::process::Parent;
 use crate::{access, creating, full_disk, locks, memory, opening, soak};
 use std::collections::VecDeque;
 use treepie::storage::ReadMode;
-use treepie::{Index, MergePolicy, Result, Searcher, WriterOptions};
+use treepie::writer::MergePolicy;
+use treepie::{Index, Result, Searcher, WriterOptions};
 
 /// Snapshots that a reader keeps open while it goes on to newer ones.
 const SNAPSHOTS_HELD: usize = 3;

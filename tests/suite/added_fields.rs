@@ -4,10 +4,13 @@ use crate::cli::Dir;
 use crate::random::Random;
 use std::sync::Arc;
 use treepie::query::Query;
+use treepie::schema::Detail;
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::value::{Dates, Interval};
+use treepie::writer::MergePolicy;
 use treepie::{
-    Dates, Detail, Document, ErrorKind, Facet, Field, FieldKind, Index, Interval, MergePolicy,
-    Schema, SchemaBuilder, Searcher, SortKey, Timestamp, WriterOptions,
+    Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, SchemaBuilder, Searcher, SortKey,
+    Timestamp, WriterOptions,
 };
 
 fn keyword(name: &str) -> Field {
@@ -134,8 +137,8 @@ fn told(searcher: &Searcher) -> Vec<String> {
                 .with_facet(Facet::values("color").with_facet(Facet::values("shelf")))
                 .with_facet(Facet::values("body").by_value())
                 .with_facet(Facet::values("place").minimum(0))
-                .with_facet(Facet::ranges("year", ranges).with_hits(1))
-                .with_facet(Facet::intervals("since", Interval::Month))
+                .with_facet(Facet::ranges("year", ranges).top_hits(1))
+                .with_facet(Facet::date_histogram("since", Interval::Month))
                 .with_facet(Facet::auto_ranges("price", 5))
                 .with_facet(Facet::statistics("price").distinct())
                 .run()

@@ -1,10 +1,10 @@
 //! What allocates and what must not.
 
 use crate::heap::during;
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
-use treepie::{
-    BadLines, Document, Hit, Index, LineFormat, Order, Schema, SearchBuilder, TotalMode,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Hit, Index, Schema, SearchBuilder};
 
 /// An index of two segments, with words in a half, a third, a fortieth and few of its documents.
 fn words_by_modulus() -> Index {
@@ -127,7 +127,7 @@ fn a_prepared_search_answered_again_allocates_nothing() {
                 let (page, heap) = during(|| prepared.run().unwrap());
                 let what = format!("{text}, {total:?}, {limit} from {offset}");
                 assert_eq!(heap.allocations, 0, "{what}: {heap:?}");
-                let docs = page.docs.iter().map(|at| (at.doc, at.score));
+                let docs = page.hits.iter().map(|at| (at.doc, at.score));
                 let hits = plain.hits.iter().map(|hit| (hit.doc, hit.score));
                 assert!(docs.eq(hits), "{what}");
                 assert_eq!(page.total, plain.total, "{what}");
@@ -162,9 +162,10 @@ fn a_planned_count_taken_again_allocates_nothing() {
         "*",
     ];
     for query in queries {
-        let mut prepared = searcher.prepare(&searcher.parse(query).unwrap()).unwrap();
-        let first = prepared.count().unwrap();
-        let (second, heap) = during(|| prepared.count().unwrap());
+        let parsed = searcher.parse(query).unwrap();
+        let mut prepared = searcher.search(&parsed).count_only().prepare().unwrap();
+        let first = prepared.run().unwrap().total;
+        let (second, heap) = during(|| prepared.run().unwrap().total);
         assert_eq!(first, second, "{query}");
         assert_eq!(heap.allocations, 0, "{query}");
     }

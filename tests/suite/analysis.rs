@@ -9,9 +9,8 @@ use treepie::analysis::{
 };
 use treepie::highlight::PassageOptions;
 use treepie::storage::MemoryStorage;
-use treepie::{
-    BadLines, DocId, Document, ErrorKind, Field, FieldKind, Index, LineFormat, Result, Schema,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{DocId, Document, ErrorKind, Field, FieldKind, Index, Result, Schema};
 
 fn text(name: &str) -> Field {
     Field::new(name, FieldKind::Text)

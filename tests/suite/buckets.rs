@@ -4,11 +4,13 @@ use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::{ExplainFacet, InBuckets};
+use treepie::facet::{Bucket, FACET_DEPTH_MAX, FacetCounts, FacetKind};
 use treepie::query::{ParseOptions, parse};
+use treepie::search::Order;
+use treepie::value::Interval;
 use treepie::{
-    Bucket, Budget, CancelToken, Document, ErrorKind, FACET_DEPTH_MAX, Facet, FacetCounts,
-    FacetKind, Field, FieldKind, Index, Interval, Order, Schema, Searcher, SortKey, Timestamp,
-    Value,
+    Budget, CancelToken, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    SortKey, Timestamp, Value,
 };
 
 const WORDS: [&str; 4] = ["half", "third", "rare", "every"];
@@ -89,12 +91,12 @@ impl Spec {
             What::Brands { limit } => Facet::values("brand").limit(limit).into(),
             What::Tags { limit } => Facet::values("tags").limit(limit).into(),
             What::Ranges => Facet::ranges("price", RANGES.map(|(from, to)| (from..to).into())),
-            What::Steps(width) => Facet::steps("price", width),
-            What::Weeks => Facet::intervals("day", Interval::Week),
+            What::Steps(width) => Facet::histogram("price", width),
+            What::Weeks => Facet::date_histogram("day", Interval::Week),
             What::Prices => Facet::statistics("price").distinct().into(),
         };
         let facet = self.within.iter().map(Spec::facet).fold(facet, Facet::with_facet);
-        if self.hits > 0 { facet.with_hits(self.hits) } else { facet }
+        if self.hits > 0 { facet.top_hits(self.hits) } else { facet }
     }
 }
 
@@ -410,7 +412,7 @@ fn the_plan_shows_what_was_counted_within_what() {
     let corpus = Corpus::new(2, 1_500, 600, false);
     let query = corpus.searcher.parse("half").unwrap();
     let colors = Facet::values("tags").limit(3).with_facet(Facet::statistics("price"));
-    let brands = Facet::values("brand").limit(2).with_facet(colors).with_hits(1);
+    let brands = Facet::values("brand").limit(2).with_facet(colors).top_hits(1);
     let search = corpus.searcher.search(&query).select("tags", ["t1"]).with_facet(brands);
     let plan = search.clone().explain().unwrap();
     let text = plan.to_string();
@@ -489,7 +491,7 @@ fn steps_within_buckets_take_what_the_buckets_have() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let all = searcher.parse("*").unwrap();
-    let within = Facet::steps("at", 1);
+    let within = Facet::histogram("at", 1);
     let brands = Facet::values("brand").limit(300).with_facet(within.clone());
     let search = searcher
         .search(&all)
@@ -519,15 +521,15 @@ fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
     refused(within_statistics.clone(), ErrorKind::Usage, "found statistics of 'price'");
     refused(brand().with_facet(within_statistics), ErrorKind::Usage, "a facet that has buckets");
     refused(brand().with_facet(Facet::values("nope")), ErrorKind::Usage, "found 'nope'");
-    refused(brand().with_facet(Facet::steps("tags", 2)), ErrorKind::Usage, "numbers or dates");
+    refused(brand().with_facet(Facet::histogram("tags", 2)), ErrorKind::Usage, "numbers or dates");
     let deep = |n: usize| (1..n).fold(brand(), |inner, _| brand().with_facet(inner));
     refused(deep(FACET_DEPTH_MAX + 1), ErrorKind::Usage, "at most 8 within each other, found 9");
     assert!(corpus.searcher.search(&query).with_facet(deep(3)).run().is_ok());
-    let ids = Facet::values("id").limit(10_000).with_hits(1);
+    let ids = Facet::values("id").limit(10_000).top_hits(1);
     let many = Facet::ranges("rank", (0..60).map(|_| (0..9).into())).with_facet(ids);
     refused(many, ErrorKind::LimitExceeded, "at most 65536 buckets");
 
-    let brands = || brand().with_facet(Facet::values("tags")).with_hits(2);
+    let brands = || brand().with_facet(Facet::values("tags")).top_hits(2);
     let search = || corpus.searcher.search(&query).with_facet(brands());
     let error = search().budget(Budget::new().memory_bytes(2_000)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
@@ -535,7 +537,7 @@ fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
     let texts = text_index();
     let all = texts.parse("*").unwrap();
     let search_texts = |n: usize| {
-        let brands = Facet::values("brand").with_hits(n);
+        let brands = Facet::values("brand").top_hits(n);
         texts.search(&all).limit(0).with_facet(brands).budget(Budget::new().memory_bytes(1 << 20))
     };
     assert!(search_texts(2).run().is_ok());

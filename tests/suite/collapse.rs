@@ -3,9 +3,10 @@
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
+use treepie::search::{Collapse, Order};
 use treepie::{
-    After, Budget, CancelToken, Collapse, Document, ErrorKind, Field, FieldKind, Hit, Index, Order,
-    Schema, SearchBuilder, Searcher, SortKey, Value,
+    After, Budget, CancelToken, Document, ErrorKind, Field, FieldKind, Hit, Index, Schema,
+    SearchBuilder, Searcher, SortKey, Value,
 };
 
 const WORDS: [&str; 3] = ["half", "rare", "every"];
@@ -126,7 +127,7 @@ fn check(searcher: &Searcher, random: &mut Random) {
     let mut prepared = search.clone().limit(size as u64).prepare().unwrap();
     for _ in 0..2 {
         let page = prepared.run().unwrap();
-        let docs: Vec<_> = page.docs.iter().map(|it| it.doc.0).collect();
+        let docs: Vec<_> = page.hits.iter().map(|it| it.doc.0).collect();
         let of_first: Vec<_> = first.iter().map(|(doc, _)| *doc).take(size).collect();
         assert_eq!((docs, page.groups), (of_first, Some(groups)), "{what}");
     }

@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use treepie::facet::{Bucket, FacetRange};
 use treepie::query::Query;
+use treepie::value::Interval;
 use treepie::{
-    After, Bucket, Decimal, Document, Facet, FacetRange, Field, FieldKind, Hit, Index, Interval,
-    Schema, SearchBuilder, Searcher, SortKey, Timestamp, Value,
+    After, Decimal, Document, Facet, Field, FieldKind, Hit, Index, Schema, SearchBuilder, Searcher,
+    SortKey, Timestamp, Value,
 };
 
 const RECORDS: u64 = 15_000;
@@ -332,7 +334,7 @@ impl<'r> Drawn<'r> {
                 (Facet::values(field).limit(limit).into(), Counted::Values(field, limit))
             }
             2 if self.collection.numbers.iter().any(|(_, kind)| *kind == FieldKind::Date) => {
-                (Facet::intervals("date", Interval::Month), Counted::Months("date"))
+                (Facet::date_histogram("date", Interval::Month), Counted::Months("date"))
             }
             _ => {
                 let (field, kind, first) = self.number();
@@ -480,7 +482,7 @@ fn check(collection: &Collection) {
         let search = || {
             let search = searcher.search(&query).limit(per_page as u64).fields(["id"]);
             match keys.is_empty() {
-                true => search.order(treepie::Order::Document),
+                true => search.order(treepie::search::Order::Document),
                 false => search.sort(keys.iter().map(|key| key.sort_key())),
             }
         };

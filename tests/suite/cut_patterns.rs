@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use treepie::analysis::{Analyzer, Analyzers, Filter, Splitter, tokenizer_api::TokenFilter};
 use treepie::query::{ParseOptions, parse};
+use treepie::schema::Detail;
+use treepie::search::Order;
 use treepie::storage::MemoryStorage;
-use treepie::{Detail, Document, Facet, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Searcher};
 
 /// An index of one field with these texts, a document each.
 fn searcher(field: Field, texts: &[&str]) -> Searcher {

@@ -9,9 +9,9 @@
 
 use std::time::{Duration, Instant};
 
-use treepie::{
-    Budget, CancelToken, ErrorKind, Index, Order, SearchBuilder, Searcher, TotalMode, query::Query,
-};
+use treepie::query::Query;
+use treepie::search::{Order, TotalMode};
+use treepie::{Budget, CancelToken, ErrorKind, Index, SearchBuilder, Searcher};
 
 /// Deadlines for each kind of query, spread over the time that it takes.
 const DEADLINES: u32 = 200;

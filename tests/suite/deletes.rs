@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::writer::MergePolicy;
 use treepie::{
-    Budget, CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Limits,
-    MergePolicy, Schema, Searcher, WriterOptions,
+    Budget, CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Limits, Schema,
+    Searcher, WriterOptions,
 };
 
 fn query(text: &str) -> Query {
@@ -376,8 +377,8 @@ fn a_key_is_one_value_that_every_document_has() {
         assert_eq!(error.kind(), ErrorKind::Document);
         assert!(error.to_string().contains("'id'"), "{error}");
     }
-    let titles = treepie::LineFormat::wikipedia_titles();
-    let lines = writer.add_lines(&b"a\n"[..], &titles, treepie::BadLines::Refuse);
+    let titles = treepie::writer::LineFormat::wikipedia_titles();
+    let lines = writer.add_lines(&b"a\n"[..], &titles, treepie::writer::BadLines::Refuse);
     assert!(lines.is_err());
     writer.add(Document::new().with("id", "1")).unwrap();
     assert_eq!(writer.commit().unwrap().documents, 1);

@@ -4,11 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use treepie::error::CommitOutcome;
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
-use treepie::{
-    BadLines, CommitOutcome, Document, Error, ErrorKind, Index, LineFormat, Result, Schema,
-    WriterOptions,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Error, ErrorKind, Index, Result, Schema, WriterOptions};
 
 /// Room that never ends.
 const UNLIMITED: u64 = u64::MAX;

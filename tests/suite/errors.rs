@@ -10,10 +10,11 @@ use std::time::Duration;
 use std::{fs, io};
 
 use crate::failing::Failing;
+use treepie::error::CommitOutcome;
 use treepie::explain::ExplainTree;
 use treepie::{
-    Budget, CancelToken, CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index,
-    IndexWriter, Limits, Result, Schema, Searcher, WriterOptions,
+    Budget, CancelToken, Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter, Limits,
+    Result, Schema, Searcher, WriterOptions,
 };
 
 /// An error, what tells it apart, and pieces of its message in their order.

@@ -4,14 +4,16 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use treepie::explain::EstimateFrom;
 use treepie::explain::{EstimateErrors, ExplainNode, ExplainTree};
+use treepie::facet::FacetMethod;
 use treepie::query::Query;
+use treepie::search::{Collapse, Order};
 use treepie::storage::{
     Entry, MemoryStorage, Pin, ReadMode, Storage, StorageRead, StorageWrite, WriterLock,
 };
 use treepie::{
-    Collapse, Document, EstimateFrom, Facet, FacetMethod, Field, FieldKind, Index, IndexOptions,
-    Order, Result, Schema, Searcher, SortKey,
+    Document, Facet, Field, FieldKind, Index, IndexOptions, Result, Schema, Searcher, SortKey,
 };
 
 fn fill(index: &Index, segments: &[Vec<String>]) -> Searcher {
@@ -89,8 +91,8 @@ fn dense_windows_say_nothing_wrong_of_sparse_ones() {
 #[test]
 fn many_segments_are_sampled_as_long_as_there_is_work_left() {
     let index = Index::in_memory(schema());
-    let options =
-        treepie::WriterOptions::new().merge_policy(treepie::MergePolicy::default().factor(256));
+    let options = treepie::WriterOptions::new()
+        .merge_policy(treepie::writer::MergePolicy::default().factor(256));
     let mut writer = index.writer_with(options).unwrap();
     for n in 0..120_000_u32 {
         let text = ["a b c d", "a b", "a", "c d"].get(n as usize % 16).copied().unwrap_or("x");
@@ -416,7 +418,7 @@ fn a_plan_from_headers_reads_what_planning_reads_and_a_sample_reads_more() {
         let query = searcher.parse(text).unwrap();
         // Whatever is read of a file only once.
         drop(plan(&searcher, text, EstimateFrom::Samples));
-        let planned = read(&|| drop(searcher.prepare(&query).unwrap()));
+        let planned = read(&|| drop(searcher.search(&query).count_only().prepare().unwrap()));
         assert!(planned > 0);
         for from in [EstimateFrom::Dictionary, EstimateFrom::Headers] {
             assert_eq!(read(&|| drop(plan(&searcher, text, from))), planned, "{text}");

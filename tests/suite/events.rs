@@ -10,10 +10,8 @@ use std::time::Duration;
 use treepie::events::{Event, Operation, Tally, What};
 use treepie::query::{ParseOptions, parse};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
-use treepie::{
-    BadLines, Document, Error, ErrorKind, Index, IndexWriter, LineFormat, Result, Schema,
-    WriterOptions,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Error, ErrorKind, Index, IndexWriter, Result, Schema, WriterOptions};
 
 /// A call that a storage got: what, to which file, bytes, and the kind of its error.
 #[derive(Clone, Debug, PartialEq)]
@@ -323,7 +321,7 @@ impl Watched {
 
     /// The counters are the sums of the events.
     fn check_stats(&self) {
-        let (stats, events) = (self.index.stats(), self.events());
+        let (stats, events) = (self.index.metrics(), self.events());
         assert!(stats.is_timed);
         for operation in Operation::ALL {
             let of: Vec<_> =
@@ -377,7 +375,7 @@ fn runs_that_are_spilled_are_told_and_read_back() {
     let [told, recorded] = watched.summaries();
     assert_eq!(told, recorded);
     watched.check_stats();
-    let stats = watched.index.stats();
+    let stats = watched.index.metrics();
     assert_eq!(stats.spills.count, commit.runs_spilled);
     let of_runs = |operation: Operation| -> u64 {
         let runs = recorded
@@ -394,7 +392,7 @@ fn runs_that_are_spilled_are_told_and_read_back() {
 fn every_byte_was_written_for_a_commit_a_merge_or_nothing() {
     let watched = Watched::new(0);
     session(&watched.index, 1).unwrap();
-    let stats = watched.index.stats();
+    let stats = watched.index.metrics();
     let of_index = [stats.flushes, stats.prepares, stats.commits, stats.merges, stats.rollbacks];
     let told: u64 = of_index.iter().map(|tally| tally.bytes).sum();
     let [_, recorded] = watched.summaries();
@@ -476,7 +474,7 @@ fn whatever_fails_is_told() {
         let is_delete = |failed: &(Operation, String, ErrorKind)| failed.0 == Operation::Delete;
         assert!(!recorded.failed.is_empty() && recorded.failed[1..].iter().all(is_delete));
         watched.check_stats();
-        let stats = watched.index.stats();
+        let stats = watched.index.metrics();
         of_commits += stats.commits.failed;
         of_merges += stats.merges.failed;
         match ended {
@@ -498,7 +496,7 @@ fn a_listener_that_panics_harms_nobody() {
         .create_in(Arc::new(MemoryStorage::new()), schema())
         .unwrap();
     session(&index, 3).unwrap();
-    assert_eq!(index.stats().commits.count, 6);
+    assert_eq!(index.metrics().commits.count, 6);
 }
 
 #[test]
@@ -507,7 +505,7 @@ fn counters_need_nobody_who_listens_and_times_have_to_be_asked_for() {
         let storage = Arc::new(MemoryStorage::new());
         let index = Index::options().measure_times(measures).create_in(storage, schema()).unwrap();
         session(&index, 1).unwrap();
-        index.clone().stats()
+        index.clone().metrics()
     });
     for operation in Operation::ALL {
         let (without, with) = (untimed.of(operation), timed.of(operation));

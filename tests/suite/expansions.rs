@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
 use treepie::query::{Fuzziness, Query};
-use treepie::{Document, ErrorKind, Field, FieldKind, Index, Order, Schema, Searcher, TotalMode};
+use treepie::search::{Order, TotalMode};
+use treepie::{Document, ErrorKind, Field, FieldKind, Index, Schema, Searcher};
 
 const N_DOCS: usize = 3_000;
 const QUERIES: usize = 600;

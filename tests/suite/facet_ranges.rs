@@ -1,9 +1,7 @@
 //! Facets of ranges that are given, that suit, or that part what matches into equal counts.
 
-use treepie::{
-    Document, ErrorKind, Facet, FacetMethod, FacetRange, Field, FieldKind, Index, Schema,
-    Timestamp, Value, ValueFacet,
-};
+use treepie::facet::{FacetMethod, FacetRange, ValueFacet};
+use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Timestamp, Value};
 
 #[test]
 fn values_of_numbers_can_lie_in_a_range() {
@@ -290,7 +288,7 @@ fn ranges_of_addresses_count_what_lies_between_their_ends() {
         let query = searcher.parse(text).unwrap();
         let facet =
             Facet::ranges("from", typed.clone()).with_facet(Facet::values("kind").by_value());
-        let page = searcher.search(&query).with_facet(facet.with_hits(1)).run().unwrap();
+        let page = searcher.search(&query).with_facet(facet.top_hits(1)).run().unwrap();
         let left = || items.iter().enumerate().filter(|(id, _)| is_left(*id)).map(|(_, it)| it);
         let matching = || left().filter(|(_, is_odd)| wanted[usize::from(*is_odd)]);
         let found = &page.facets[0];

@@ -24,7 +24,7 @@ fn expected(documents: &[Vec<i64>], width: i64) -> BTreeMap<i64, u64> {
 /// What a facet counts, checked against `documents` and against a query for each bucket.
 fn check(searcher: &Searcher, query: &str, documents: &[Vec<i64>], width: i64, text: &str) {
     let of = searcher.parse(query).unwrap();
-    let page = searcher.search(&of).with_facet(Facet::steps("f", text)).run().unwrap();
+    let page = searcher.search(&of).with_facet(Facet::histogram("f", text)).run().unwrap();
     let found: Vec<_> = page.facets[0].buckets.iter().collect();
     let expected = expected(documents, width);
     assert_eq!(found.len(), expected.len(), "{query} by {text}");
@@ -51,7 +51,7 @@ fn a_multiple_of_the_width_begins_its_step_and_is_printed_as_it_is_written() {
     let searcher = index.searcher().unwrap();
     let shown = |width: Value| -> Vec<String> {
         let query = searcher.parse("*").unwrap();
-        let page = searcher.search(&query).with_facet(Facet::steps("f", width)).run().unwrap();
+        let page = searcher.search(&query).with_facet(Facet::histogram("f", width)).run().unwrap();
         let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
         let buckets = page.facets[0].buckets.iter();
         buckets.map(|it| format!("{}..{} {}", end(&it.from), end(&it.to), it.count)).collect()

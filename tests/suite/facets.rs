@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
+use treepie::facet::{FacetCounts, FacetMethod, FacetOrder, ValueFacet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Budget, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, Field, FieldKind,
-    Index, Schema, Searcher, Value, ValueFacet,
+    Budget, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Value,
 };
 
 /// The field `single` is declared with one value at most, `many` with any number.

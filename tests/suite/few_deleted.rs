@@ -4,9 +4,10 @@ use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use treepie::explain::{ExplainFacet, ExplainTree};
+use treepie::facet::{Bucket, FacetCounts, FacetMethod, FacetRange};
+use treepie::value::Interval;
 use treepie::{
-    Bucket, Budget, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetRange, Field,
-    FieldKind, Index, Interval, Schema, Searcher, Timestamp, Value,
+    Budget, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp, Value,
 };
 
 const N: usize = 90_000;
@@ -184,14 +185,14 @@ fn ranges_are_counted_up_to_their_ends_less_deleted_documents() {
         assert!(counts.buckets.iter().map(|it| it.count).eq(expected), "{of_ranges}");
         assert_eq!(counts.missing, missing, "{of_ranges}");
 
-        let (counts, of_steps) = run(searcher, "*", Facet::steps("price", 100));
+        let (counts, of_steps) = run(searcher, "*", Facet::histogram("price", 100));
         let expected = counted(live().filter_map(|item| item.price.map(|it| it / 100 * 100)));
         let found = counts.buckets.iter().map(|it| (it.from.clone().unwrap(), it.count));
         let expected = expected.into_iter().map(|(from, count)| (Value::from(from), count));
         assert!(found.eq(expected), "{of_steps}");
         assert_eq!(counts.missing, missing, "{of_steps}");
 
-        let (counts, of_years) = run(searcher, "*", Facet::intervals("day", Interval::Year));
+        let (counts, of_years) = run(searcher, "*", Facet::date_histogram("day", Interval::Year));
         let year = |date: String| date.split('-').next().unwrap().to_owned();
         let expected = counted(live().map(|item| year(item.day.to_string())));
         let from = |it: &Bucket| year(it.from.as_ref().unwrap().to_string());
@@ -241,7 +242,9 @@ fn totals_of_ranges_are_those_of_the_dictionary_less_deleted_documents() {
                     is_so
                 };
                 assert!(is_told(&page.clone().analyze().unwrap()));
-                assert!(!is_told(&page.with_facet(Facet::steps("price", 100)).analyze().unwrap()));
+                assert!(!is_told(
+                    &page.with_facet(Facet::histogram("price", 100)).analyze().unwrap()
+                ));
             }
         }
     }

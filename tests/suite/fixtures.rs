@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use treepie::format::FORMAT_VERSION;
 use treepie::highlight::PassageOptions;
+use treepie::schema::Detail;
+use treepie::search::Values;
 use treepie::storage::ReadMode;
 use treepie::{
-    Detail, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, Values,
-    WriterOptions,
+    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, WriterOptions,
 };
 
 /// All fixtures together, in bytes.

@@ -4,10 +4,12 @@ use crate::orders::{Row, functions, id, scores};
 use crate::random::Random;
 use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
+use treepie::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::{Collapse, Order};
 use treepie::{
-    After, Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function,
-    Index, Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
+    After, DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, SortKey,
+    Timestamp,
 };
 
 #[test]
@@ -78,7 +80,7 @@ fn scores_are_changed_as_functions_of_each_document_change_them() {
         }
         let prepared = search().offset(at as u64).limit(n as u64);
         let mut prepared = prepared.prepare().unwrap();
-        let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+        let docs: Vec<_> = prepared.run().unwrap().hits.iter().map(|doc| doc.doc).collect();
         assert_eq!(docs, page.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>());
     }
 }

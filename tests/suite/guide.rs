@@ -1,6 +1,7 @@
 //! Tables of the guide that say what is found, asked of an index.
 
-use treepie::{Collapse, Document, Facet, Field, FieldKind, Index, Order, Schema};
+use treepie::search::{Collapse, Order};
+use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
 
 const PAGE: &str = include_str!("../../src/docs/guide/schema.md");
 /// Texts that the page names above the table.
@@ -132,7 +133,7 @@ fn the_glossary_has_what_plans_say() -> treepie::Result<()> {
             search().explain()?,
             search().analyze()?,
             search().count_only().analyze()?,
-            search().total(treepie::TotalMode::Unknown).analyze()?,
+            search().total(treepie::search::TotalMode::Unknown).analyze()?,
             search().order(Order::Document).analyze()?,
             search().pattern_terms(3).analyze()?,
             search().collapse(Collapse::by("kind")).analyze()?,

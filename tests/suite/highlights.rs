@@ -5,8 +5,9 @@ use crate::random::Random;
 use std::sync::Arc;
 use treepie::analysis::{Analyzer, Analyzers, Synonyms, tokenizer_api};
 use treepie::query::{Fuzziness, Proximity, Query};
+use treepie::search::Order;
 use treepie::storage::MemoryStorage;
-use treepie::{Document, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher};
 
 /// Words, each with its first letter at the same position, and all in reverse order; a gap behind each `d`.
 #[derive(Clone)]

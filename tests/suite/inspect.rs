@@ -1,10 +1,10 @@
 //! Looking inside an index: the bytes add up, what is listed is what is there, and damage is found.
 
 use std::sync::Arc;
+use treepie::schema::Detail;
 use treepie::storage::{MemoryStorage, Storage};
-use treepie::{
-    BadLines, Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, LineFormat, Schema,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{DocId, Document, ErrorKind, Field, FieldKind, Index, Schema};
 
 /// Two segments with lists of every encoding and kind of container.
 fn index() -> (Arc<MemoryStorage>, Index) {

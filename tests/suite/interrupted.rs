@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use treepie::{BadLines, Index, LineFormat, Schema, Searcher};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, Schema, Searcher};
 
 const OLD_TITLES: u64 = 300;
 const NEW_TITLES: u64 = 550_000;

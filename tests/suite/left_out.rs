@@ -1,7 +1,9 @@
 //! Clauses of which an analyzer leaves nothing drop out of their group, in every operator and field.
 
 use treepie::query::{DefaultOperator, ParseOptions, Query, parse};
-use treepie::{Detail, Document, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::schema::Detail;
+use treepie::search::Order;
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher};
 
 fn text(name: &str, analyzer: &str) -> Field {
     Field::new(name, FieldKind::Text).analyzer(analyzer)

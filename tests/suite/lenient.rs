@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use treepie::query::{DefaultOperator, ParseOptions, Query, escape, parse};
-use treepie::{Dates, Document, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp};
+use treepie::value::Dates;
+use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp};
 
 /// Texts as people, programs and attackers type them.
 const HOSTILE: &[&str] = &[

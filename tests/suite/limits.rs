@@ -2,10 +2,8 @@
 
 use treepie::explain::ExplainNode;
 use treepie::query::{ParseOptions, parse};
-use treepie::{
-    BadLines, Document, Error, ErrorKind, Index, Limits, LineFormat, Schema, Searcher,
-    WriterOptions,
-};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Error, ErrorKind, Index, Limits, Schema, Searcher, WriterOptions};
 
 use crate::heap::{during, peak_of};
 

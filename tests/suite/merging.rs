@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::writer::MergePolicy;
 use treepie::{
-    CancelToken, Document, ErrorKind, Index, IndexWriter, MergePolicy, Schema, Searcher,
-    WriterOptions,
+    CancelToken, Document, ErrorKind, Index, IndexWriter, Schema, Searcher, WriterOptions,
 };
 
 fn schema() -> Schema {

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use treepie::analysis::{Analyzer, Analyzers, Splitter, tokenizer_api::Tokenizer};
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::writer::{MergePolicy, Progress};
 use treepie::{
-    CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Progress,
-    Schema, WriterOptions,
+    CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, WriterOptions,
 };
 
 fn schema() -> Schema {

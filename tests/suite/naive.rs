@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeBounds};
 use treepie::query::{PhrasePart, Proximity, Query};
-use treepie::{Detail, Document, FieldKind, Schema};
+use treepie::schema::Detail;
+use treepie::{Document, FieldKind, Schema};
 
 pub(crate) struct NaiveIndex {
     schema: Schema,

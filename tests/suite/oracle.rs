@@ -4,10 +4,12 @@
 use crate::naive::NaiveIndex;
 use crate::random::Random;
 use std::sync::LazyLock;
+use treepie::explain::EstimateFrom;
 use treepie::explain::ExplainTree;
 use treepie::query::{Fuzziness, Query};
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
-use treepie::{Document, EstimateFrom, Index, Order, Schema, SearchBuilder, Searcher, TotalMode};
+use treepie::{Document, Index, Schema, SearchBuilder, Searcher};
 
 /// More than two windows of 65,536 documents, and a third that is not full.
 const N_DOCS: usize = 140_000;
@@ -201,9 +203,9 @@ fn check_on(
     let facet = ["tag", "note"][random.below(2)];
     let facet_limit = random.below(12);
     let with_facets = random.below(4) == 0;
-    let mut prepared = searcher.prepare(query).unwrap();
-    assert_eq!(prepared.count().unwrap(), total, "count of {query}");
-    assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
+    let mut prepared = searcher.search(query).count_only().prepare().unwrap();
+    assert_eq!(prepared.run().unwrap().total.value, total, "count of {query}");
+    assert_eq!(prepared.run().unwrap().total.value, total, "second count of {query}");
 
     let search = || {
         searcher

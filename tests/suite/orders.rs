@@ -5,8 +5,9 @@ use crate::typed::{self, FIELDS, Item, KEYWORDS};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use treepie::function::{Decay, FieldValue, Function, Modifier};
 use treepie::query::Query;
-use treepie::{Decay, FieldValue, Function, Hit, Modifier, Searcher, SortKey, Timestamp, Value};
+use treepie::{Hit, Searcher, SortKey, Timestamp, Value};
 
 /// A key, and how it compares documents.
 #[derive(Clone, Debug, PartialEq)]

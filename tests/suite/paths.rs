@@ -3,10 +3,10 @@
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::FacetMethod;
 use treepie::query::Query;
 use treepie::{
-    Document, ErrorKind, Facet, FacetMethod, Field, FieldKind, Index, Schema, Searcher, SortKey,
-    Value,
+    Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, SortKey, Value,
 };
 
 const SEPARATOR: char = '/';
@@ -252,7 +252,7 @@ fn check_forms(index: &Index, separator: char, paths: [&str; 6]) {
             assert_eq!(selected.total.value, n, "{form}");
         }
     }
-    let below = |facet: treepie::ValueFacet| -> Vec<(String, u64)> {
+    let below = |facet: treepie::facet::ValueFacet| -> Vec<(String, u64)> {
         let facet = facet.by_value();
         let mut page = searcher.search(&Query::All).with_facet(facet).run().unwrap();
         let buckets = page.facets.remove(0).buckets.into_iter();

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
 use treepie::query::{Fuzziness, ParseOptions, Proximity, Query, parse};
+use treepie::schema::Detail;
+use treepie::search::{Order, TotalMode};
 use treepie::storage::ReadMode;
 use treepie::{
-    After, Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema,
-    SearchBuilder, Searcher, TotalMode,
+    After, DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, Searcher,
 };
 
 const N_DOCS: usize = 1_600;
@@ -174,9 +175,9 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
         found += usize::from(!docs.is_empty());
         for searcher in &CORPUS.searchers {
             assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
-            let mut prepared = searcher.prepare(&query).unwrap();
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "again {query}");
+            let mut prepared = searcher.search(&query).count_only().prepare().unwrap();
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "{query}");
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "again {query}");
             let page = searcher.search(&query).limit(5_000).facet("tag", 5).run().unwrap();
             let mut page_docs: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
             page_docs.sort_unstable();
@@ -211,8 +212,8 @@ fn patterns_stand_at_any_place_of_a_phrase() {
         let mut scores = vec![];
         for searcher in &CORPUS.searchers {
             assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
-            let mut prepared = searcher.prepare(&query).unwrap();
-            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
+            let mut prepared = searcher.search(&query).count_only().prepare().unwrap();
+            assert_eq!(prepared.run().unwrap().total.value, docs.len() as u64, "{query}");
             let all = hits(searcher.search(&query).limit(5_000).facet("tag", 1));
             let mut found: Vec<u64> = all.iter().map(|(doc, _)| *doc).collect();
             found.sort_unstable();
@@ -222,7 +223,7 @@ fn patterns_stand_at_any_place_of_a_phrase() {
                 assert_eq!(best, all[..all.len().min(7)], "{query}");
                 let mut prepared = searcher.search(&query).limit(7).total(total).prepare().unwrap();
                 for _ in 0..2 {
-                    let again = prepared.run().unwrap().docs.iter();
+                    let again = prepared.run().unwrap().hits.iter();
                     let again = again.map(|at| (at.doc.0, at.score.unwrap().to_bits()));
                     assert!(again.eq(best.iter().copied()), "{query}, prepared");
                 }

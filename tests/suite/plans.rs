@@ -1,6 +1,8 @@
 //! Plans as text, so that a review shows when one changes.
 
-use treepie::{Document, EstimateFrom, Index, Order, Schema, Searcher, assert_plan};
+use treepie::explain::EstimateFrom;
+use treepie::search::Order;
+use treepie::{Document, Index, Schema, Searcher, assert_plan};
 
 /// 1,000 documents; each word is in those whose number its name divides.
 fn searcher() -> Searcher {

@@ -3,8 +3,10 @@
 
 use crate::random::Random;
 use std::collections::HashSet;
+use treepie::facet::FacetRange;
 use treepie::query::{ParseOptions, Query, parse};
-use treepie::{Document, Facet, FacetRange, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::search::Order;
+use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Searcher};
 
 const N: usize = 150_000;
 

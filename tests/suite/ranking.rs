@@ -3,11 +3,10 @@
 use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::explain::Explanation;
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
-use treepie::{
-    After, DocId, Document, Explanation, Hit, Index, Order, Page, Relation, Schema, SearchBuilder,
-    Searcher, Statistics, TotalMode, WriterOptions,
-};
+use treepie::search::{IdfScope, Order, Relation, TotalMode};
+use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
 
@@ -460,12 +459,14 @@ fn check_search(
     let mut prepared = search().offset(offset).prepare().unwrap();
     let mut hurried = search().offset(offset).total(TotalMode::Unknown).prepare().unwrap();
     let of_hits = |hits: &[Hit]| hits.iter().map(|hit| (hit.doc, hit.score)).collect::<Vec<_>>();
-    let of_page =
-        |page: Page<'_>| page.docs.iter().map(|at| (at.doc, at.score)).collect::<Vec<_>>();
     for _ in 0..2 {
         let again = prepared.run().unwrap();
-        assert_eq!((again.total, of_page(again)), (page.total, of_hits(&page.hits)), "{query}");
-        assert_eq!(of_page(hurried.run().unwrap()), of_hits(&uncounted.hits), "{query}");
+        assert_eq!(
+            (again.total, of_hits(&again.hits)),
+            (page.total, of_hits(&page.hits)),
+            "{query}"
+        );
+        assert_eq!(of_hits(&hurried.run().unwrap().hits), of_hits(&uncounted.hits), "{query}");
     }
     assert_eq!(uncounted.hits, page.hits, "{query}");
     assert_eq!(page.total.value, expected.len() as u64, "{query}");
@@ -826,7 +827,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
             base += own.n_docs();
         }
         expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let search = together.search(&query).pattern_terms(n).statistics(Statistics::Segment);
+        let search = together.search(&query).pattern_terms(n).statistics(IdfScope::Segment);
         let limit = [1, 10, 2_000][random.below(3)];
         let hits = search.clone().limit(limit).run().unwrap().hits;
         let found: Vec<_> = hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
@@ -837,7 +838,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
         }
     }
     let query = together.parse("title:w1 title:w2").unwrap();
-    let plan = together.search(&query).statistics(Statistics::Segment).explain().unwrap();
+    let plan = together.search(&query).statistics(IdfScope::Segment).explain().unwrap();
     assert!(plan.to_string().contains("statistics of each segment"), "{plan}");
 }
 

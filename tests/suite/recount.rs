@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use treepie::explain::EstimateFrom;
 use treepie::explain::{Actual, ExplainNode, ExplainTree};
-use treepie::{Document, EstimateFrom, Index, Schema, Searcher, TotalMode};
+use treepie::search::TotalMode;
+use treepie::{Document, Index, Schema, Searcher};
 
 const N_DOCS: usize = 3_000;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use treepie::explain::{Decision, ExplainTree, TextOptions};
 use treepie::query::Query;
+use treepie::search::{Etag, IdfScope, Order, TotalMode};
 use treepie::storage::MemoryStorage;
 use treepie::{
-    After, Document, ErrorKind, Etag, Facet, Hits, Index, Order, Schema, SearchBuilder,
-    SearchRequest, Statistics, TotalMode, WriterOptions,
+    After, Document, ErrorKind, Facet, Hits, Index, Schema, SearchBuilder, SearchRequest,
+    WriterOptions,
 };
 
 const QUERIES: [&str; 8] =
@@ -37,7 +38,7 @@ fn ways<'s>(search: impl Fn() -> SearchBuilder<'s>) -> Vec<SearchBuilder<'s>> {
         search().bm25("text", 2.0, 0.1),
         search().bm25("text", 2.0, 0.9),
         search().pattern_terms(5),
-        search().statistics(Statistics::Segment),
+        search().statistics(IdfScope::Segment),
     ];
     if let Some((hit, score)) = first.and_then(|hit| Some((hit.doc, hit.score?))) {
         ways.push(search().after(After::score(score, hit)));

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use treepie::highlight::{Highlighter, Marked, PassageOptions};
 use treepie::query::Query;
+use treepie::schema::Detail;
 use treepie::storage::{MemoryStorage, Storage};
+use treepie::value::Interval;
+use treepie::writer::{BadLines, LineFormat, MergePolicy};
 use treepie::{
-    After, BadLines, CancelToken, Detail, DocId, Document, ErrorKind, Facet, Field, FieldKind,
-    Index, IndexWriter, Interval, LineFormat, MergePolicy, Schema, SchemaBuilder, Searcher,
-    SortKey, Value, WriterOptions,
+    After, CancelToken, DocId, Document, ErrorKind, Facet, Field, FieldKind, Index, IndexWriter,
+    Schema, SchemaBuilder, Searcher, SortKey, Value, WriterOptions,
 };
 
 const ORDERS: [&[&str]; 10] = [
@@ -255,7 +257,7 @@ fn told(searcher: &Searcher) -> Vec<String> {
                 .limit(20)
                 .with_facet(Facet::values("brand").limit(100).with_facet(Facet::values("tags")))
                 .with_facet(Facet::values("shelf"))
-                .with_facet(Facet::intervals("since", Interval::Month))
+                .with_facet(Facet::date_histogram("since", Interval::Month))
                 .with_facet(Facet::statistics("price"))
                 .with_facet(Facet::auto_ranges("weight", 5))
                 .run()

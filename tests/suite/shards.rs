@@ -2,9 +2,9 @@
 
 use crate::random::Random;
 use std::sync::Arc;
+use treepie::search::{CollectionStatistics, IdfScope};
 use treepie::{
-    CollectionStatistics, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder,
-    SearchRequest, Searcher, Statistics,
+    Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, SearchRequest, Searcher,
 };
 
 const WORDS: [&str; 12] = [
@@ -91,7 +91,7 @@ fn halves_score_as_the_whole_with_the_numbers_of_both() {
     ] {
         let query = whole.parse(text).unwrap();
         for (k1, b) in [(1.2, 0.75), (0.4, 0.3)] {
-            let search = |searcher: &Searcher, statistics: Statistics| {
+            let search = |searcher: &Searcher, statistics: IdfScope| {
                 let search = searcher.search(&query).bm25("body", k1, b);
                 scores(search.statistics(statistics))
             };
@@ -100,12 +100,12 @@ fn halves_score_as_the_whole_with_the_numbers_of_both() {
                 all.add(&shard.collection_statistics(&request).unwrap());
             }
             assert_eq!(all, whole.collection_statistics(&request).unwrap(), "{text}");
-            let all = Statistics::Collection(Arc::new(all));
+            let all = IdfScope::Collection(Arc::new(all));
             let expected = merged(std::slice::from_ref(&whole), |searcher| {
-                search(searcher, Statistics::Snapshot)
+                search(searcher, IdfScope::Snapshot)
             });
             assert_eq!(merged(&shards, |it| search(it, all.clone())), expected, "{text}");
-            let own = merged(&shards, |it| search(it, Statistics::Snapshot));
+            let own = merged(&shards, |it| search(it, IdfScope::Snapshot));
             n_that_differ_without += usize::from(own != expected);
 
             // As it is sent to a shard.
@@ -124,7 +124,7 @@ fn numbers_that_are_missing_are_asked_for() {
     let other = searcher.parse("title:king").unwrap();
     let given = searcher.collection_statistics(&SearchRequest::new(&other)).unwrap();
     let run = |given: CollectionStatistics| {
-        searcher.search(&query).statistics(Statistics::Collection(given.into())).run()
+        searcher.search(&query).statistics(IdfScope::Collection(given.into())).run()
     };
     let error = run(given.clone()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);

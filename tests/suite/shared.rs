@@ -1,14 +1,12 @@
 //! A writer that threads share, on pools of the host's, and with commits and merges that come by themselves.
 
 use crate::failing::Failing;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
-use treepie::{
-    Document, ErrorKind, Index, MergePolicy, PeriodicCommits, Progress, Schema, SharedWriter,
-    WriterOptions,
-};
+use treepie::writer::{MergePolicy, PeriodicCommits, Progress, ThreadPool};
+use treepie::{Document, ErrorKind, Index, Schema, SharedWriter, WriterOptions};
 
 /// After so long something that should come does not.
 const LONG: Duration = Duration::from_secs(60);
@@ -58,9 +56,9 @@ fn four_to_merge() -> (Arc<Failing>, Index, SharedWriter) {
 /// Whoever leads a commit does what no thread of the pool has time for: they may all be waiting for him.
 #[test]
 fn a_commit_needs_no_thread_of_a_pool_that_has_none_to_spare() {
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let pool = ThreadPool::new(2).unwrap();
     let index = Index::in_memory(schema());
-    let options = WriterOptions::new().pool(Arc::clone(&pool)).memory_bytes(16 << 20);
+    let options = WriterOptions::new().pool(&pool).memory_bytes(16 << 20);
     let writer = index.writer_with(options).unwrap().into_shared();
     let (release, released) = channel::<()>();
     let released = Arc::new(std::sync::Mutex::new(released));
@@ -86,8 +84,8 @@ fn a_commit_needs_no_thread_of_a_pool_that_has_none_to_spare() {
 fn a_panic_while_others_merge_ends_for_all() {
     let panics = Arc::new(AtomicBool::new(true));
     let asked = Arc::clone(&panics);
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
-    let options = WriterOptions::new().pool(Arc::clone(&pool)).memory_bytes(32 << 20);
+    let pool = ThreadPool::new(2).unwrap();
+    let options = WriterOptions::new().pool(&pool).memory_bytes(32 << 20);
     let options = options.on_progress(move |step| {
         let is_met = matches!(step, Progress::Merging { done: 2, total } if total > 5);
         assert!(!(is_met && asked.swap(false, Ordering::SeqCst)), "a mistake of the host's");
@@ -111,8 +109,14 @@ fn a_panic_while_others_merge_ends_for_all() {
     assert_eq!(ended, std::sync::mpsc::RecvTimeoutError::Disconnected, "it waits for ever");
     assert!(leading.join().is_err() && !panics.load(Ordering::SeqCst), "it has panicked");
     let (tell, told) = channel();
-    std::thread::spawn(move || tell.send(pool.broadcast(|_| ()).len()));
-    assert_eq!(told.recv_timeout(LONG), Ok(2), "threads of the pool wait for ever");
+    let both = Arc::new(Barrier::new(pool.threads()));
+    for _ in 0..pool.threads() {
+        let (tell, both) = (tell.clone(), Arc::clone(&both));
+        pool.spawn(move || tell.send(both.wait().is_leader()).unwrap());
+    }
+    let mut met = [told.recv_timeout(LONG), told.recv_timeout(LONG)];
+    met.sort_unstable_by_key(|it| it.is_ok_and(|is_leader| is_leader));
+    assert_eq!(met, [Ok(false), Ok(true)], "threads of the pool wait for ever");
     assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
     writer.rollback().unwrap();
     add(&writer);

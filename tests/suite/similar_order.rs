@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use treepie::schema::SIMILARITY_DOCS_MIN;
 use treepie::storage::MemoryStorage;
+use treepie::writer::Progress;
 use treepie::{
-    After, Budget, CancelToken, Document, ErrorKind, Index, IndexWriter, Progress, Schema,
-    Searcher, WriterOptions,
+    After, Budget, CancelToken, Document, ErrorKind, Index, IndexWriter, Schema, Searcher,
+    WriterOptions,
 };
 
 /// By query the scores of all that matches, to the last bit.
@@ -152,7 +153,7 @@ fn large_segments_are_put_in_order_and_small_ones_stay() {
     writer.commit().unwrap();
     assert!(is_ordered(&index), "{} borders", n_borders(&index));
     let index = Index::in_memory(similar());
-    let policy = treepie::MergePolicy::default().factor(2);
+    let policy = treepie::writer::MergePolicy::default().factor(2);
     let mut writer = index.writer_with(WriterOptions::new().merge_policy(policy)).unwrap();
     for half in [0, n / 2] {
         add(&mut writer, topics(n).skip(half as usize).take(n as usize / 2));

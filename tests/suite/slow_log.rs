@@ -11,10 +11,10 @@ use std::{
     },
     time::Duration,
 };
-use treepie::{
-    Budget, CancelToken, Document, ErrorKind, Index, IndexOptions, Schema, SlowLog, events::What,
-    storage::MemoryStorage,
-};
+use treepie::events::What;
+use treepie::search::SlowLog;
+use treepie::storage::MemoryStorage;
+use treepie::{Budget, CancelToken, Document, ErrorKind, Index, IndexOptions, Schema};
 
 /// A writer whose content can be looked at.
 #[derive(Clone, Default)]
@@ -66,12 +66,13 @@ fn every_way_to_search_leaves_a_line_where_everything_is_slow() {
     let plain = searcher.search(&query).facet("kind", 3).run().unwrap();
     searcher.search(&query).limit(1).prepare().unwrap().run().unwrap();
     searcher.search(&query).count_only().run().unwrap();
+    searcher.search(&query).count_only().prepare().unwrap().run().unwrap();
     searcher.count(&query).unwrap();
     assert_eq!(plain.total.value, 2);
 
     let found = lines.taken();
     let commands: Vec<_> = found.iter().map(|line| line["command"].as_str().unwrap()).collect();
-    assert_eq!(commands, ["search", "search", "count", "count"]);
+    assert_eq!(commands, ["search", "search", "count", "count", "count"]);
     for line in &found {
         assert_eq!((&line["schema_version"], &line["error"]), (&1.into(), &Value::Null));
         assert_eq!(line["query"], "paris OR texas");
@@ -172,7 +173,7 @@ fn a_log_that_fails_is_told_and_fails_no_search() {
             assert!(failure.message.contains("writing to the log of slow searches"), "{failure:?}");
             assert_eq!(failure.kind == ErrorKind::NoSpace, !panics, "{failure:?}");
         }
-        let stats = index.stats().slow_searches;
+        let stats = index.metrics().slow_searches;
         assert_eq!((stats.count, stats.failed, stats.bytes), (2, 2, 0));
     }
 }
@@ -188,7 +189,7 @@ fn files_are_continued_set_aside_and_mended() {
         for _ in 0..times {
             searcher.count(&searcher.parse("paris").unwrap()).unwrap();
         }
-        index.stats().slow_searches
+        index.metrics().slow_searches
     };
     let lines = |path: &PathBuf| {
         let text = fs::read_to_string(path).unwrap();

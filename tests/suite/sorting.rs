@@ -11,10 +11,13 @@ use crate::random::Random;
 use crate::typed::{self, FIELDS, Item, Matches};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::{FacetKind, FacetRange};
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::TotalMode;
+use treepie::value::Interval;
 use treepie::{
-    After, Budget, Document, ErrorKind, Facet, FacetKind, FacetRange, Field, FieldKind, Hit, Index,
-    Interval, Schema, SearchBuilder, SortKey, Timestamp, TotalMode, Value,
+    After, Budget, Document, ErrorKind, Facet, Field, FieldKind, Hit, Index, Schema, SearchBuilder,
+    SortKey, Timestamp, Value,
 };
 
 /// Walks that are made unless more are asked for.
@@ -198,8 +201,10 @@ fn ranges_count_the_documents_that_have_a_value_in_them() {
         assert_eq!((facet.other, facet.missing), (Some(other as u64), missing as u64), "{about}");
         // The calendar, by hours.
         let name = ["d", "dm"][random.below(2)];
-        let hours =
-            searcher.search(&query).with_facet(Facet::intervals(name, Interval::Hour)).limit(0);
+        let hours = searcher
+            .search(&query)
+            .with_facet(Facet::date_histogram(name, Interval::Hour))
+            .limit(0);
         let hours = hours.run().unwrap().facets.remove(0);
         let mut by_hour = BTreeMap::new();
         for (_, item) in &expected {
@@ -258,7 +263,7 @@ fn blocks_that_lie_in_one_range_are_not_read() {
     );
     refused(all().with_facet(Facet::ranges("price", [("cheap"..).into()])), "found 'cheap'");
     refused(
-        all().with_facet(Facet::intervals("price", Interval::Day)),
+        all().with_facet(Facet::date_histogram("price", Interval::Day)),
         "expected a field of dates",
     );
     let turned = all()
@@ -283,7 +288,7 @@ fn dates_far_from_each_other_are_counted_by_short_intervals() {
     let (searcher, query) = (index.searcher().unwrap(), Query::All);
     let by = |interval| {
         let page =
-            searcher.search(&query).with_facet(Facet::intervals("d", interval)).run().unwrap();
+            searcher.search(&query).with_facet(Facet::date_histogram("d", interval)).run().unwrap();
         let text = |end: &Option<Value>| end.as_ref().map(ToString::to_string).unwrap_or_default();
         let buckets = page.facets[0].buckets.iter();
         buckets.map(|b| (text(&b.from), text(&b.to), b.count)).collect::<Vec<_>>()
@@ -299,7 +304,8 @@ fn dates_far_from_each_other_are_counted_by_short_intervals() {
     writer.add(many).unwrap();
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
-    let search = || searcher.search(&query).with_facet(Facet::intervals("d", Interval::Minute));
+    let search =
+        || searcher.search(&query).with_facet(Facet::date_histogram("d", Interval::Minute));
     assert_eq!(search().run().unwrap().facets[0].buckets.len(), 20_003);
     let error = search().budget(Budget::new().memory_bytes(1 << 20)).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
@@ -363,7 +369,7 @@ fn a_whole_walk_meets_each_document_once() {
             let search = page();
             let mut prepared = search.prepare().unwrap();
             for _ in 0..2 {
-                let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+                let docs: Vec<_> = prepared.run().unwrap().hits.iter().map(|doc| doc.doc).collect();
                 assert_eq!(docs, by_offset[..97]);
             }
         }

@@ -4,7 +4,8 @@
 use crate::random::Random;
 use treepie::query::Query;
 use treepie::schema::{EMPTY_FIELD, NULL_FIELD};
-use treepie::{Document, ErrorKind, Field, FieldKind, Index, LineFormat, Schema, Searcher, Value};
+use treepie::writer::LineFormat;
+use treepie::{Document, ErrorKind, Field, FieldKind, Index, Schema, Searcher, Value};
 
 /// What a document says of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]

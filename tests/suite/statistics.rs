@@ -3,10 +3,11 @@
 use crate::random::Random;
 use Number::{Fraction, Whole};
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::facet::{Accuracy, FacetKind, FieldStatistics, StatisticsFacet, Sum};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Accuracy, Budget, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind,
-    FieldStatistics, Index, Schema, Searcher, StatisticsFacet, Sum, Timestamp, Value,
+    Budget, Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    Timestamp, Value,
 };
 
 const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];
@@ -167,7 +168,8 @@ impl Corpus {
             KINDS.into_iter().enumerate().find(|(_, (of, _))| *of == name).unwrap();
         let what = format!("{name} of {word} by {width}");
         let query = self.searcher.parse(word).unwrap();
-        let search = self.searcher.search(&query).limit(0).with_facet(Facet::steps(name, width));
+        let search =
+            self.searcher.search(&query).limit(0).with_facet(Facet::histogram(name, width));
         if !self.searcher.schema().field(name).unwrap().column {
             assert_eq!(search.run().unwrap_err().kind(), ErrorKind::Usage);
             return;
@@ -315,12 +317,12 @@ fn what_has_no_statistics_is_refused() {
         (Facet::statistics("nope").into(), "'nope'"),
         (Facet::statistics("n").percentiles([101.0]).into(), "found 101"),
         (Facet::statistics("n").percentiles([f64::NAN]).into(), "found NaN"),
-        (Facet::steps("kind", 1), "a field of numbers"),
-        (Facet::steps("is", 1), "a field of numbers"),
-        (Facet::steps("n", 0), "a number of the field above zero, found '0'"),
-        (Facet::steps("n", -1), "above zero"),
-        (Facet::steps("n", "2.5"), "above zero, found '2.5'"),
-        (Facet::steps("n", "wide"), "found 'wide'"),
+        (Facet::histogram("kind", 1), "a field of numbers"),
+        (Facet::histogram("is", 1), "a field of numbers"),
+        (Facet::histogram("n", 0), "a number of the field above zero, found '0'"),
+        (Facet::histogram("n", -1), "above zero"),
+        (Facet::histogram("n", "2.5"), "above zero, found '2.5'"),
+        (Facet::histogram("n", "wide"), "found 'wide'"),
     ] {
         let error = refused(facet);
         assert_eq!(error.kind(), ErrorKind::Usage);
@@ -544,7 +546,7 @@ fn steps_have_a_limit_and_what_does_not_match_sets_none() {
     let steps = |query: &str, width: f64| {
         let searcher = index.searcher().unwrap();
         let query = searcher.parse(query).unwrap();
-        let page = searcher.search(&query).limit(0).with_facet(Facet::steps("f", width)).run();
+        let page = searcher.search(&query).limit(0).with_facet(Facet::histogram("f", width)).run();
         page.map(|page| page.facets[0].buckets.len())
     };
     let error = steps("*", 0.01).unwrap_err().to_string();
@@ -572,7 +574,7 @@ fn steps_of_what_matches_are_those_that_it_has() {
         writer.commit().unwrap();
         let searcher = index.searcher().unwrap();
         let query = searcher.parse("f:[-1000 TO 0]").unwrap();
-        let page = searcher.search(&query).limit(0).with_facet(Facet::steps("f", 1.0)).run();
+        let page = searcher.search(&query).limit(0).with_facet(Facet::histogram("f", 1.0)).run();
         let buckets = &page.unwrap().facets[0].buckets;
         assert_eq!(buckets.len(), 1_000);
         assert!(buckets.iter().all(|bucket| bucket.count == 1), "{buckets:?}");

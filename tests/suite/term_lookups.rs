@@ -1,10 +1,8 @@
 //! Each term of a field is looked up once in each segment, whatever a search does with it.
 
 use treepie::query::{ParseOptions, parse};
-use treepie::{
-    Collapse, Document, Explainer, Facet, Index, Schema, SearchBuilder, Searcher, SortKey,
-    Statistics, TotalMode,
-};
+use treepie::search::{Collapse, Explainer, IdfScope, TotalMode};
+use treepie::{Document, Facet, Index, Schema, SearchBuilder, Searcher, SortKey};
 
 /// Two segments, so that each term costs two.
 fn searcher() -> Searcher {
@@ -40,7 +38,7 @@ const OPTIONS: [Options; 12] = [
     ("count and facets", |search| search.count_only().facet("kind", 3).explainer()),
     ("sorted", |search| search.sort([SortKey::ascending("kind"), SortKey::score()]).explainer()),
     ("collapsed", |search| search.collapse(Collapse::by("kind")).explainer()),
-    ("by segment", |search| search.statistics(Statistics::Segment).explainer()),
+    ("by segment", |search| search.statistics(IdfScope::Segment).explainer()),
     ("patterns", |search| search.pattern_terms(5).explainer()),
     ("documents", |search| search.explainer().documents([treepie::DocId(0), treepie::DocId(300)])),
     ("functions", |search| search.facet("kind", 2).total(TotalMode::Unknown).explainer()),

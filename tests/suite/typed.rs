@@ -5,10 +5,11 @@ use crate::random::Random;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use treepie::facet::FacetMethod;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    After, Decimal, Document, ErrorKind, Facet, FacetMethod, Field, FieldKind, Index, Schema,
-    Searcher, Timestamp, Value,
+    After, Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher,
+    Timestamp, Value,
 };
 
 const MICRO: i128 = 1_000_000;
@@ -342,7 +343,7 @@ pub(crate) fn searchers(items: &[Item]) -> Vec<(Searcher, Vec<bool>)> {
 /// The ids of what matches, ascending.
 fn found(searcher: &Searcher, query: &Query) -> Vec<u64> {
     let page = searcher.search(query).limit(100_000).fields(["id"]).run().unwrap();
-    let id = |values: &treepie::Values| match values.as_slice() {
+    let id = |values: &treepie::search::Values| match values.as_slice() {
         [Value::U64(id)] => *id,
         other => panic!("{other:?}"),
     };
@@ -605,7 +606,7 @@ fn addresses_are_sorted_counted_and_deleted_as_values_and_refuse_what_is_for_num
     }
     for search in [
         searcher.search(&all).with_facet(treepie::Facet::statistics("host")),
-        searcher.search(&all).with_facet(treepie::Facet::steps("host", 1)),
+        searcher.search(&all).with_facet(treepie::Facet::histogram("host", 1)),
     ] {
         let error = search.run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);

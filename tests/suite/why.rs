@@ -4,9 +4,9 @@ use crate::naive::NaiveIndex;
 use crate::random::Random;
 use treepie::explain::{ExplainDocument, ExplainNode, ExplainTree, Verdict};
 use treepie::query::Query;
+use treepie::search::{Collapse, Order};
 use treepie::{
-    Collapse, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, SearchBuilder,
-    Searcher, SortKey,
+    DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, SearchBuilder, Searcher, SortKey,
 };
 
 /// Enough for lists that have containers, which begin at 256 documents.

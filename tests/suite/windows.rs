@@ -1,7 +1,9 @@
 //! Maps of containers: what leaves read and what was found, window by window, counted again.
 
 use treepie::explain::{ContainerMap, ExplainNode, ExplainTree};
-use treepie::{Document, Index, MergePolicy, Schema, Searcher, TotalMode, WriterOptions};
+use treepie::search::TotalMode;
+use treepie::writer::MergePolicy;
+use treepie::{Document, Index, Schema, Searcher, WriterOptions};
 
 const WINDOW: usize = 65_536;
 /// The first segment has two windows, the second one.
@@ -146,7 +148,7 @@ fn what_was_found_is_mapped_after_a_run() {
             for tree in [
                 search().facet("tag", 2).analyze(),
                 search().count_only().analyze(),
-                search().limit(3).order(treepie::Order::Document).facet("tag", 2).analyze(),
+                search().limit(3).order(treepie::search::Order::Document).facet("tag", 2).analyze(),
             ] {
                 let tree = tree.unwrap();
                 let found = documents(&result(&tree).windows);
@@ -160,8 +162,10 @@ fn what_was_found_is_mapped_after_a_run() {
         }
         // What stops early has seen no more than it says.
         let query = searcher.parse("half AND every AND run").unwrap();
-        let search =
-            searcher.search(&query).order(treepie::Order::Document).total(TotalMode::Unknown);
+        let search = searcher
+            .search(&query)
+            .order(treepie::search::Order::Document)
+            .total(TotalMode::Unknown);
         let tree = search.limit(3).analyze().unwrap();
         let node = result(&tree);
         let found: u64 = documents(&node.windows).iter().flatten().map(|n| u64::from(*n)).sum();
@@ -207,7 +211,12 @@ fn containers_that_were_read_are_counted_by_their_kinds() {
     let searcher = searcher(false);
     let analyzed = |text: &str| {
         let query = searcher.parse(text).unwrap();
-        searcher.search(&query).order(treepie::Order::Document).facet("tag", 1).analyze().unwrap()
+        searcher
+            .search(&query)
+            .order(treepie::search::Order::Document)
+            .facet("tag", 1)
+            .analyze()
+            .unwrap()
     };
     let tree = analyzed("half OR some OR run");
     for word in ["half", "run"] {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use treepie::analysis::{Analyzer, Analyzers, Synonyms};
 use treepie::query::{DefaultOperator, ParseOptions, parse};
+use treepie::search::Order;
 use treepie::storage::MemoryStorage;
-use treepie::{Document, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher};
 
 const RULES: &str = "usa, united states, united states of america\n\
                      i pod => ipod\n\

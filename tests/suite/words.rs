@@ -6,7 +6,8 @@ use std::path::Path;
 use treepie::analysis::{Analyzer, names};
 use treepie::highlight::PassageOptions;
 use treepie::query::Query;
-use treepie::{Document, Field, FieldKind, Index, Order, Schema};
+use treepie::search::Order;
+use treepie::{Document, Field, FieldKind, Index, Schema};
 
 /// An index with one text field.
 fn index(spec: &str, texts: &[&str]) -> Index {

@@ -4,9 +4,9 @@ use crate::random::Random;
 use jiff::ToSpan;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::value::{Dates, Interval, Zone};
 use treepie::{
-    Dates, Document, ErrorKind, Facet, Field, FieldKind, Index, Interval, Schema, Searcher,
-    Timestamp, Value, Zone,
+    Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Timestamp, Value,
 };
 
 const ZONES: [&str; 4] = ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu"];
@@ -98,7 +98,7 @@ fn days_of_a_zone_count_and_match_what_its_clocks_say() {
                         }
                     }
                     let query = searcher.parse(&text).unwrap();
-                    let facet = Facet::intervals_in("date", interval, of_zone.clone());
+                    let facet = Facet::date_histogram_in("date", interval, of_zone.clone());
                     let page = searcher.search(&query).limit(0).with_facet(facet).run().unwrap();
                     let buckets = page.facets[0].buckets.iter();
                     let found: Vec<_> = buckets
@@ -157,7 +157,8 @@ fn a_query_without_a_now_is_refused_wherever_it_is_asked() {
     assert_eq!(writer.commit().unwrap().documents, 0);
     let plan = searcher.search(&query);
     let zone = "Europe/Berlin".parse().unwrap();
-    let plan = plan.with_facet(Facet::intervals_in("date", Interval::Day, zone)).explain().unwrap();
+    let plan =
+        plan.with_facet(Facet::date_histogram_in("date", Interval::Day, zone)).explain().unwrap();
     assert!(plan.to_string().contains("by day of Europe/Berlin"), "{plan}");
 }
 

@@ -1,6 +1,6 @@
 //! Plans for the pages: one with something of everything, large ones, hostile ones.
 
-use treepie::Explanation;
+use treepie::explain::Explanation;
 use treepie::explain::{
     Actual, Alternative, ContainerCounts, ContainerMap, Decision, Estimate, ExplainDocument,
     ExplainFacet, ExplainNode, ExplainSegment, ExplainTree, FacetActual, Finding, NodeSegment,

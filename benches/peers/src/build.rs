@@ -18,7 +18,8 @@ use tantivy::{
     },
     tokenizer::{LowerCaser, SimpleTokenizer, TextAnalyzer},
 };
-use treepie::{BadLines, Index, LineFormat, WriterOptions};
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Index, WriterOptions};
 
 use crate::{Result, measure};
 
@@ -100,7 +101,7 @@ fn with_treepie(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Resu
     let preset = treepie::Schema::wikipedia_titles();
     let fields = preset.fields().iter().cloned();
     let schema = fields.fold(treepie::Schema::builder(), |schema, field| {
-        schema.field(field.detail(treepie::Detail::Documents))
+        schema.field(field.detail(treepie::schema::Detail::Documents))
     });
     let index = Index::create(dir, schema.build()?)?;
     let options = WriterOptions::new().threads(threads).memory_bytes(bytes);

@@ -13,9 +13,8 @@ use tantivy::{
         Field, IndexRecordOption, STORED, STRING, SchemaBuilder, TextFieldIndexing, TextOptions,
     },
 };
-use treepie::{
-    CancelToken, Document, Index, IndexWriter, MergedSegment, Schema, Searcher, WriterOptions,
-};
+use treepie::writer::MergedSegment;
+use treepie::{CancelToken, Document, Index, IndexWriter, Schema, Searcher, WriterOptions};
 
 use crate::{Result, build::create_tantivy, measure};
 

@@ -9,7 +9,8 @@ use std::{ffi::OsString, time::Duration};
 use clap::{
     Arg, ArgAction, Args, FromArgMatches, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind,
 };
-use treepie::{Error, EstimateFrom};
+use treepie::Error;
+use treepie::explain::EstimateFrom;
 
 use crate::{
     commands,

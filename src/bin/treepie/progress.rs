@@ -11,7 +11,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use treepie::Progress;
+use treepie::writer::Progress;
 
 use crate::output::{bytes, plural};
 

@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use treepie::{Error, IndexOptions, SlowLog, events::What};
+use treepie::events::What;
+use treepie::search::SlowLog;
+use treepie::{Error, IndexOptions};
 
 use crate::failure::warn;
 

@@ -1,7 +1,7 @@
 //! What differs between two nodes, and between two plans as a whole.
 
 use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
-use super::matching::{Matching, Nodes};
+use super::matching::{Entry, Matching};
 use super::{Change, DiffValue};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -76,8 +76,7 @@ impl Changes {
     /// Rules that were taken or left. One may have been considered several times.
     fn decisions(&mut self, left: &[Decision], right: &[Decision]) {
         let word = |decision: &Decision| if decision.accepted { "taken" } else { "left" };
-        let (left, right) = (left.iter().collect(), right.iter().collect());
-        let (pairs, added) = paired(left, right, |decision: &Decision| &*decision.rule);
+        let (pairs, added) = paired(left, right, |decision| &*decision.rule);
         for (l, r) in pairs {
             self.named("decision", &l.rule, Some(word(l)), r.map(word));
         }
@@ -90,15 +89,15 @@ impl Changes {
 /// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
 /// `right`. Both in their order.
 fn paired<'t, T, K: Hash + Eq>(
-    left: Vec<&'t T>,
-    right: Vec<&'t T>,
+    left: impl IntoIterator<Item = &'t T>,
+    right: impl IntoIterator<Item = &'t T>,
     key: impl Fn(&'t T) -> K,
 ) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
+    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
     let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
-    for (at, r) in right.iter().enumerate() {
+    for (at, r) in free.iter().flatten().enumerate() {
         places.entry(key(r)).or_default().push_back(at);
     }
-    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
     let pairs = left.into_iter().map(|l| {
         let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
         (l, at.and_then(|at| free[at].take()))
@@ -145,12 +144,16 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
 
 /// For each node before, how its place has changed, where it has: another node above it, or other ones before it of those
 /// that both have.
-pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> Vec<Option<Change>> {
-    let mut places: Vec<Option<Change>> = vec![None; left.list.len()];
+pub(super) fn places(
+    left: &[Entry<'_>],
+    right: &[Entry<'_>],
+    found: &Matching,
+) -> Vec<Option<Change>> {
+    let mut places: Vec<Option<Change>> = vec![None; left.len()];
     let stays = |at: usize| {
         let other = found.of_left[at]?;
-        let above = left.list[at].parent.map(|parent| found.of_left[parent]);
-        let other_above = right.list[other].parent.map(Some);
+        let above = left[at].parent.map(|parent| found.of_left[parent]);
+        let other_above = right[other].parent.map(Some);
         // What stands above may have come or gone, which says nothing of the node.
         Some(match (above, other_above) {
             (Some(Some(above)), Some(other_above)) => Some(above) == other_above,
@@ -158,9 +161,9 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
         })
     };
     // How many of the inputs both have, in the order of one side.
-    let ranks = |nodes: &Nodes<'_>, of_left: &dyn Fn(usize) -> Option<usize>| {
-        let (mut seen, mut ranks) = (vec![0_u64; nodes.list.len()], vec![0; nodes.list.len()]);
-        for (at, entry) in nodes.list.iter().enumerate() {
+    let ranks = |nodes: &[Entry<'_>], of_left: &dyn Fn(usize) -> Option<usize>| {
+        let (mut seen, mut ranks) = (vec![0_u64; nodes.len()], vec![0; nodes.len()]);
+        for (at, entry) in nodes.iter().enumerate() {
             if let (Some(true), Some(parent)) = (of_left(at).and_then(stays), entry.parent) {
                 ranks[at] = seen[parent];
                 seen[parent] += 1;
@@ -169,47 +172,42 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
         ranks
     };
     let (ranks_left, ranks_right) = (ranks(left, &Some), ranks(right, &|at| found.of_right[at]));
-    for at in 0..left.list.len() {
+    for at in 0..left.len() {
         let (Some(other), Some(stays)) = (found.of_left[at], stays(at)) else { continue };
         let both_have_parents =
-            left.list[at].parent.is_some_and(|parent| found.of_left[parent].is_some());
+            left[at].parent.is_some_and(|parent| found.of_left[parent].is_some());
         let is_moved = !stays || both_have_parents && ranks_left[at] != ranks_right[other];
-        if is_moved {
-            let (one, other) = (&left.list[at].node.id, &right.list[other].node.id);
-            places[at] = Some(Change {
-                what: "position",
-                left: Some(DiffValue::Text(one.clone())),
-                right: Some(DiffValue::Text(other.clone())),
-                ..Change::default()
-            });
-        }
+        let position = |node: &ExplainNode| Some(DiffValue::Text(node.id.clone()));
+        places[at] = is_moved.then(|| Change {
+            what: "position",
+            left: position(left[at].node),
+            right: position(right[other].node),
+            ..Change::default()
+        });
     }
     places
 }
 
 /// What differs beside the nodes.
 pub(super) fn of_trees(
-    (left, left_nodes): (&ExplainTree, &Nodes<'_>),
-    (right, right_nodes): (&ExplainTree, &Nodes<'_>),
+    (left, left_nodes): (&ExplainTree, &[Entry<'_>]),
+    (right, right_nodes): (&ExplainTree, &[Entry<'_>]),
     found: &Matching,
 ) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("query", &left.query, &right.query);
-    if left.rewritten != right.rewritten {
-        changes.text("rewritten", &left.rewritten, &right.rewritten);
-    }
-    type OfIndex = fn(&ExplainTree) -> u64;
-    let of_index: [(_, OfIndex); 3] = [
-        ("segments", |tree| tree.segments.len() as u64),
-        ("documents_of_the_index", |tree| tree.of_segments(|segment| segment.documents)),
-        ("bytes_of_the_index", |tree| tree.of_segments(|segment| segment.bytes)),
-    ];
-    of_index.into_iter().for_each(|(what, of)| changes.number(what, of(left), of(right)));
+    changes.text("rewritten", &left.rewritten, &right.rewritten);
+    let documents = |tree: &ExplainTree| tree.of_segments(|segment| segment.documents);
+    let bytes = |tree: &ExplainTree| tree.of_segments(|segment| segment.bytes);
+    changes.number("segments", left.segments.len() as u64, right.segments.len() as u64);
+    changes.number("documents_of_the_index", documents(left), documents(right));
+    changes.number("bytes_of_the_index", bytes(left), bytes(right));
     facets(&mut changes, &left.facets, &right.facets);
     // A finding is about a node, which has another id on the other side, if it is there.
-    let ids = left_nodes.list.iter().zip(&found.of_left).map(|(entry, other)| {
-        (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
-    });
+    let ids = left_nodes
+        .iter()
+        .zip(&found.of_left)
+        .map(|(entry, other)| (&*entry.node.id, other.map(|other| &*right_nodes[other].node.id)));
     findings(&mut changes, left, right, &ids.collect());
     changes.known("term_lookups", left.term_lookups, right.term_lookups);
     if let (Some(l), Some(r)) = (left.planning, right.planning) {
@@ -234,10 +232,9 @@ pub(super) fn of_trees(
 
 /// Facets of the same field, first those by the same ranges, in the order they were asked for.
 fn facets(changes: &mut Changes, left: &[ExplainFacet], right: &[ExplainFacet]) {
-    let (left, right) = (left.iter().collect(), right.iter().collect());
-    let (same, right) = paired(left, right, |facet: &ExplainFacet| (&facet.field, &facet.ranges));
+    let (same, right) = paired(left, right, |facet| (&facet.field, &facet.ranges));
     let alone = same.iter().filter(|(_, r)| r.is_none()).map(|(l, _)| *l);
-    let (others, added) = paired(alone.collect(), right, |facet: &ExplainFacet| &facet.field);
+    let (others, added) = paired(alone, right, |facet| &facet.field);
     let mut others = others.into_iter();
     for (l, r) in same {
         match r.or_else(|| others.next()?.1) {
@@ -287,22 +284,18 @@ fn findings(
     let of_left = left.findings.iter().map(|finding| {
         let about = finding.node.as_deref().map(|id| match ids.get(id) {
             Some(Some(other)) => (*other, false),
-            Some(None) => (id, true),
             // Of no node at all it is known by what it says.
-            None => (id, false),
+            other => (id, other.is_some()),
         });
         (about, finding)
     });
     let of_right = right.findings.iter();
     let of_right = of_right.map(|finding| (finding.node.as_deref().map(|id| (id, false)), finding));
     let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
-    let (of_left, of_right) = (of_left.iter().collect(), of_right.iter().collect());
     let (pairs, added) =
-        paired(of_left, of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
-    for ((_, finding), other) in pairs {
-        if other.is_none() {
-            changes.named("finding", &finding.rule, Some(&finding.message), None);
-        }
+        paired(&of_left, &of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
+    for ((_, finding), _) in pairs.into_iter().filter(|(_, other)| other.is_none()) {
+        changes.named("finding", &finding.rule, Some(&finding.message), None);
     }
     for (_, finding) in added {
         changes.named("finding", &finding.rule, None, Some(&finding.message));

@@ -13,11 +13,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Inputs of one node that are compared with each other one by one; beyond that only what is found by a hash is matched.
 const PAIRWISE_MAX: usize = 256;
 
-/// The nodes of a tree, parents first.
-pub(super) struct Nodes<'t> {
-    pub(super) list: Vec<Entry<'t>>,
-}
-
 pub(super) struct Entry<'t> {
     pub(super) node: &'t ExplainNode,
     pub(super) parent: Option<usize>,
@@ -29,48 +24,42 @@ pub(super) struct Entry<'t> {
     leaves: Vec<u64>,
 }
 
-impl<'t> Nodes<'t> {
-    pub(super) fn of(root: &'t ExplainNode) -> Self {
-        let mut list: Vec<Entry<'t>> = vec![];
-        for (at, (node, parent)) in with_parents(root).enumerate() {
-            let above = parent.map(|parent| &mut list[parent]);
-            let depth = above.map_or(0, |above| {
-                above.children.push(at);
-                above.depth + 1
-            });
-            let (children, leaves) = (vec![], vec![]);
-            list.push(Entry { node, parent, depth, children, subtree: 0, leaves });
-        }
-        // Children stand behind their parents, so they are done first.
-        for at in (0..list.len()).rev() {
-            let mut hasher = DefaultHasher::new();
-            (&list[at].node.operator, part(list[at].node)).hash(&mut hasher);
-            let mut leaves = vec![];
-            for child in &list[at].children {
-                list[*child].subtree.hash(&mut hasher);
-                leaves.extend_from_slice(&list[*child].leaves);
-            }
-            if list[at].children.is_empty() {
-                leaves.push(hash(part(list[at].node)));
-            }
-            leaves.sort_unstable();
-            // Of a wide plan the first ones tell enough.
-            leaves.truncate(PAIRWISE_MAX);
-            (list[at].subtree, list[at].leaves) = (hasher.finish(), leaves);
-        }
-        Nodes { list }
+/// A node and all below it, parents first.
+pub(super) fn nodes(root: &ExplainNode) -> Vec<Entry<'_>> {
+    let mut list: Vec<Entry<'_>> = vec![];
+    for (at, (node, parent)) in with_parents(root).enumerate() {
+        let above = parent.map(|parent| &mut list[parent]);
+        let depth = above.map_or(0, |above| {
+            above.children.push(at);
+            above.depth + 1
+        });
+        let (children, leaves) = (vec![], vec![]);
+        list.push(Entry { node, parent, depth, children, subtree: 0, leaves });
     }
+    // Children stand behind their parents, so they are done first.
+    for at in (0..list.len()).rev() {
+        let mut hasher = DefaultHasher::new();
+        (&list[at].node.operator, part(list[at].node)).hash(&mut hasher);
+        let mut leaves = vec![];
+        for child in &list[at].children {
+            list[*child].subtree.hash(&mut hasher);
+            leaves.extend_from_slice(&list[*child].leaves);
+        }
+        if list[at].children.is_empty() {
+            leaves.push(hash(part(list[at].node)));
+        }
+        leaves.sort_unstable();
+        // Of a wide plan the first ones tell enough.
+        leaves.truncate(PAIRWISE_MAX);
+        (list[at].subtree, list[at].leaves) = (hasher.finish(), leaves);
+    }
+    list
+}
 
-    /// The nodes above the query, from the top, and the root of that.
-    fn spine(&self) -> Vec<usize> {
-        let mut spine = vec![0];
-        let mut at = 0;
-        while self.list[at].node.is_page() {
-            at = self.list[at].children[0];
-            spine.push(at);
-        }
-        spine
-    }
+/// The nodes above the query, from the top, and the root of that.
+fn spine(nodes: &[Entry<'_>]) -> Vec<usize> {
+    let below = |at: &usize| nodes[*at].node.is_page().then(|| nodes[*at].children[0]);
+    std::iter::successors(Some(0), below).collect()
 }
 
 /// The part of a query that a node answers, or else what it says of itself.
@@ -90,9 +79,8 @@ pub(super) struct Matching {
     pub(super) of_right: Vec<Option<usize>>,
 }
 
-pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
-    let found =
-        Matching { of_left: vec![None; left.list.len()], of_right: vec![None; right.list.len()] };
+pub(super) fn matching(left: &[Entry<'_>], right: &[Entry<'_>]) -> Matching {
+    let found = Matching { of_left: vec![None; left.len()], of_right: vec![None; right.len()] };
     let mut matcher = Matcher { left, right, found };
     matcher.spines();
     matcher.moved();
@@ -102,31 +90,24 @@ pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
 /// Marks by which nodes are known.
 type Key = fn(&Entry<'_>) -> u64;
 
+const SUBTREE: Key = |entry| entry.subtree;
+const OPERATOR_AND_PART: Key = |entry| hash((&entry.node.operator, part(entry.node)));
+
 struct Matcher<'m, 't> {
-    left: &'m Nodes<'t>,
-    right: &'m Nodes<'t>,
+    left: &'m [Entry<'t>],
+    right: &'m [Entry<'t>],
     found: Matching,
 }
 
 impl Matcher<'_, '_> {
     /// From the query upwards, as what is above that may be there or not.
     fn spines(&mut self) {
-        let (mut l, mut r) = (self.left.spine(), self.right.spine());
+        let (mut l, mut r) = (spine(self.left), spine(self.right));
         if let (Some(l), Some(r)) = (l.pop(), r.pop()) {
             self.pair_below(l, r);
         }
-        let same = |l: &usize, r: &usize| {
-            self.left.list[*l].node.operator == self.right.list[*r].node.operator
-        };
         // Those of the same operator, and then those that are left in their order.
-        let mut pairs = vec![];
-        l.retain(|l_at| match r.iter().position(|r_at| same(l_at, r_at)) {
-            Some(nth) => {
-                pairs.push((*l_at, r.remove(nth)));
-                false
-            }
-            None => true,
-        });
+        let mut pairs = self.by_key(&mut l, &mut r, |entry| hash(&entry.node.operator));
         pairs.extend(l.into_iter().zip(r));
         for (l, r) in pairs {
             self.pair(l, r);
@@ -152,19 +133,17 @@ impl Matcher<'_, '_> {
         let free = |all: &[usize], found: &[Option<usize>]| -> Vec<usize> {
             all.iter().copied().filter(|at| found[*at].is_none()).collect()
         };
-        let mut l = free(&self.left.list[l].children, &self.found.of_left);
-        let mut r = free(&self.right.list[r].children, &self.found.of_right);
-        let (of_l, of_r) = (&self.left.list, &self.right.list);
+        let mut l = free(&self.left[l].children, &self.found.of_left);
+        let mut r = free(&self.right[r].children, &self.found.of_right);
         let mut pairs = vec![];
-        let mut by_key = |l: &mut _, r: &mut _, key: Key| pairs.extend(self.by_key(l, r, key));
-        by_key(&mut l, &mut r, |entry| entry.subtree);
-        by_key(&mut l, &mut r, |entry| hash((&entry.node.operator, part(entry.node))));
-        by_key(&mut l, &mut r, |entry| hash(part(entry.node)));
+        for key in [SUBTREE, OPERATOR_AND_PART, |entry| hash(part(entry.node))] {
+            pairs.extend(self.by_key(&mut l, &mut r, key));
+        }
         if l.len() <= PAIRWISE_MAX && r.len() <= PAIRWISE_MAX {
             let mut alike = vec![];
             for l in &l {
                 for r in &r {
-                    let (one, other) = (&of_l[*l], &of_r[*r]);
+                    let (one, other) = (&self.left[*l], &self.right[*r]);
                     let n = common(&one.leaves, &other.leaves);
                     if n > 0 && !one.children.is_empty() && !other.children.is_empty() {
                         let same = one.node.operator == other.node.operator;
@@ -193,10 +172,10 @@ impl Matcher<'_, '_> {
     fn by_key(&self, l: &mut Vec<usize>, r: &mut Vec<usize>, key: Key) -> Vec<(usize, usize)> {
         let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
         for at in r.iter().rev() {
-            free.entry(key(&self.right.list[*at])).or_default().push(*at);
+            free.entry(key(&self.right[*at])).or_default().push(*at);
         }
         let (mut pairs, mut taken) = (vec![], HashSet::new());
-        l.retain(|at| match free.get_mut(&key(&self.left.list[*at])).and_then(Vec::pop) {
+        l.retain(|at| match free.get_mut(&key(&self.left[*at])).and_then(Vec::pop) {
             Some(other) => {
                 pairs.push((*at, other));
                 taken.insert(other);
@@ -210,16 +189,14 @@ impl Matcher<'_, '_> {
 
     /// Matches what is left over with the same at another place, largest subtrees first.
     fn moved(&mut self) {
-        let keys: [Key; 2] =
-            [|entry| entry.subtree, |entry| hash((&entry.node.operator, part(entry.node)))];
-        for key in keys {
+        for key in [SUBTREE, OPERATOR_AND_PART] {
             let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
-            for (at, entry) in self.right.list.iter().enumerate().rev() {
+            for (at, entry) in self.right.iter().enumerate().rev() {
                 if self.found.of_right[at].is_none() {
                     free.entry(key(entry)).or_default().push(at);
                 }
             }
-            for (at, entry) in self.left.list.iter().enumerate() {
+            for (at, entry) in self.left.iter().enumerate() {
                 if self.found.of_left[at].is_some() {
                     continue;
                 }

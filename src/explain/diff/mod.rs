@@ -5,9 +5,11 @@ mod matching;
 mod text;
 
 use super::ExplainTree;
+use super::json::put_all;
+use super::units::spaced;
 use crate::json::Json;
 use crate::named::named;
-use matching::{Entry, Nodes, matching};
+use matching::{Entry, matching, nodes};
 use std::fmt;
 
 /// What differs between two plans, node by node.
@@ -118,7 +120,7 @@ impl PlanDiff {
     /// Compares two plans, `before` and `after`. Takes time for a hash of each node, and for comparing some hundred inputs of
     /// one node with each other where they are not the same.
     pub fn new(before: &ExplainTree, after: &ExplainTree) -> PlanDiff {
-        let (left, right) = (Nodes::of(&before.plan), Nodes::of(&after.plan));
+        let (left, right) = (nodes(&before.plan), nodes(&after.plan));
         let found = matching(&left, &right);
         let places = changes::places(&left, &right, &found);
         let mut nodes = vec![];
@@ -128,20 +130,20 @@ impl PlanDiff {
         };
         // What was added stands behind what stands before it in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
-            while at < right.list.len() && found.of_right[at].is_none() {
-                let (entry, kind) = (&right.list[at], DiffKind::Added);
+            while at < right.len() && found.of_right[at].is_none() {
+                let (entry, kind) = (&right[at], DiffKind::Added);
                 nodes.push(NodeDiff { right: Some(entry.node.id.clone()), ..node(kind, entry) });
                 at += 1;
             }
         };
         added_behind(&mut nodes, 0);
-        for (at, entry) in left.list.iter().enumerate() {
+        for (at, entry) in left.iter().enumerate() {
             let id = Some(entry.node.id.clone());
             let Some(other_at) = found.of_left[at] else {
                 nodes.push(NodeDiff { left: id, ..node(DiffKind::Removed, entry) });
                 continue;
             };
-            let other = &right.list[other_at];
+            let other = &right[other_at];
             let mut changes = changes::of_nodes(entry.node, other.node);
             changes.extend(places[at].clone());
             let kind = if changes.is_empty() { DiffKind::Same } else { DiffKind::Changed };
@@ -172,38 +174,32 @@ impl PlanDiff {
     ///
     /// `facets` is there of what is of a facet, `name` where there may be several: see [`Change`].
     pub fn to_json(&self) -> String {
-        self.json(|change| (change.what.to_owned(), change.left.clone(), change.right.clone()))
+        self.json(false)
     }
 
-    /// The same, given what changed in the words that it is told in, and both sides.
-    fn json(
-        &self,
-        told: impl Fn(&Change) -> (String, Option<DiffValue>, Option<DiffValue>),
-    ) -> String {
+    /// The same, also with what changed and both sides `in_words` for people.
+    fn json(&self, in_words: bool) -> String {
         let change = |json: &mut Json, change: &Change| {
-            let (what, left, right) = told(change);
-            json.object(|json| {
-                if !change.facets.is_empty() {
-                    json.field("facets").array(&change.facets, |json, field| json.string(field));
-                }
-                json.field("what").string(&what);
-                if let Some(name) = &change.name {
-                    json.field("name").string(name);
-                }
-                json.field("left").diff_value(left.as_ref());
-                json.field("right").diff_value(right.as_ref());
-            });
+            let what = if in_words { spaced(change.what) } else { change.what.to_owned() };
+            let side = |json: &mut Json, value: &Option<DiffValue>| match value {
+                None => json.null(),
+                Some(value) if in_words => json.string(&text::shown(change.what, value)),
+                Some(DiffValue::Text(text)) => json.string(text),
+                Some(DiffValue::Number(number)) => json.number(number),
+            };
+            json.put_full("facets", &change.facets);
+            json.field("what").string(&what);
+            json.put_some("name", change.name.as_ref());
+            side(json.field("left"), &change.left);
+            side(json.field("right"), &change.right);
         };
         Json::of_object(|json| {
-            json.field("nodes").array(&self.nodes, |json, node| {
-                json.object(|json| {
-                    json.field("left").string_or_null(node.left.as_deref());
-                    json.field("right").string_or_null(node.right.as_deref());
-                    json.field("kind").string(node.kind.name());
-                    json.field("changes").array(&node.changes, change);
-                });
+            json.field("nodes").objects(&self.nodes, |json, node| {
+                put_all!(json, node; left, right);
+                json.field("kind").string(node.kind.name());
+                json.field("changes").objects(&node.changes, change);
             });
-            json.field("changes").array(&self.changes, change);
+            json.field("changes").objects(&self.changes, change);
         })
     }
 }
@@ -212,24 +208,8 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let in_words = |change: &Change| {
-            let side = |value: &Option<DiffValue>| {
-                value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
-            };
-            (super::units::spaced(change.what), side(&change.left), side(&change.right))
-        };
-        let diff = PlanDiff::new(before, after).json(in_words);
+        let diff = PlanDiff::new(before, after).json(true);
         self.add_pair(title, before, after, &diff);
-    }
-}
-
-impl Json {
-    fn diff_value(&mut self, value: Option<&DiffValue>) {
-        match value {
-            None => self.null(),
-            Some(DiffValue::Text(text)) => self.string(text),
-            Some(DiffValue::Number(number)) => self.number(number),
-        }
     }
 }
 

@@ -27,36 +27,21 @@ impl PlanDiff {
         if !self.changes.is_empty() {
             page.out.push('\n');
         }
-        let mut same: Vec<&NodeDiff> = vec![];
-        for node in &self.nodes {
-            if node.kind == DiffKind::Same {
-                same.push(node);
-                continue;
+        let is_same = |node: &NodeDiff| node.kind == DiffKind::Same;
+        for row in self.nodes.chunk_by(|one, next| is_same(one) && is_same(next)) {
+            // Of many in a row that are the same only the last ones, which stand right before what differs or at the end.
+            let left_out = if row.len() > SAME_SHOWN + 1 { row.len() - SAME_SHOWN } else { 0 };
+            if left_out > 0 {
+                let text = format!("… {left_out} nodes that are the same");
+                page.line("  ", 2, vec![faint(text)]);
             }
-            page.same(&std::mem::take(&mut same));
-            page.node_diff(node);
+            row[left_out..].iter().for_each(|node| page.node_diff(node));
         }
-        page.same(&same);
         page.out
     }
 }
 
 impl Page<'_> {
-    /// Nodes that are the same; of many in a row only the last ones, which stand right before what differs or at the end.
-    fn same(&mut self, nodes: &[&NodeDiff]) {
-        let left_out = match nodes.len() {
-            n if n > SAME_SHOWN + 1 => n - SAME_SHOWN,
-            _ => 0,
-        };
-        if left_out > 0 {
-            let text = format!("… {left_out} nodes that are the same");
-            self.line("  ", 2, vec![faint(text)]);
-        }
-        for node in &nodes[left_out..] {
-            self.node_diff(node);
-        }
-    }
-
     fn node_diff(&mut self, node: &NodeDiff) {
         let (sign, style) = match node.kind {
             DiffKind::Same => (" ", Style::Faint),
@@ -95,15 +80,9 @@ impl Page<'_> {
 
 /// `facet brand: decision count by the column`: names of others stay as they are.
 fn subject(change: &Change) -> String {
-    let mut subject = String::new();
-    for field in &change.facets {
-        subject += &format!("facet {field}: ");
-    }
-    subject += &spaced(change.what);
-    if let Some(name) = &change.name {
-        subject += &format!(" {name}");
-    }
-    subject
+    let facets = change.facets.iter().map(|field| format!("facet {field}: "));
+    let name = change.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{}{}{name}", facets.collect::<String>(), spaced(change.what))
 }
 
 pub(super) fn shown(what: &str, value: &DiffValue) -> String {

@@ -3,6 +3,7 @@
 use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
+use crate::explain::tree::Branch;
 use crate::explain::units::{Bytes, Count};
 
 /// So many segments are no sign of merging that lags behind: its policy leaves up to seven of each size.
@@ -63,16 +64,16 @@ fn deleted(look: &mut Look<'_>) {
 }
 
 fn one_list(look: &mut Look<'_>) {
-    let bytes_read =
-        |at: &usize| look.nodes[*at].0.actual.as_ref().map_or(0, |actual| actual.bytes_read);
-    let all = sum((0..look.nodes.len()).map(|at| bytes_read(&at)));
-    let leaves = (0..look.nodes.len()).filter(|at| is_leaf(look.nodes[*at].0));
+    let bytes_read = |node: &&ExplainNode| node.own().map_or(0, |(_, bytes)| bytes);
+    let nodes = look.nodes.iter().map(|(node, _)| *node);
+    let all = sum(nodes.clone().map(|node| bytes_read(&node)));
+    let leaves = nodes.filter(|node| is_leaf(node));
     // Where there is nothing else to read, it is no news.
     if leaves.clone().count() < 2 {
         return;
     }
-    let Some(most) = leaves.max_by_key(bytes_read) else { return };
-    let (bytes, node) = (bytes_read(&most), look.nodes[most].0);
+    let Some(node) = leaves.max_by_key(bytes_read) else { return };
+    let bytes = bytes_read(&node);
     let percent = percent(bytes, all);
     if bytes < BYTES_MANY || percent < BYTES_PERCENT || !look.matters(own_ns(node)) {
         return;

@@ -100,14 +100,17 @@ impl<'t> Look<'t> {
         self.found.push((self.share(ns).unwrap_or(0), finding, Some(remedy)));
     }
 
-    /// Whether a word that no document has stands beside the same of another field that documents have.
-    pub(super) fn is_known_beside(&mut self, parent: usize, word: &str) -> bool {
-        let nodes = &self.nodes;
+    /// Whether a word that no document has stands beside the same of another field that documents have: a word that is looked for
+    /// in several fields need not be in all of them.
+    pub(super) fn is_known_in_another_field(&mut self, at: usize) -> bool {
+        let (node, parent) = self.nodes[at];
+        let (Some(parent), Some(word)) = (parent, text_of(node)) else { return false };
+        let above = self.nodes[parent].0;
         let known = self.known_words.entry(parent).or_insert_with(|| {
-            let below = nodes[parent].0.children.iter();
+            let below = above.children.iter();
             below.filter(|it| is_leaf(it) && it.estimate.upper > 0).filter_map(text_of).collect()
         });
-        known.contains(word)
+        matches!(&*above.operator, "Union" | "AtLeast") && known.contains(&word)
     }
 
     /// All that was found, the weightiest first: by severity, then by time, then in the order of the rules.
@@ -152,18 +155,12 @@ impl Finding {
         Finding { rule, severity, message, ..Finding::default() }
     }
 
-    pub(super) fn of_node(mut self, node: &ExplainNode) -> Self {
-        self.node = Some(node.id.clone());
-        self
+    pub(super) fn of_node(self, node: &ExplainNode) -> Self {
+        Finding { node: Some(node.id.clone()), ..self }
     }
 
     pub(super) fn remedy(self, remedy: impl Into<String>) -> Self {
-        self.remedy_if(Some(remedy.into()))
-    }
-
-    pub(super) fn remedy_if(mut self, remedy: Option<String>) -> Self {
-        self.remedy = remedy;
-        self
+        Finding { remedy: Some(remedy.into()), ..self }
     }
 }
 
@@ -179,7 +176,7 @@ pub(super) fn percent(part: u64, whole: u64) -> u64 {
 }
 
 /// What a leaf looks for, whatever the field.
-pub(super) fn text_of(node: &ExplainNode) -> Option<String> {
+fn text_of(node: &ExplainNode) -> Option<String> {
     match &asked(node)? {
         Query::Word { text, .. }
         | Query::Phrase { text, .. }

@@ -9,16 +9,15 @@
 
 mod estimates;
 mod facets;
-mod facts;
 mod index;
 mod look;
 mod pages;
 mod patterns;
 mod words;
 
-use super::ExplainTree;
+use super::{ExplainTree, TermCounts};
 use crate::named::named;
-pub(crate) use facts::Facts;
+use crate::query::Query;
 use look::Look;
 
 /// One sentence about a plan or what happened when it ran.
@@ -91,3 +90,31 @@ impl ExplainTree {
         look.finish()
     }
 }
+
+/// What an index knows that a tree does not say. Every answer is bounded in cost, and `None` or empty where that
+/// was not enough.
+pub(crate) trait Facts {
+    /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have, and how many
+    /// have it in all segments; a term that several have counts for each.
+    fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<(String, u64)> {
+        None
+    }
+
+    /// What expanding a pattern of one field takes.
+    fn walked(&self, _pattern: &Query) -> Option<TermCounts> {
+        None
+    }
+
+    /// The words of a field that are nearest to one that it does not have, each with its documents; few.
+    fn similar_words(&self, _field: &str, _word: &str) -> Vec<(String, u64)> {
+        vec![]
+    }
+
+    /// Whether a field keeps a column.
+    fn has_column(&self, _field: &str) -> Option<bool> {
+        None
+    }
+}
+
+/// Nothing more is known of a tree without its index.
+impl Facts for () {}

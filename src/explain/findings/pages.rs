@@ -22,8 +22,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
         deep(look, root, page);
         counting(look, root, page);
     }
-    everything_scored(look, root);
-    searched_twice(look, root);
+    scored(look, root);
     sorted(look, root);
     for at in 0..look.nodes.len() {
         phrase(look, look.nodes[at].0);
@@ -83,36 +82,33 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     look.add(ns, finding.of_node(matching).remedy(remedy));
 }
 
-/// Matches that were scored one by one, as no bounds could be used.
-fn everything_scored(look: &mut Look<'_>, root: &ExplainNode) {
+/// Matches that were scored one by one, as no bounds could be used, or twice.
+fn scored(look: &mut Look<'_>, root: &ExplainNode) {
     let Some(ranking) = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref()) else {
         return;
     };
-    let Some(decision) = without_bounds(root) else { return };
-    if ranking.documents_scored < SCORED_MANY || !look.matters(own_ns(root)) {
-        return;
-    }
-    let scored = Count(ranking.documents_scored, "document");
-    let message = format!("{scored} were scored, one by one: {}", decision.reason);
-    let other = decision.alternative.as_ref();
-    let remedy = other.map(|other| format!("if it can be had otherwise, {}", other.name));
     let ns = own_ns(root);
-    let finding = Finding::new("everything is scored", look.severity(ns), message);
-    look.add(ns, finding.of_node(root).remedy_if(remedy));
+    if let Some(decision) = without_bounds(root)
+        && ranking.documents_scored >= SCORED_MANY
+        && look.matters(ns)
+    {
+        let scored = Count(ranking.documents_scored, "document");
+        let message = format!("{scored} were scored, one by one: {}", decision.reason);
+        let other = decision.alternative.as_ref();
+        let remedy = other.map(|other| format!("if it can be had otherwise, {}", other.name));
+        let finding = Finding::new("everything is scored", look.severity(ns), message);
+        look.add(ns, Finding { remedy, ..finding }.of_node(root));
+    }
+    if ranking.searched_twice {
+        let message = "the best were searched for twice, as too many of the first documents looked at are deleted";
+        let finding = Finding::new("searched twice", Severity::Hint, message).of_node(root);
+        look.add(ns, finding.remedy("merge the index"));
+    }
 }
 
 /// Decision against bounds of scores.
 fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
     node.decisions.iter().find(|it| it.rule == "top-k by bounds" && !it.accepted)
-}
-
-fn searched_twice(look: &mut Look<'_>, root: &ExplainNode) {
-    let ranking = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref());
-    if ranking.is_some_and(|ranking| ranking.searched_twice) {
-        let message = "the best were searched for twice, as too many of the first documents looked at are deleted";
-        let finding = Finding::new("searched twice", Severity::Hint, message).of_node(root);
-        look.add(own_ns(root), finding.remedy("merge the index"));
-    }
 }
 
 /// An order in which every match was looked at.
@@ -126,13 +122,11 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
         let what = Count(counts.documents, "document");
         let message = format!("{what} were compared: {}", root.algorithm);
         // What is made by chance, or compared in the order of a language, has none in any case.
-        let remedy = root.algorithm.starts_with("function").then(|| {
-            "a field that holds the value of the function: blocks of its column have bounds"
-                .to_owned()
-        });
+        let field =
+            "a field that holds the value of the function: blocks of its column have bounds";
+        let remedy = root.algorithm.starts_with("function").then(|| field.to_owned());
         let finding = Finding::new("everything is sorted", look.severity(ns), message);
-        let finding = Finding { rebuild: remedy.is_some(), ..finding };
-        look.add(ns, finding.of_node(root).remedy_if(remedy));
+        look.add(ns, Finding { rebuild: remedy.is_some(), remedy, ..finding }.of_node(root));
     }
     if let Some(counts) =
         actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)

@@ -72,8 +72,7 @@ fn planning(look: &mut Look<'_>) {
         Some(pattern) => fixed_beginning(facts, pattern),
         None if has_others => None,
         None => Some(
-            "run it again: what nobody has read before comes from the disk and is checked"
-                .to_owned(),
+            "run it again: what nobody has read before comes from the disk and is checked".into(),
         ),
     });
 }

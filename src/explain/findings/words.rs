@@ -1,6 +1,6 @@
 //! Conditions that say nothing, or too much: words that no document has or every one, and queries that only exclude.
 
-use super::look::{Look, asked, is_leaf, text_of};
+use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::units::Count;
@@ -42,7 +42,7 @@ fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
 /// A word that no document has.
 fn unknown(look: &mut Look<'_>, at: usize) {
     let node = look.nodes[at].0;
-    if is_known_in_another_field(look, at) {
+    if look.is_known_in_another_field(at) {
         return;
     }
     let is_excluded = look.is_excluded(at);
@@ -67,17 +67,6 @@ fn unknown(look: &mut Look<'_>, at: usize) {
             .collect();
         (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
     });
-}
-
-/// Whether a word stands beside the same of another field that documents have: a word that is looked for in several
-/// fields need not be in all of them.
-fn is_known_in_another_field(look: &mut Look<'_>, at: usize) -> bool {
-    let (node, parent) = look.nodes[at];
-    let Some(parent) = parent else { return false };
-    if !matches!(&*look.nodes[parent].0.operator, "Union" | "AtLeast") {
-        return false;
-    }
-    text_of(node).is_some_and(|text| look.is_known_beside(parent, &text))
 }
 
 /// Whether it is known that nothing matches the whole query.

@@ -72,11 +72,11 @@ pub(super) fn facets(
 ) -> Vec<ExplainFacet> {
     let mut all = ExplainFacet::default();
     put_all(&mut all, None, nodes, schema, runs);
-    if let Some(measured) = measured {
+    for (nth, facet) in (0..).zip(&mut all.within) {
         // The last decision is what was done in the end.
-        let decisions = all.within.iter_mut().map(|facet| facet.decisions.last_mut());
-        let decisions = (0..).zip(decisions).filter_map(|(nth, last)| Some((nth, last?)));
-        decisions.for_each(|(nth, decision)| put_measured(decision, nth, measured));
+        if let (Some(measured), Some(decision)) = (measured, facet.decisions.last_mut()) {
+            put_measured(decision, nth, measured);
+        }
     }
     all.within
 }
@@ -111,23 +111,29 @@ fn put_all(
             let rule = format!("look into each bucket of {}", outer.field);
             facet.decisions.push(Decision::accepted(rule, reason));
         }
-        let by_column = match &node.operator {
+        let by_column = |rule: &str, reason: &str| {
+            let decision = Decision::accepted(rule, reason).costing(details.column_ns);
+            decision.instead_of("posting lists of all values", Some(details.lists_ns))
+        };
+        match &node.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => {
                 facet.terms = plan.sizes.n_terms;
                 put_values(&mut facet, plan, run, is_within);
-                None
             }
             FacetOperator::Facet(FacetStrategy::Column) => {
+                facet.algorithm = "column".into();
                 let reason = "what lies in one range is counted by its bounds";
-                Some(("column", "count by the column", reason, true))
+                facet.decisions.push(by_column("count by the column", reason));
             }
             FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => {
+                facet.algorithm = "column, by bounds of blocks".into();
                 let reason = "a block of which all documents have one value is not read";
-                Some(("column, by bounds of blocks", "look at the column", reason, true))
+                facet.decisions.push(by_column("look at the column", reason));
             }
             FacetOperator::Statistics(StatisticsStrategy::Dictionary) => {
+                facet.algorithm = "dictionary, term by term".into();
                 let (rule, reason) = ("go through the dictionary", "the field keeps no column");
-                Some(("dictionary, term by term", rule, reason, false))
+                facet.decisions.push(Decision::accepted(rule, reason).costing(details.lists_ns));
             }
             FacetOperator::TopHits(n) => {
                 let hits = match n {
@@ -138,16 +144,6 @@ fn put_all(
                 outer.options = Some(options.collect::<Vec<_>>().join(", "));
                 continue;
             }
-        };
-        if let Some((algorithm, rule, reason, is_by_column)) = by_column {
-            facet.algorithm = algorithm.into();
-            let (decision, lists_ns) = (Decision::accepted(rule, reason), details.lists_ns);
-            facet.decisions.push(match is_by_column {
-                true => decision
-                    .costing(details.column_ns)
-                    .instead_of("posting lists of all values", Some(lists_ns)),
-                false => decision.costing(lists_ns),
-            });
         }
         put_all(&mut facet, Some(node), &node.within, schema, run.map(|run| &run.within[..]));
         outer.within.push(facet);

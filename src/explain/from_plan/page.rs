@@ -79,7 +79,7 @@ fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
 impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
-        let page = self.plan.page.as_ref();
+        let page = self.plan.page.as_deref();
         match page.map_or(&PageDetails::DocOrder, |(_, details)| details) {
             PageDetails::DocOrder => self.in_doc_order(root),
             PageDetails::TopK(details) => self.top_k(self.counted(root, details), details),
@@ -89,7 +89,7 @@ impl Explaining<'_, '_> {
     }
 
     fn plan_of_page(&self) -> Option<&PagePlan> {
-        self.plan.page.as_ref().map(|(page, _)| page)
+        self.plan.page.as_deref().map(|(page, _)| page)
     }
 
     /// The first documents in their order; nothing above what matches where only its number is wanted.
@@ -137,7 +137,7 @@ impl Explaining<'_, '_> {
             time_ns: nanoseconds(run.page.time),
             complete: !run.page.is_stopped,
             stopped: run.page.is_stopped,
-            ..Actual::default()
+            ..run.page.looked_at.actual(run.page.trace)
         });
         node.children = vec![root];
         node
@@ -233,10 +233,6 @@ impl Explaining<'_, '_> {
         let masks = details.segments_with_masks.filter(|_| *strategy == TopKStrategy::BlockMax);
         let masks = masks.map(|n| decision_of_masks(n, self.plan.segments.len()));
         node.decisions = decision.into_iter().chain(masks).chain(own).chain(patterns).collect();
-        if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
-            actual.positions = run.page.looked_at.positions();
-            actual.ranking = run.page.looked_at.ranking(run.page.trace);
-        }
         node
     }
 
@@ -318,8 +314,7 @@ impl Explaining<'_, '_> {
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
         let costs = details.costs;
-        let label = self.label("first", &format!("by {keys}"));
-        let mut node = self.over(root, label);
+        let mut node = self.over(root, self.label("first", &format!("by {keys}")));
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         let profile = self.run.map(|run| match run.page.looked_at {
@@ -355,10 +350,8 @@ impl Explaining<'_, '_> {
         if !is_in_index_order {
             node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
         }
-        if let (Some(profile), Some(actual)) = (profile, &mut node.actual) {
-            let streamed = profile.streamed;
-            actual.streamed = (streamed.terms > 0).then_some(streamed);
-            actual.sort = Some(profile.column);
+        if let Some(actual) = &mut node.actual {
+            actual.sort.get_or_insert_default();
         }
         node
     }
@@ -399,29 +392,23 @@ impl Explaining<'_, '_> {
 
     fn collapse(&self, root: ExplainNode, details: &CollapseDetails) -> ExplainNode {
         let CollapseDetails { field, what, order, written, scores } = details;
-        let (_, limit) = self.bounds_of_page();
+        let (offset, limit) = self.bounds_of_page();
         let matches = root.estimate.documents;
-        let estimate = (matches.min(limit), root.estimate.upper.min(limit));
-        let label = self.label("first", &format!("{order}, {what}"));
-        let mut node = self.over(root, label);
         // Everything may be one group.
-        node.estimate = Estimate::between(estimate.0, 0, estimate.1, "limit");
+        let upper = root.estimate.upper.min(limit);
+        let estimate = Estimate::between(matches.min(limit), 0, upper, "limit");
+        let mut node = self.over(root, self.label("first", &format!("{order}, {what}")));
+        node.estimate = estimate;
         node.field = Some(field.clone());
         node.predicate.clone_from(written);
         node.algorithm = format!("all matches in order, a batch at a time{scores}");
         let reason = "how far a page reaches is known when it is full or has all there are";
         let decision = Decision::accepted("larger batches until it is", reason);
-        let (offset, limit) = self.bounds_of_page();
-        let of_groups = self.plan.costs.group_ns(matches, offset.saturating_add(limit));
-        let (batch, all) = (whole_ns(of_groups.0), whole_ns(of_groups.1));
+        let (batch, all) = self.plan.costs.group_ns(matches, offset.saturating_add(limit));
+        let (batch, all) = (whole_ns(batch), whole_ns(all));
         node.decisions = vec![decision.costing(batch).instead_of("group every match", Some(all))];
-        if let (Some(run), Some(actual)) = (self.run, &mut node.actual) {
-            let documents = match run.page.looked_at {
-                // Documents of a batch again where a larger one is looked at.
-                LookedAt::Groups(documents) => documents,
-                _ => 0,
-            };
-            actual.sort = Some(ColumnCounts { documents, ..ColumnCounts::default() });
+        if let Some(actual) = &mut node.actual {
+            actual.sort.get_or_insert_default();
         }
         node
     }
@@ -439,29 +426,25 @@ fn of_page(matches: &Estimate, offset: u64, limit: u64) -> Estimate {
 }
 
 impl LookedAt {
-    /// Where words of a phrase were placed.
-    fn positions(self) -> Option<PositionCounts> {
-        match self {
-            LookedAt::Phrase(PhrasePruning { placed: candidates, positions, .. }) => {
-                Some(PositionCounts { candidates, positions })
-            }
-            _ => None,
-        }
-    }
-
-    fn ranking(self, trace: Option<&Trace>) -> Option<RankingCounts> {
+    /// The counts of it, of a page that is otherwise unknown; `trace` is of what was scored.
+    fn actual(self, trace: Option<&Trace>) -> Actual {
+        let mut actual = Actual::default();
         let rises = trace.map_or(&[][..], |trace| &trace.rises).iter();
-        let thresholds = rises
-            .map(|(documents, score)| Threshold { documents: *documents, score: *score })
-            .collect();
-        let scored = trace.map_or(0, |trace| trace.offered);
-        let counts = RankingCounts { documents_scored: scored, thresholds, ..Default::default() };
-        Some(match self {
-            LookedAt::Nothing | LookedAt::Columns(_) | LookedAt::Groups(_) => return None,
-            LookedAt::All(documents_scored) => RankingCounts { documents_scored, ..counts },
+        let rises =
+            rises.map(|(documents, score)| Threshold { documents: *documents, score: *score });
+        let counts = RankingCounts {
+            documents_scored: trace.map_or(0, |trace| trace.offered),
+            thresholds: rises.collect(),
+            ..RankingCounts::default()
+        };
+        match self {
+            LookedAt::Nothing => {}
+            LookedAt::All(documents_scored) => {
+                actual.ranking = Some(RankingCounts { documents_scored, ..counts });
+            }
             LookedAt::Blocks(pruning) => {
                 let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;
-                RankingCounts {
+                actual.ranking = Some(RankingCounts {
                     documents_scored: pruning.documents_scored,
                     postings: Some(pruning.postings),
                     blocks: blocks_considered,
@@ -470,19 +453,32 @@ impl LookedAt {
                     windows_skipped: pruning.windows_skipped,
                     searched_twice: pruning.searched_twice,
                     ..counts
-                }
+                });
             }
-            LookedAt::Phrase(pruning) => RankingCounts {
-                windows: pruning.windows,
-                windows_skipped: pruning.windows_skipped,
-                candidates: Some(CandidateCounts {
-                    looked_up: pruning.looked_up,
-                    found: pruning.candidates,
-                    skipped_by_blocks: pruning.skipped_by_codes,
-                    skipped_by_frequencies: pruning.skipped_by_frequencies,
-                }),
-                ..counts
-            },
-        })
+            LookedAt::Phrase(pruning) => {
+                let PhrasePruning { placed: candidates, positions, .. } = pruning;
+                actual.positions = Some(PositionCounts { candidates, positions });
+                actual.ranking = Some(RankingCounts {
+                    windows: pruning.windows,
+                    windows_skipped: pruning.windows_skipped,
+                    candidates: Some(CandidateCounts {
+                        looked_up: pruning.looked_up,
+                        found: pruning.candidates,
+                        skipped_by_blocks: pruning.skipped_by_codes,
+                        skipped_by_frequencies: pruning.skipped_by_frequencies,
+                    }),
+                    ..counts
+                });
+            }
+            LookedAt::Columns(SortProfile { column, streamed, .. }) => {
+                actual.streamed = (streamed.terms > 0).then_some(streamed);
+                actual.sort = Some(column);
+            }
+            // Documents of a batch again where a larger one is looked at.
+            LookedAt::Groups(documents) => {
+                actual.sort = Some(ColumnCounts { documents, ..ColumnCounts::default() });
+            }
+        }
+        actual
     }
 }

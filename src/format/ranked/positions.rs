@@ -3,7 +3,7 @@
 use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
-use crate::simd::packed::{SPREAD_WIDTH_MAX, STEP, eight_sums, running_sums};
+use crate::simd::packed::{FewSums, SPREAD_WIDTH_MAX, STEP, running_sums};
 use std::ops::Range;
 
 /// Postings of a record.
@@ -196,16 +196,15 @@ impl Place {
         bytes.end - bytes.start
     }
 
-    /// Whether [`eight_sums`](Self::eight_sums) has all positions.
+    /// The positions given their bytes, if they are eight at most and not far apart.
+    #[inline]
+    pub(super) fn few<'b>(&self, bytes: &'b [u8]) -> FewSums<'b> {
+        FewSums { bytes, bit: (self.bit % 8) as usize, width: self.width, n: self.n as usize }
+    }
+
     #[inline]
     pub(super) fn is_of_few(&self) -> bool {
         self.n as usize <= STEP && self.width <= SPREAD_WIDTH_MAX
-    }
-
-    /// Makes `positions` the positions, given their bytes; the last one again behind it.
-    #[inline]
-    pub(super) fn eight_sums(&self, bytes: &[u8], positions: &mut [u32; STEP]) {
-        eight_sums(bytes, (self.bit % 8) as usize, self.width, self.n as usize, positions);
     }
 
     #[inline]

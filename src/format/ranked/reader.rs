@@ -5,7 +5,7 @@ use super::frequencies::{Frequencies, GROUP, base_at};
 use super::positions::{Place, Positions, RECORD};
 use crate::bytes::{Piece, Source};
 use crate::error::Result;
-use crate::simd::packed::{STEP, Unpacked, bits_at};
+use crate::simd::packed::{FewSums, Unpacked, bits_at};
 
 /// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
 /// the list 4 KiB, and the frequencies and widths of 32 postings, unpacked.
@@ -114,19 +114,13 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         Ok(len)
     }
 
-    /// Makes `positions` those at a place if they are eight at most and not far apart, and whether they are;
-    /// the last one again behind it.
+    /// The positions at a place, if they are eight at most and not far apart.
     #[inline]
-    pub(crate) fn few_positions(
-        &mut self,
-        place: &Place,
-        positions: &mut [u32; STEP],
-    ) -> Result<bool> {
-        let is_of_few = place.is_of_few();
-        if is_of_few {
-            place.eight_sums(self.bits.get(place.bytes())?, positions);
+    pub(crate) fn few_positions(&mut self, place: &Place) -> Result<Option<FewSums<'_>>> {
+        match place.is_of_few() {
+            true => Ok(Some(place.few(self.bits.get(place.bytes())?))),
+            false => Ok(None),
         }
-        Ok(is_of_few)
     }
 
     /// The position at a place that is the only one.

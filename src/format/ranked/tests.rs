@@ -202,10 +202,12 @@ fn positions_of<'s>(
     let n_bytes = reader.positions(&place, limit, &mut found)?;
     assert_eq!(n_bytes as u64, place.n_bytes());
     reader.prefetch_positions(&place);
-    let mut few = [0; 8];
-    if reader.few_positions(&place, &mut few)? && limit == u32::MAX {
-        assert_eq!(few[..found.len()], found);
-        assert!(few[found.len()..].iter().all(|more| Some(more) == found.last()));
+    if let Some(few) = reader.few_positions(&place)?.filter(|_| limit == u32::MAX) {
+        assert_eq!(few.n_behind(few, 0) as usize, found.len());
+        for (nth, position) in found.iter().enumerate() {
+            let behind = found[nth..].iter().map(|other| other - position);
+            assert!(behind.into_iter().all(|distance| few.n_behind(few, distance) > 0));
+        }
     }
     Ok(found)
 }

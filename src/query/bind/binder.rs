@@ -27,11 +27,15 @@ pub(in crate::query) struct Binder<'a> {
     pub(super) scopes: Vec<Scope>,
     /// The fields in which words are read together at the moment.
     pub(super) together: Vec<JoinedField>,
-    pub(in crate::query) memory: BindMemory,
+    pub(in crate::query) memory: &'a mut BindMemory,
 }
 
 impl<'a> Binder<'a> {
-    pub(in crate::query) fn new(schema: &'a Schema, analyzers: &'a Analyzers) -> Self {
+    pub(in crate::query) fn new(
+        schema: &'a Schema,
+        analyzers: &'a Analyzers,
+        memory: &'a mut BindMemory,
+    ) -> Self {
         Binder {
             schema,
             analyzers,
@@ -40,7 +44,7 @@ impl<'a> Binder<'a> {
             n_terms: 0,
             scopes: vec![],
             together: vec![],
-            memory: BindMemory::default(),
+            memory,
         }
     }
 }

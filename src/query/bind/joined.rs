@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::BindMemory;
 use super::binder::{Binder, JoinedField, shortened};
 use super::clause::Group;
 use super::part::Part;
@@ -44,7 +45,8 @@ pub(crate) fn joined_words(
     if !analyzers.has_synonyms() {
         return Ok(vec![]);
     }
-    let mut binder = Binder::new(schema, analyzers);
+    let mut memory = BindMemory::default();
+    let mut binder = Binder::new(schema, analyzers, &mut memory);
     if let Some(fields) = fields {
         binder.push_fields(fields, false)?;
     }

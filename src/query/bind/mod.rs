@@ -70,11 +70,9 @@ pub(crate) fn bind(
     memory: &mut BindMemory,
 ) -> Result<BoundQuery> {
     check_size(query)?;
-    let mut binder = Binder::new(schema, analyzers);
-    (binder.options, binder.memory) = (options, std::mem::take(memory));
-    let logical = binder.query(query);
-    *memory = binder.memory;
-    Ok(BoundQuery { logical: logical?, notes: binder.notes, has_notes: options.notes })
+    let mut binder = Binder { options, ..Binder::new(schema, analyzers, memory) };
+    let logical = binder.query(query)?;
+    Ok(BoundQuery { logical, notes: binder.notes, has_notes: options.notes })
 }
 
 /// Finds the fields and terms that a query means, and the documents of these.
@@ -85,7 +83,8 @@ pub(crate) fn bind(
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_size(query)?;
     let options = BindOptions { notes: true, ..BindOptions::default() };
-    let mut binder = Binder { options, ..Binder::new(schema, analyzers) };
+    let mut memory = BindMemory::default();
+    let mut binder = Binder { options, ..Binder::new(schema, analyzers, &mut memory) };
     let normal = binder.query(query)?;
     Ok(Rewritten { normal, notes: binder.notes })
 }
@@ -111,10 +110,7 @@ pub(crate) fn matching_in(
     memory: &mut BindMemory,
 ) -> Result<Normal> {
     check_size(query)?;
-    let mut binder = Binder { memory: std::mem::take(memory), ..Binder::new(schema, analyzers) };
-    let normal = binder.query(query);
-    *memory = binder.memory;
-    normal
+    Binder::new(schema, analyzers, memory).query(query)
 }
 
 /// Whether documents must meet a condition that stands beside others, or must not where it excludes: the analyzers of
@@ -130,7 +126,8 @@ pub(crate) fn is_required(
     analyzers: &Analyzers,
 ) -> Result<bool> {
     check_size(query)?;
-    Ok(match Binder::new(schema, analyzers).clause::<Normal>(query, 1.0)? {
+    let mut memory = BindMemory::default();
+    Ok(match Binder::new(schema, analyzers, &mut memory).clause::<Normal>(query, 1.0)? {
         Clause::Whole(_) => true,
         Clause::Partial(..) => excludes,
         Clause::Dropped(_) => false,
@@ -145,12 +142,10 @@ impl BoundQuery {
         analyzers: &Analyzers,
         memory: &mut BindMemory,
     ) -> Rewritten {
-        let mut binder = Binder::new(schema, analyzers);
+        let mut binder = Binder::new(schema, analyzers, memory);
         binder.options.notes = self.has_notes;
         binder.notes.clone_from(&self.notes);
-        binder.memory = std::mem::take(memory);
         let normal = binder.matching(&self.logical);
-        *memory = binder.memory;
         Rewritten { normal, notes: binder.notes }
     }
 }
@@ -255,7 +250,7 @@ impl Binder<'_> {
         if queries.is_empty() {
             return Ok(Clauses::default());
         }
-        let mut clauses = Clauses::in_list(P::lists(&mut self.memory).take());
+        let mut clauses = Clauses::in_list(P::lists(self.memory).take());
         for query in queries {
             clauses.push(self.clause(query, boost)?, query.is_filter());
         }

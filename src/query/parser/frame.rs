@@ -16,10 +16,9 @@ pub(super) struct Frame {
     pub(super) fields: Option<FieldList>,
     /// Finished groups, to be joined by OR.
     pub(super) any: Vec<Query>,
-    /// The clauses of the group so far.
+    /// The clauses of the group so far, and how many of the last are joined by AND: of a clause by itself, one.
     pub(super) group: Vec<(Option<Prefix>, Query)>,
-    /// Clauses joined by AND so far.
-    pub(super) all: Vec<(Option<Prefix>, Query)>,
+    pub(super) n_joined: usize,
     /// What was read last and waits for something to follow.
     pub(super) waiting: Option<Waiting>,
     pub(super) prefix: Option<Prefix>,
@@ -47,7 +46,7 @@ pub(super) struct Waiting {
 impl Frame {
     /// Whether nothing that matches has been read since the bracket or the last OR.
     pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty() && self.group.is_empty()
+        self.group.is_empty()
     }
 
     /// Notes that something must follow, keeping an AND that waits already.
@@ -61,17 +60,18 @@ impl Frame {
         if !self.waiting.take().is_some_and(|waiting| waiting.joins_all) {
             self.end_and();
         }
-        self.all.push((self.prefix.take(), query));
+        self.group.push((self.prefix.take(), query));
+        self.n_joined += 1;
     }
 
-    /// Moves what AND joined so far into the group.
+    /// Makes one clause of those that AND joined so far.
     fn end_and(&mut self) {
-        let mut all = std::mem::take(&mut self.all);
-        self.group.push(match all.len() {
-            0 => return,
-            1 => all.remove(0),
-            _ => (None, Query::And(all.into_iter().map(with_prefix).collect())),
-        });
+        if self.n_joined > 1 {
+            let all = self.group.drain(self.group.len() - self.n_joined..).map(with_prefix);
+            let all = Query::And(all.collect());
+            self.group.push((None, all));
+        }
+        self.n_joined = 0;
     }
 
     /// Moves the group so far among the alternatives.
@@ -82,13 +82,17 @@ impl Frame {
     }
 
     /// Only the lenient reading comes here with nothing behind an OR.
-    pub(super) fn finish(mut self, operator: DefaultOperator) -> Query {
-        if self.any.is_empty() || !self.is_empty() {
+    pub(super) fn finish(&mut self, operator: DefaultOperator) -> Query {
+        self.end_and();
+        if self.any.is_empty() {
+            return group(std::mem::take(&mut self.group), operator, None);
+        }
+        if !self.group.is_empty() {
             self.end_group(operator);
         }
         match self.any.len() {
             1 => self.any.remove(0),
-            _ => Query::Or(self.any),
+            _ => Query::Or(std::mem::take(&mut self.any)),
         }
     }
 
@@ -98,11 +102,12 @@ impl Frame {
             return self.any.len() + usize::from(!self.is_empty());
         }
         let is_free = |clause: &&(Option<Prefix>, Query)| clause.0.is_none();
-        let of_all = match &self.all[..] {
+        let n_alone = self.group.len() - self.n_joined;
+        let of_joined = match &self.group[n_alone..] {
             [clause] => usize::from(clause.0.is_none()),
             all => usize::from(!all.is_empty()),
         };
-        self.group.iter().filter(is_free).count() + of_all
+        self.group[..n_alone].iter().filter(is_free).count() + of_joined
     }
 
     /// A minimum is one of alternatives, whatever words side by side mean elsewhere.
@@ -126,10 +131,15 @@ impl Frame {
 
 /// The query of clauses side by side.
 fn group(
-    clauses: Vec<(Option<Prefix>, Query)>,
+    mut clauses: Vec<(Option<Prefix>, Query)>,
     operator: DefaultOperator,
     minimum: Option<u32>,
 ) -> Query {
+    if minimum.is_none()
+        && let [(None | Some(Prefix::Must), _)] = clauses[..]
+    {
+        return clauses.remove(0).1;
+    }
     let (mut must, mut should, mut must_not) = (vec![], vec![], vec![]);
     for (prefix, query) in clauses {
         match (prefix, operator) {
@@ -140,9 +150,6 @@ fn group(
     }
     if minimum.is_none() && must.is_empty() && should.is_empty() && must_not.len() == 1 {
         return must_not.into_iter().map(negated).next().unwrap_or(Query::All);
-    }
-    if minimum.is_none() && must.len() + should.len() == 1 && must_not.is_empty() {
-        return must.into_iter().chain(should).next().unwrap_or(Query::All);
     }
     Query::Group { must, should, must_not, minimum }
 }

@@ -534,7 +534,7 @@ impl<'q> Reader<'q, '_> {
     }
 
     /// Of as many of the alternatives as there are, where a minimum asks for more; it begins at a byte of the text.
-    fn with_minimum(&mut self, inner: Frame, minimum: u32, start: usize) -> Query {
+    fn with_minimum(&mut self, mut inner: Frame, minimum: u32, start: usize) -> Query {
         let most = u32::try_from(inner.n_alternatives()).unwrap_or(u32::MAX);
         if minimum <= most {
             return inner.finish_with_minimum(minimum);
@@ -574,7 +574,7 @@ impl<'q> Reader<'q, '_> {
     /// The query of everything that was read.
     fn finish(&mut self) -> Query {
         let text = self.parser.text;
-        let frame = std::mem::take(self.parser.top());
+        let mut frame = std::mem::take(self.parser.top());
         let query = match frame.is_empty() && frame.any.is_empty() {
             false => frame.finish(self.parser.operator),
             true => self.words_alone(usize::MAX),

@@ -18,6 +18,7 @@ use crate::schema::Schema;
 use crate::value::Dates;
 use frame::{Before, Frame, Prefix, Waiting};
 pub use lenient::{LenientQuery, Remark};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use vocabulary::Vocabulary;
 
@@ -135,7 +136,11 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
         return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
             .at_span(most..text.len()));
     }
-    Ok(Parser::new(text, options).run()?.in_fields(options.default_fields.iter().cloned()))
+    let query = Parser::new(text, options).run()?;
+    Ok(match &options.default_fields[..] {
+        [] => query,
+        fields => query.in_fields(fields.iter().cloned()),
+    })
 }
 
 struct Parser<'q> {
@@ -143,7 +148,7 @@ struct Parser<'q> {
     lexer: Lexer<'q>,
     operator: DefaultOperator,
     // The query itself and one for each open bracket; never empty.
-    frames: Vec<Frame>,
+    frames: SmallVec<[Frame; 1]>,
     n_clauses: usize,
     limits: Limits,
 }
@@ -154,13 +159,13 @@ impl<'q> Parser<'q> {
             text,
             lexer: Lexer::new(text),
             operator: options.default_operator,
-            frames: vec![Frame::default()],
+            frames: smallvec![Frame::default()],
             n_clauses: 0,
             limits: options.limits,
         }
     }
 
-    fn run(mut self) -> Result<Query> {
+    fn run(&mut self) -> Result<Query> {
         loop {
             let after_field = self.top().before.is_some();
             let (token, span) = self.lexer.next(after_field)?;
@@ -340,7 +345,7 @@ impl<'q> Parser<'q> {
         }
     }
 
-    fn finish(mut self, span: Range<usize>) -> Result<Query> {
+    fn finish(&mut self, span: Range<usize>) -> Result<Query> {
         let open = self.frames.len() > 1;
         let frame = self.top();
         if frame.waiting.is_some() || (frame.is_empty() && !open) {
@@ -354,7 +359,7 @@ impl<'q> Parser<'q> {
                 .at_span(at));
         }
         let operator = self.operator;
-        Ok(std::mem::take(self.top()).finish(operator))
+        Ok(self.top().finish(operator))
     }
 
     /// Something stands where a clause was due.

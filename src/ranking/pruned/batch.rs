@@ -11,6 +11,7 @@ use super::window::WINDOW;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::ranking::bm25::FieldScoring;
+use crate::recycle::heap_bytes;
 use crate::simd::sums::units;
 use std::sync::Arc;
 
@@ -63,11 +64,9 @@ impl Default for Batch {
     }
 }
 
-impl Batch {
-    pub(super) fn bytes(&self) -> usize {
-        self.ranks.capacity() * size_of::<[u32; MOST]>()
-    }
+heap_bytes!(Batch { ranks });
 
+impl Batch {
     /// Begins a window of so many lists.
     pub(super) fn start(&mut self, n_lists: usize) {
         self.n = 0;

@@ -20,6 +20,7 @@ use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
 use crate::simd::sums::{self, BLOCKS, units};
 use std::ops::Range;
@@ -89,14 +90,10 @@ impl OpenWindow {
     }
 }
 
-impl Blocks {
-    pub(super) fn bytes(&self) -> usize {
-        self.bands.bytes()
-            + (self.few.capacity() + self.touched.capacity()) * size_of::<u16>()
-            + self.noted.bytes()
-            + self.block.seen.capacity() * size_of::<TieCache>()
-    }
+heap_bytes!(Block { seen });
+heap_bytes!(Blocks { bands, few, touched, noted, block });
 
+impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
     pub(super) fn offer<'s, const ALL: bool>(
         &mut self,

@@ -13,6 +13,7 @@ use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 
 /// Frequencies that are packed together.
@@ -30,13 +31,9 @@ pub(super) struct Sums {
     cursors: Vec<Cursor>,
 }
 
-impl Sums {
-    pub(super) fn bytes(&self) -> usize {
-        self.scores.capacity() * size_of::<f32>()
-            + (self.matching.capacity() + self.listed.capacity()) * size_of::<u64>()
-            + self.cursors.capacity() * size_of::<Cursor>()
-    }
+heap_bytes!(Sums { scores, matching, listed, cursors });
 
+impl Sums {
     fn reset(&mut self, n_clauses: usize) {
         self.scores.resize(WINDOW as usize, 0.0);
         self.matching.clear();

@@ -12,6 +12,7 @@ use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 
 /// The memory of looking documents up.
 #[derive(Debug, Default)]
@@ -24,12 +25,9 @@ pub(super) struct Few {
     ranks: Vec<u32>,
 }
 
-impl Few {
-    pub(super) fn bytes(&self) -> usize {
-        self.order.capacity() * size_of::<usize>()
-            + (self.left.capacity() + self.ranks.capacity()) * size_of::<u32>()
-    }
+heap_bytes!(Few { order, left, ranks });
 
+impl Few {
     /// Offers every document that all clauses have; `None` where no list is short.
     pub(super) fn offer<'s>(
         &mut self,

@@ -11,6 +11,7 @@ use super::window::WINDOW;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::simd::arrays;
 use crate::simd::sums::{count_codes, units};
 
@@ -31,12 +32,9 @@ pub(super) struct Common {
     filtered: Option<ContainerBuf>,
 }
 
-impl Common {
-    pub(super) fn bytes(&self) -> usize {
-        let of_buffer = if self.filtered.is_some() { 8 << 10 } else { 0 };
-        self.values.capacity() * size_of::<[u8; 2]>() + self.batch.bytes() + of_buffer
-    }
+heap_bytes!(Common { values, batch, filtered });
 
+impl Common {
     /// Begins another query.
     pub(super) fn start(&mut self) {
         self.batch.forget();
@@ -199,24 +197,20 @@ impl Probe<'_, '_, '_, '_> {
         let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
         let (lead, opened) = (self.lead, self.opened);
         let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
-        let (list, filter) = match (&opened[lead].postings, filter) {
-            (Postings::Long(list, _), Some(Postings::Long(filter, _))) => (list, filter),
-            (Postings::Short { docs, units, .. }, _) => {
+        let list = match &opened[lead].postings {
+            Postings::Long(list, _) => list,
+            Postings::Short { docs, units, .. } => {
                 for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
                     self.take((doc % WINDOW) as u16, rank, *units)?;
                 }
                 return Ok(());
             }
-            (Postings::Long(list, _), Some(Postings::Short { docs, .. })) => {
-                for doc in *docs {
-                    let low = (doc % WINDOW) as u16;
-                    if let Some(rank) = list.directory.find(list.container(), low) {
-                        self.take(low, list.first_rank + rank, opened[lead].best)?;
-                    }
-                }
-                return Ok(());
+        };
+        let Some(Postings::Long(filter, _)) = filter else {
+            for (rank, low) in (list.first_rank..).zip(list.container().iter()) {
+                self.take(low, rank, opened[lead].best)?;
             }
-            (Postings::Long(..), None) => return Ok(()),
+            return Ok(());
         };
         bitmap::and(list.container(), filter.container(), both);
         let (cut, weight) = (self.least_code(bound), opened[lead].weight);

@@ -42,7 +42,7 @@ use bounds::CLAUSES_MAX;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
-pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare_phrase};
+pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::Query;
 pub(crate) use scratch::Scratch;

@@ -8,6 +8,7 @@ use super::window::BLOCKS_AT_ONCE;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::simd::sums::{self, BLOCKS};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -41,12 +42,9 @@ pub(super) struct Bands {
     pub(super) candidates: Vec<u32>,
 }
 
-impl Bands {
-    pub(super) fn bytes(&self) -> usize {
-        self.sums.capacity() * size_of::<[u16; BLOCKS]>()
-            + self.candidates.capacity() * size_of::<u32>()
-    }
+heap_bytes!(Bands { sums, candidates });
 
+impl Bands {
     /// Room for the sums of `n` windows, with anything in it.
     pub(super) fn sums(&mut self, n: usize) -> &mut [[u16; BLOCKS]] {
         self.sums.resize(self.sums.len().max(n), [0; BLOCKS]);
@@ -101,11 +99,9 @@ pub(super) struct Noted {
     blocks: Vec<u32>,
 }
 
-impl Noted {
-    pub(super) fn bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<u32>()
-    }
+heap_bytes!(Noted { blocks });
 
+impl Noted {
     #[inline]
     pub(super) fn push(&mut self, place: Place) {
         let number = (place.window * BLOCKS + place.block) as u32;

@@ -10,6 +10,7 @@ use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use crate::simd::sums::{BLOCKS, units};
 use std::ops::Range;
@@ -63,17 +64,9 @@ struct Part {
     best: u16,
 }
 
-impl Parts {
-    pub(super) fn bytes(&self) -> usize {
-        self.terms.capacity() * size_of::<Term>()
-            + self.containers.capacity() * size_of::<RankedContainer>()
-            + self.scores.capacity() * size_of::<f32>()
-            + self.units.capacity() * size_of::<u16>()
-            + self.windows.capacity() * size_of::<Window>()
-            + self.of_windows.capacity() * size_of::<Part>()
-            + self.best.capacity() * size_of::<u16>()
-    }
+heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best });
 
+impl Parts {
     /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
     /// the best of each list are at least, if documents of one list are results, as those of a union are that nothing filters; of a
     /// union the documents of short lists are [somebody else's](super::shorts).

@@ -17,6 +17,7 @@ use crate::phrase::{
 };
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -90,17 +91,7 @@ struct Bound {
     level: u8,
 }
 
-impl PhraseScratch {
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        self.rare.bytes()
-            + self.words.bytes()
-            + self.candidates.bytes()
-            + self.windows.capacity() * size_of::<PhraseWindow>()
-            + self.bounds.capacity() * size_of::<Bound>()
-            + self.order.capacity() * size_of::<u32>()
-    }
-}
+heap_bytes!(PhraseScratch { rare, words, candidates, windows, bounds, order });
 
 /// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
 /// number of the segment's first document.

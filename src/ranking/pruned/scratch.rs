@@ -12,7 +12,7 @@ use super::tree::Memory;
 use crate::format::ranked::RankedList;
 use crate::ranking::Clause;
 use crate::ranking::top::Scored;
-use crate::recycle::{FreeLists, recycled};
+use crate::recycle::{FreeLists, heap_bytes, recycled};
 
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
@@ -36,6 +36,24 @@ pub(crate) struct Scratch {
     pub(super) tree: Memory,
     pub(crate) phrase: PhraseScratch,
 }
+
+heap_bytes!(Scratch {
+    clauses,
+    numbers,
+    top,
+    parts,
+    opened,
+    windows,
+    summed,
+    blocks,
+    common,
+    few,
+    shorts,
+    readers,
+    exhaustive,
+    tree,
+    phrase,
+});
 
 /// Documents of a page up to which its memory is kept.
 const TOP_KEPT: usize = 1024;
@@ -61,24 +79,5 @@ impl Scratch {
             }
         }
         self.clauses = recycled(clauses);
-    }
-
-    /// Bytes that it holds on to.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.clauses.capacity() * size_of::<Clause<'_>>()
-            + self.numbers.bytes()
-            + self.top.capacity() * size_of::<Scored>()
-            + self.parts.bytes()
-            + self.opened.capacity() * size_of::<Opened<'_, '_>>()
-            + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
-            + self.blocks.bytes()
-            + self.common.bytes()
-            + self.few.bytes()
-            + self.shorts.bytes()
-            + self.readers.bytes()
-            + self.exhaustive.bytes()
-            + self.tree.bytes()
-            + self.phrase.bytes()
     }
 }

@@ -13,7 +13,7 @@ use crate::format::ranked::{RankedList, RankedLong, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use crate::recycle::recycled;
+use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
 
 /// What f32 may round away of a sum.
@@ -53,14 +53,9 @@ impl Posting {
     }
 }
 
-impl Shorts {
-    pub(super) fn bytes(&self) -> usize {
-        self.postings.capacity() * size_of::<Posting>()
-            + self.docs.capacity() * size_of::<u32>()
-            + (self.sums.capacity() + self.partitioned.capacity()) * size_of::<f32>()
-            + self.walks.capacity() * size_of::<LongWalk<'_, '_>>()
-    }
+heap_bytes!(Shorts { postings, docs, sums, partitioned, walks });
 
+impl Shorts {
     pub(super) fn clear(&mut self) {
         self.postings.clear();
         self.docs.clear();

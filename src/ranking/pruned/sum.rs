@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::format::lengths::{LengthReader, score_part};
 use crate::format::ranked::{FrequencyReader, RankedLong};
 use crate::ranking::Clause;
-use crate::recycle::recycled;
+use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ struct Reader<'s> {
     lengths: Option<Lengths<'s>>,
 }
 
+heap_bytes!(Readers<'_> { by_clause });
+
 impl<'s> Readers<'s> {
     /// None so far, with the memory of others.
     pub(super) fn new(memory: &mut Readers<'static>) -> Self {
@@ -41,11 +43,6 @@ impl<'s> Readers<'s> {
         self.by_clause.truncate(CLAUSES_MAX);
         self.by_clause.shrink_to(CLAUSES_MAX);
         Readers { by_clause: recycled(self.by_clause), n_postings: 0 }
-    }
-
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.by_clause.capacity() * size_of::<Reader<'_>>()
     }
 
     #[inline]

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
+use treepie::search::{Relation, Stopped};
 use treepie::storage::ReadMode;
-use treepie::{Budget, CancelToken, Error, ErrorKind, Hits, Index, Relation, Searcher, Stopped};
+use treepie::{Budget, CancelToken, Error, ErrorKind, Hits, Index, Searcher};
 
 /// Snapshots that are kept while newer ones come.
 const KEPT: usize = 3;

@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 use treepie::storage::WriteMode;
+use treepie::writer::{CommitInfo, MergePolicy};
 use treepie::{
-    CancelToken, CommitInfo, Error, ErrorKind, Index, IndexReader, IndexWriter, MergePolicy,
-    Result, SharedWriter, WriterOptions,
+    CancelToken, Error, ErrorKind, Index, IndexReader, IndexWriter, Result, SharedWriter,
+    WriterOptions,
 };
 
 /// So slow that commits come in between, and cancels.

@@ -6,10 +6,13 @@
 mod thresholds;
 
 use std::fmt::Write;
+use treepie::explain::EstimateFrom;
 use treepie::explain::{ExplainNode, ExplainTree, Finding, Severity};
+use treepie::facet::FacetMethod;
+use treepie::function::{Function, ScoreFunction};
+use treepie::search::{Explainer, Order, TotalMode};
 use treepie::{
-    After, Document, EstimateFrom, Explainer, Facet, FacetMethod, Field, FieldKind, Function,
-    Index, Order, Schema, ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
+    After, Document, Facet, Field, FieldKind, Index, Schema, SearchBuilder, Searcher, SortKey,
 };
 
 fn schema() -> Schema {
@@ -546,7 +549,8 @@ fn what_a_pattern_matches_is_found_as_a_whole_however_far_it_is_counted() {
 #[test]
 fn what_is_scored_or_sorted_one_by_one_says_so() {
     let searcher = titles([same("paris texas", 10_000)]).searcher().unwrap();
-    let function = || ScoreFunction::multiply(treepie::FieldValue::new("number").missing(1.0));
+    let function =
+        || ScoreFunction::multiply(treepie::function::FieldValue::new("number").missing(1.0));
     let tree = analyzed(&searcher, "paris", |search| search.score_function(function()));
     let findings = found_if(&tree, "TopK", 50);
     let finding = only(&findings, "everything is scored");

@@ -34,9 +34,12 @@ fn makers() -> [String; 3] {
 }
 
 fn operators() -> BTreeSet<String> {
-    let of_match = body("explain/from_plan.rs", "fn operator(&self, id: NodeId)");
-    let mut names = texts_behind(&of_match, "=>");
-    names.extend(texts_behind(&of_match, "=> {"));
+    let of_nodes = body("explain/from_plan.rs", "fn node(&self, id: NodeId)");
+    // No other text there is one word with a capital.
+    let is_name =
+        |text: &&str| text.starts_with(char::is_uppercase) && text.chars().all(char::is_alphabetic);
+    let names = of_nodes.split('"').skip(1).step_by(2).filter(is_name);
+    let mut names: BTreeSet<String> = names.map(str::to_owned).collect();
     names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn name(self)"), "=>"));
     names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn operator(self)"), "=> Some("));
     names

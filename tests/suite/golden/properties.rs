@@ -3,9 +3,9 @@
 use super::{INDEXES, questions};
 use crate::random::Random;
 use treepie::explain::{Actual, Estimate, ExplainFacet, ExplainNode, ExplainTree, TextOptions};
-use treepie::{
-    Collapse, Facet, FieldValue, Order, ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
-};
+use treepie::function::{FieldValue, ScoreFunction};
+use treepie::search::{Collapse, Order, TotalMode};
+use treepie::{Facet, SearchBuilder, Searcher, SortKey};
 
 const N_QUERIES: usize = 400;
 
@@ -247,7 +247,7 @@ fn they_hold_of_every_kind_of_page() {
         ("functions", |search| search.score_function(ScoreFunction::sum(FieldValue::new("n")))),
         ("collapse", |search| search.collapse(Collapse::by("k"))),
         ("sort by score", |search| search.sort([SortKey::descending("n"), SortKey::score()])),
-        ("statistics", |search| search.statistics(treepie::Statistics::Segment)),
+        ("statistics", |search| search.statistics(treepie::search::IdfScope::Segment)),
         ("facet within", |search| {
             search.with_facet(Facet::values("tag").with_facet(Facet::values("k")))
         }),

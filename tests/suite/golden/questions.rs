@@ -1,10 +1,11 @@
 //! What is asked: queries, and the goals, orders and facets that shape their plans.
 
+use treepie::facet::{FacetMethod, FacetRange};
+use treepie::function::{Decay, FieldValue, Function, ScoreFunction};
 use treepie::query::Query;
-use treepie::{
-    Collapse, Decay, Facet, FacetMethod, FacetRange, FieldValue, Function, Interval, Order,
-    ScoreFunction, SearchBuilder, Searcher, SortKey, Statistics, TotalMode,
-};
+use treepie::search::{Collapse, IdfScope, Order, TotalMode};
+use treepie::value::Interval;
+use treepie::{Facet, SearchBuilder, Searcher, SortKey};
 
 /// A name, and what it makes of a search.
 pub(super) type Shape = (&'static str, fn(SearchBuilder<'_>) -> SearchBuilder<'_>);
@@ -39,7 +40,7 @@ impl Question {
             return search;
         }
         let of_shards = searcher.collection_statistics(search.request()).unwrap();
-        search.statistics(Statistics::Collection(of_shards.into()))
+        search.statistics(IdfScope::Collection(of_shards.into()))
     }
 
     pub(super) fn query(&self, searcher: &Searcher) -> Query {
@@ -321,7 +322,7 @@ fn ranked() -> Vec<Question> {
     ];
     let mut questions = both(&[BEST, BEST_UNCOUNTED], &texts);
     const SEGMENTS: Shape = ("best 10, statistics of segments", |search| {
-        search.limit(10).statistics(Statistics::Segment)
+        search.limit(10).statistics(IdfScope::Segment)
     });
     const COLLECTION: Shape = (OF_COLLECTION, |search| search.limit(10));
     const TERMS: Shape =
@@ -411,10 +412,10 @@ fn facets() -> Vec<Question> {
             .with_facet(Facet::ranges("n", [range(None, Some(10)), range(Some(10), None)]))
     });
     const MONTHS: Shape = ("facet months of d", |search| {
-        search.limit(0).with_facet(Facet::intervals("d", Interval::Month))
+        search.limit(0).with_facet(Facet::date_histogram("d", Interval::Month))
     });
     const STEPS: Shape =
-        ("facet steps of n", |search| search.limit(0).with_facet(Facet::steps("n", 100)));
+        ("facet steps of n", |search| search.limit(0).with_facet(Facet::histogram("n", 100)));
     const SUITABLE: Shape = ("facet suitable ranges and quantiles of n", |search| {
         search.limit(0).with_facet(Facet::auto_ranges("n", 5)).with_facet(Facet::quantiles("n", 4))
     });
@@ -442,7 +443,7 @@ fn facets() -> Vec<Question> {
     const RUN_WITHIN: Shape = ("run facet k within ranges of n", |search| {
         let range = |from: Option<i64>, to: Option<i64>| FacetRange::new(from, to);
         let ranges = Facet::ranges("n", [range(None, Some(10)), range(Some(10), None)]);
-        search.limit(0).with_facet(ranges.with_facet(Facet::values("k").limit(3)).with_hits(1))
+        search.limit(0).with_facet(ranges.with_facet(Facet::values("k").limit(3)).top_hits(1))
     });
     let texts = ["*", "by2", "w77", "absent"];
     let shapes = [TAG, VALUES, LIST, WORDS];

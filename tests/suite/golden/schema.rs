@@ -5,9 +5,10 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::{io, time::Duration};
+use treepie::Index;
 use treepie::explain::{ExplainTree, JSON_SCHEMA};
+use treepie::search::SlowLog;
 use treepie::storage::MemoryStorage;
-use treepie::{Index, SlowLog};
 
 fn published() -> Value {
     serde_json::from_str(JSON_SCHEMA).expect("JSON")

@@ -15,9 +15,11 @@ use tantivy::{
         DateOptions, FAST, INDEXED, IndexRecordOption, NumericOptions, STRING, SchemaBuilder,
     },
 };
+use treepie::facet::{FacetMethod, FacetRange};
+use treepie::value::Interval;
 use treepie::{
-    Decimal, Document, Facet, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval,
-    SearchBuilder, SortKey, Timestamp, WriterOptions,
+    Decimal, Document, Facet, Field, FieldKind, Hits, Index, SearchBuilder, SortKey, Timestamp,
+    WriterOptions,
 };
 
 mod croaring;
@@ -445,7 +447,7 @@ impl Treepie {
                 search.with_facet(Facet::ranges("price", self.prices.iter().cloned())).count_only()
             }
             Task::Months => {
-                search.with_facet(Facet::intervals("since", Interval::Month)).count_only()
+                search.with_facet(Facet::date_histogram("since", Interval::Month)).count_only()
             }
             Task::ByPrice => search.sort([SortKey::ascending("price")]).limit(TOP as u64),
             Task::ByPriceAndDate => search
@@ -474,8 +476,8 @@ impl Treepie {
             1 => search.facet("brand", TOP),
             2 => search.facet("color", TOP),
             3 => search.with_facet(Facet::ranges("price", self.prices.iter().cloned())),
-            4 => search.with_facet(Facet::intervals("since", Interval::Month)),
-            _ => search.with_facet(Facet::intervals("since", Interval::Year)),
+            4 => search.with_facet(Facet::date_histogram("since", Interval::Month)),
+            _ => search.with_facet(Facet::date_histogram("since", Interval::Year)),
         }
     }
 

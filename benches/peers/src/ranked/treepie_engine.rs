@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path};
 
-use treepie::{
-    BadLines, Document, Field, FieldKind, Hits, Index, LineFormat, Schema, TotalMode, WriterOptions,
-};
+use treepie::search::TotalMode;
+use treepie::writer::{BadLines, LineFormat};
+use treepie::{Document, Field, FieldKind, Hits, Index, Schema, WriterOptions};
 
 use super::{
     corpus::{Columns, Corpus},

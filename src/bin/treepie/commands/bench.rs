@@ -9,7 +9,9 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, Index, SearchBuilder, Searcher, TotalMode, query::Query};
+use treepie::query::Query;
+use treepie::search::TotalMode;
+use treepie::{Error, Index, SearchBuilder, Searcher};
 
 use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
 use crate::{

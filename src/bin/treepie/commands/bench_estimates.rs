@@ -6,10 +6,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use treepie::{
-    Error, ErrorKind, Searcher, TotalMode,
-    explain::{EstimateErrors, ExplainTree},
-};
+use treepie::explain::{EstimateErrors, ExplainTree};
+use treepie::search::TotalMode;
+use treepie::{Error, ErrorKind, Searcher};
 
 use super::bench::{BenchCommand, Unanswered};
 use crate::{

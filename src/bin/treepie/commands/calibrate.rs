@@ -8,7 +8,8 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
-use treepie::{Costs, Error, Index, IndexOptions};
+use treepie::explain::Costs;
+use treepie::{Error, Index, IndexOptions};
 
 use crate::{
     args::Global,

@@ -1,7 +1,8 @@
 //! Fields as columns of CSV and TSV: as many of one name as a document has values of the field.
 
 use serde_json::{Map, Value};
-use treepie::{Field, Fields};
+use treepie::Field;
+use treepie::search::Fields;
 
 /// The columns of some fields, once all documents have been seen.
 pub(super) struct Columns<'f> {

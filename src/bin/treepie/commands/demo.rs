@@ -7,10 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use treepie::{
-    BadLines, Error, Hit, Index, Searcher,
-    highlight::{Highlighter, PassageOptions},
-};
+use treepie::highlight::{Highlighter, PassageOptions};
+use treepie::writer::BadLines;
+use treepie::{Error, Hit, Index, Searcher};
 
 use super::{explain, facet, in_query};
 use crate::{

@@ -3,11 +3,10 @@
 use std::{collections::HashSet, io::Write, path::PathBuf};
 
 use serde_json::{Map, Value, json};
-use treepie::{
-    Error, ErrorKind, FieldKind, Fields, Index, Schema, Searcher, TotalMode,
-    analysis::Analyzers,
-    query::{Boost, Query},
-};
+use treepie::analysis::Analyzers;
+use treepie::query::{Boost, Query};
+use treepie::search::{Fields, TotalMode};
+use treepie::{Error, ErrorKind, FieldKind, Index, Schema, Searcher};
 
 use super::{bm25_parameters, combined_fields, did_you_mean, open_with};
 use crate::{

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
-use treepie::{
-    Bucket, Facet, FacetCounts, FacetKind, FacetOrder, FacetRange, Hit, Interval, ValueFacet,
-};
+use treepie::facet::{Bucket, FacetCounts, FacetKind, FacetOrder, FacetRange, ValueFacet};
+use treepie::value::Interval;
+use treepie::{Facet, Hit};
 
 use super::typed_names::path_and_rest;
 use super::{statistics, value_to_json};
@@ -28,19 +28,19 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     let field = path.last().copied().unwrap_or_default();
     let Some(rest) = rest else { return Ok((path, Facet::values(field).into())) };
     let facet = if let Some(width) = rest.strip_prefix("step=") {
-        Facet::steps(field, width)
+        Facet::histogram(field, width)
     } else if let Some(n) = rest.strip_prefix("auto=") {
         Facet::auto_ranges(field, n_ranges(field, "auto=N, how many ranges at the most", n)?)
     } else if let Some(n) = rest.strip_prefix("quantiles=") {
         Facet::quantiles(field, n_ranges(field, "quantiles=N, how many ranges", n)?)
     } else if let Some((interval, zone)) = interval_of_zone(rest) {
-        Facet::intervals_in(field, interval, zone.parse()?)
+        Facet::date_histogram_in(field, interval, zone.parse()?)
     } else if rest.contains('=') {
         values_facet(field, rest)?.into()
     } else if rest.contains("..") {
         Facet::ranges(field, rest.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?)
     } else if let Ok(interval) = rest.parse() {
-        Facet::intervals(field, interval)
+        Facet::date_histogram(field, interval)
     } else {
         let wrong = usage("reading --facet")
             .expected(
@@ -450,10 +450,10 @@ mod tests {
         });
         is("price:auto=5", Facet::auto_ranges("price", 5));
         is("price:quantiles=4", Facet::quantiles("price", 4));
-        is("price:step=0.5", Facet::steps("price", "0.5"));
-        is("date:month", Facet::intervals("date", Interval::Month));
+        is("price:step=0.5", Facet::histogram("price", "0.5"));
+        is("date:month", Facet::date_histogram("date", Interval::Month));
         let zone = "Europe/Berlin".parse().unwrap();
-        let of_zone = Facet::intervals_in("date", Interval::Month, zone);
+        let of_zone = Facet::date_histogram_in("date", Interval::Month, zone);
         is("date:month,zone=Europe/Berlin", of_zone);
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
         let later = FacetRange { from: Some("2012".into()), to: None };

@@ -22,7 +22,7 @@ struct Node<'t> {
 impl Node<'_> {
     fn finish(self) -> Facet {
         let facet = self.within.into_iter().map(Node::finish).fold(self.facet, Facet::with_facet);
-        self.hits.into_iter().fold(facet, Facet::with_hits)
+        self.hits.into_iter().fold(facet, Facet::top_hits)
     }
 }
 
@@ -122,8 +122,8 @@ mod tests {
             &["brand/price:p50", "price"],
             &["brand/color:2", "`year`"],
         );
-        let steps = Facet::steps("price", "5");
-        let color = Facet::values("color").prefix("a/b").with_facet(steps).with_hits(2);
+        let steps = Facet::histogram("price", "5");
+        let color = Facet::values("color").prefix("a/b").with_facet(steps).top_hits(2);
         let of_price = Facet::statistics("price");
         let expected: [Facet; 3] = [
             Facet::values("brand")
@@ -131,7 +131,7 @@ mod tests {
                 .with_facet(color)
                 .with_facet(of_price.clone().percentiles([50.0]))
                 .into(),
-            Facet::values("year").with_hits(1).into(),
+            Facet::values("year").top_hits(1).into(),
             of_price.into(),
         ];
         assert_eq!(read.unwrap(), expected);
@@ -141,8 +141,9 @@ mod tests {
     fn several_facets_of_one_field_are_read_and_the_first_has_what_lies_within() {
         let read =
             read_all(&["price:step=10", "price:step=20", "price", "price/brand"], &[], &["price"]);
-        let first = Facet::steps("price", "10").with_facet(Facet::values("brand")).with_hits(1);
-        let all: [Facet; 3] = [first, Facet::steps("price", "20"), Facet::values("price").into()];
+        let first = Facet::histogram("price", "10").with_facet(Facet::values("brand")).top_hits(1);
+        let all: [Facet; 3] =
+            [first, Facet::histogram("price", "20"), Facet::values("price").into()];
         assert_eq!(read.unwrap(), all);
     }
 

@@ -15,9 +15,9 @@ use std::{
     time::Instant,
 };
 
+use treepie::writer::{BadLines, CommitInfo, LineFormat};
 use treepie::{
-    BadLines, CommitInfo, Document, Error, ErrorKind, FieldKind, Index, IndexWriter, LineFormat,
-    Schema, Value, WriterOptions,
+    Document, Error, ErrorKind, FieldKind, Index, IndexWriter, Schema, Value, WriterOptions,
 };
 
 use super::WaitArg;

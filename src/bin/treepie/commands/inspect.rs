@@ -7,10 +7,8 @@ use std::{
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
-use treepie::{
-    DiskUsage, DocId, Error, ErrorKind, Field, FieldKind,
-    inspect::{Inspector, PostingsInfo},
-};
+use treepie::inspect::{DiskUsage, Inspector, PostingsInfo};
+use treepie::{DocId, Error, ErrorKind, Field, FieldKind};
 
 use super::{inspect_io, open, value_to_json};
 use crate::{

@@ -47,12 +47,14 @@ use std::{
 };
 
 use serde_json::{Map, Value};
+use treepie::analysis::{Analyzers, Synonyms};
+use treepie::query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse};
+use treepie::schema::{EMPTY_FIELD, NULL_FIELD};
+use treepie::search::Fields;
+use treepie::value::{Dates, Zone};
 use treepie::{
-    Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, IndexOptions, Schema,
-    Timestamp, WriterOptions, Zone,
-    analysis::{Analyzers, Synonyms},
-    query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse},
-    schema::{EMPTY_FIELD, NULL_FIELD},
+    Decimal, Error, ErrorKind, Field, FieldKind, Index, IndexOptions, Schema, Timestamp,
+    WriterOptions,
 };
 
 use crate::{

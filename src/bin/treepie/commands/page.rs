@@ -5,10 +5,10 @@ mod compact;
 use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range};
 
 use serde_json::{Map, Value, json};
-use treepie::{
-    Error, FacetKind, Field, FieldKind, Hit, Hits, Relation, Schema,
-    highlight::{Highlighter, Marked, Passage, PassageOptions},
-};
+use treepie::facet::FacetKind;
+use treepie::highlight::{Highlighter, Marked, Passage, PassageOptions};
+use treepie::search::Relation;
+use treepie::{Error, Field, FieldKind, Hit, Hits, Schema};
 
 use super::{columns::Columns, facet, fields_to_json, is_state, statistics, value_to_json};
 use crate::{

@@ -3,7 +3,8 @@
 use std::{io::Write, path::PathBuf};
 
 use serde_json::{Value, json};
-use treepie::{DamagedCommit, Index, Recovery};
+use treepie::Index;
+use treepie::writer::{DamagedCommit, Recovery};
 
 use crate::{
     args::Global,

@@ -3,7 +3,8 @@
 use std::{io::Write, path::PathBuf};
 
 use serde_json::{Value, json};
-use treepie::{Index, Salvage, SalvagedSegment, SegmentOutcome};
+use treepie::Index;
+use treepie::writer::{Salvage, SalvagedSegment, SegmentOutcome};
 
 use super::recover::{commit_to_json, print_damaged};
 use crate::{

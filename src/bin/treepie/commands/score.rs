@@ -1,8 +1,8 @@
 //! What `--score`, `--boost` and `--decay` of `search` mean.
 
-use treepie::{
-    Dates, Decay, FieldValue, Function, Modifier, Schema, ScoreFunction, SortKey, Timestamp, Value,
-};
+use treepie::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
+use treepie::value::Dates;
+use treepie::{Schema, SortKey, Timestamp, Value};
 
 use super::DatesArgs;
 

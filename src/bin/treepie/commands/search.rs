@@ -4,9 +4,11 @@ use std::{fs, io, io::Write, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
+use treepie::query::Query;
+use treepie::search::{Collapse, IdfScope, Relation, TotalMode};
 use treepie::{
-    After, Budget, Collapse, DocId, Error, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder,
-    SearchRequest, Searcher, Statistics, TotalMode, query::Query,
+    After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
+    Searcher,
 };
 
 use super::{
@@ -472,8 +474,8 @@ impl Shape {
         }
         let search = search.limit(self.limit).offset(self.offset).total(total);
         Ok(search.pattern_terms(self.pattern_terms).statistics(match self.statistics {
-            StatisticsOf::Snapshot => Statistics::Snapshot,
-            StatisticsOf::Segment => Statistics::Segment,
+            StatisticsOf::Snapshot => IdfScope::Snapshot,
+            StatisticsOf::Segment => IdfScope::Segment,
         }))
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
-use treepie::{Accuracy, Facet, FacetCounts, StatisticsFacet, Sum};
+use treepie::Facet;
+use treepie::facet::{Accuracy, FacetCounts, StatisticsFacet, Sum};
 
 use super::typed_names::path_and_rest;
 use super::value_to_json;

@@ -8,11 +8,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use treepie::{
-    DiskUsage, Error, Schema,
-    format::FORMAT_VERSION,
-    inspect::{Inspector, StorageReport},
-};
+use treepie::format::FORMAT_VERSION;
+use treepie::inspect::{DiskUsage, Inspector, StorageReport};
+use treepie::{Error, Schema};
 
 use super::{check_field, open, value_to_json};
 use crate::{

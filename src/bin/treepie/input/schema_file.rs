@@ -41,14 +41,13 @@ use std::{collections::HashMap, fmt::Write, fs, ops::Range, path::Path};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use treepie::{
-    Detail, Error, ErrorKind, Field, FieldKind, Schema, Zone,
-    analysis::{Analyzer, Analyzers},
-    schema::{
-        DECIMAL_SCALE_MAX, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
-        SchemaBuilder,
-    },
+use treepie::analysis::{Analyzer, Analyzers};
+use treepie::schema::{
+    DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT,
+    POSITION_GAP_DEFAULT, SchemaBuilder,
 };
+use treepie::value::Zone;
+use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 
 use super::{
     settings::{self, InputSettings},

@@ -32,7 +32,8 @@ use jiff::{
     civil::date,
     fmt::strtime::{self, BrokenDownTime},
 };
-use treepie::{Error, Field, FieldKind, LineFormat, Schema};
+use treepie::writer::LineFormat;
+use treepie::{Error, Field, FieldKind, Schema};
 
 use super::{bad, records::Dialect};
 use crate::failure::usage;

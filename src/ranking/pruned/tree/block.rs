@@ -18,6 +18,7 @@ use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::sum::Readers;
 use crate::ranking::pruned::window::WINDOW;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use crate::simd::sums::units;
 use std::sync::Arc;
@@ -51,14 +52,7 @@ pub(super) struct ScorerMemory {
     equal: Equal,
 }
 
-impl ScorerMemory {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.cells.capacity() * size_of::<Cell>()
-            + self.units.capacity() * size_of::<u16>()
-            + self.equal.bytes()
-    }
-}
+heap_bytes!(ScorerMemory { cells, units, equal });
 
 /// What a list has in the block at hand.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ use crate::ranking::pruned::bounds::Scale;
 use crate::ranking::pruned::parts::{Opened, Parts};
 use crate::ranking::pruned::window::WINDOW;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
 
 /// A tree whose parts have units.
@@ -40,14 +41,7 @@ pub(super) struct WeighedMemory {
     suffices: Vec<bool>,
 }
 
-impl WeighedMemory {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        let WeighedMemory { sets, phrases, combined, nothing, suffices } = self;
-        let units = [sets, phrases, combined, nothing].map(Vec::capacity);
-        units.iter().sum::<usize>() * size_of::<u16>() + suffices.capacity()
-    }
-}
+heap_bytes!(WeighedMemory { sets, phrases, combined, nothing, suffices });
 
 /// Units that a list or a set has at most where one looks; 0 where it has nothing.
 pub(super) trait Bounds {

@@ -10,6 +10,7 @@ use crate::ids::DocId;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 
 /// The scores that were met, by clause and code.
@@ -19,6 +20,8 @@ pub(super) struct Equal {
     /// Whether a clause adds to a score; empty where no code tells what a document scores.
     adds: Vec<bool>,
 }
+
+heap_bytes!(Equal { caches, adds });
 
 impl Equal {
     /// Begins a query of which nothing was met yet.
@@ -33,11 +36,6 @@ impl Equal {
             caches.resize_with(caches.len().max(clauses.len()), TieCache::default);
             caches.iter_mut().zip(clauses).for_each(|(cache, clause)| cache.start(clause));
         }
-    }
-
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.caches.capacity() * size_of::<TieCache>() + self.adds.capacity()
     }
 
     /// Whether anything can be ruled out at all.

@@ -6,6 +6,7 @@
 use super::bound::{Bounds, View};
 use crate::ranking::node::Node;
 use crate::ranking::pruned::blocks::{each_posting, look_up};
+use crate::recycle::heap_bytes;
 use crate::simd::sums::{BLOCKS, units};
 
 /// Postings up to which adding up all blocks of a window takes longer.
@@ -18,11 +19,9 @@ pub(super) struct Led {
     blocks: Vec<u16>,
 }
 
-impl Led {
-    pub(super) fn bytes(&self) -> usize {
-        self.lists.capacity() * size_of::<usize>() + self.blocks.capacity() * size_of::<u16>()
-    }
+heap_bytes!(Led { lists, blocks });
 
+impl Led {
     /// Calls `visit` with the blocks of a window that can have a match and with their bounds; false, and
     /// nothing is done, where there are too many.
     pub(super) fn visit(

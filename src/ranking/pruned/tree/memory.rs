@@ -6,6 +6,7 @@ use super::lead::Led;
 use super::sums::Spare;
 use crate::ranking::pruned::one::Finder;
 use crate::ranking::pruned::sum::Readers;
+use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
 use std::ops::Range;
 
@@ -36,20 +37,8 @@ pub(super) struct OpenWindows {
     pub(super) spread_places: Vec<u32>,
 }
 
-impl Memory {
-    pub(in crate::ranking::pruned) fn bytes(&self) -> usize {
-        self.windows.windows.capacity() * size_of::<(u32, Range<usize>)>()
-            + (self.windows.places.capacity() + self.windows.spread_places.capacity())
-                * size_of::<u32>()
-            + self.windows.spread.capacity() * BLOCKS
-            + self.summed.capacity() * size_of::<usize>()
-            + self.spare.bytes()
-            + self.led.bytes()
-            + self.weighed.bytes()
-            + self.scorer.bytes()
-            + self.required.bytes()
-    }
-}
+heap_bytes!(OpenWindows { windows, places, spread, spread_places });
+heap_bytes!(Memory { windows, summed, spare, led, weighed, scorer, required });
 
 /// The memory of finding them, for the next time.
 #[derive(Debug, Default)]
@@ -60,11 +49,4 @@ pub(super) struct RequiredMemory {
     pub(super) readers: Readers<'static>,
 }
 
-impl RequiredMemory {
-    /// Bytes that it holds on to.
-    pub(super) fn bytes(&self) -> usize {
-        self.finders.capacity() * size_of::<Finder<'_, '_>>()
-            + self.postings.capacity() * size_of::<(u32, usize, u32)>()
-            + self.readers.bytes()
-    }
-}
+heap_bytes!(RequiredMemory { finders, postings, readers });

@@ -7,6 +7,7 @@ use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::ranking::pruned::window::WINDOW;
+use crate::recycle::HeapBytes;
 use crate::simd::sums::{self, BLOCKS};
 
 /// Units of each block.
@@ -22,11 +23,13 @@ pub(super) struct Spare(
     Vec<Box<Sums>>,
 );
 
-impl Spare {
-    pub(super) fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Box<Sums>>() + self.0.len() * size_of::<Sums>()
+impl HeapBytes for Spare {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes() + self.0.len() * size_of::<Sums>()
     }
+}
 
+impl Spare {
     /// Calls `with` with sums that have anything in them.
     fn lend(&mut self, with: impl FnOnce(&mut Sums, &mut Spare)) {
         let mut sums = self.0.pop().unwrap_or_else(|| Box::new([0; BLOCKS]));

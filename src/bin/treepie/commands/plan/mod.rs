@@ -8,7 +8,8 @@ mod view;
 use std::io::Write;
 
 use clap::Subcommand;
-use treepie::{REQUEST_JSON_SCHEMA, explain::JSON_SCHEMA};
+use treepie::explain::JSON_SCHEMA;
+use treepie::search::REQUEST_JSON_SCHEMA;
 
 use crate::{
     args::Global,
