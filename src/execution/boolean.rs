@@ -12,6 +12,7 @@ use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
+use crate::plan::forced::Forced;
 use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::collections::HashMap;
@@ -356,7 +357,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             return self.complement(id, none, key, want);
         }
         let first = self.steps.len();
-        let keeps_order = self.plan.forced_order(id).is_some();
+        let keeps_order = matches!(self.plan.forced, Some(Forced::Order(of, _)) if of == id);
         for &input in all {
             let Some(expected) = self.expected(input, key) else {
                 self.steps.truncate(first);

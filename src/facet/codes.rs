@@ -19,7 +19,7 @@ use super::scan::Scan;
 use super::tally::Tally;
 use super::top::Top;
 use super::wanted::{Wanted, term_of};
-use crate::budget::{self, Held, ns};
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
@@ -88,31 +88,18 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
     })
 }
 
-/// How many of some documents have each term that any of them has.
-#[derive(Debug, Default)]
-pub(super) struct CountsByTerm {
-    counts: HashMap<Vec<u8>, u64>,
-    held: Held,
-}
-
-impl CountsByTerm {
-    pub(super) fn of(&self, term: &[u8]) -> u64 {
-        self.counts.get(term).copied().unwrap_or(0)
-    }
-}
-
 /// How many of what matches have each term of a field that keeps a column.
 ///
 /// # Errors
 ///
 /// What reading the column and the dictionary says; a limit error where a query may not take more memory.
-pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<CountsByTerm> {
-    let (of_field, mut by_term) = (OfField::new(of)?, CountsByTerm::default());
+pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64>> {
+    let (of_field, mut by_term) = (OfField::new(of)?, HashMap::new());
     let most = cost::counters_max(of_field.n_matches);
     let tallies = Tallies::of(&of_field, &mut Scan::default(), |own, _| own <= most)?;
     tallies.for_each_term(None, |term, count| {
-        by_term.held.more(cost::MET_TERM_BYTES + term.len() as u64)?;
-        by_term.counts.insert(term.to_vec(), count);
+        budget::hold(cost::MET_TERM_BYTES + term.len() as u64)?;
+        by_term.insert(term.to_vec(), count);
         Ok(())
     })?;
     Ok(by_term)

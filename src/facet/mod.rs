@@ -43,7 +43,6 @@ mod steps;
 mod tally;
 mod terms;
 mod top;
-mod unmatched;
 mod wanted;
 mod width;
 
@@ -65,10 +64,12 @@ pub use crate::plan::{FacetMethod, FacetOrder};
 pub use crate::request::{FACET_DEPTH_MAX, Facet, FacetRange, StatisticsFacet, ValueFacet};
 pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatistics, Sum};
 
-use crate::budget;
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::MatchSet;
-use crate::plan::FacetPlan;
+use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
+use merged::MergedTerms;
+use std::collections::BTreeMap;
 
 /// Counts the values of a field among what matches: in the way that is cheapest by how many do, which the plan could but
 /// estimate. Posting lists are tested against `to_test`, which the first facet that has to sets up for all.
@@ -111,8 +112,42 @@ pub(crate) fn count_values(
         }
     };
     if plan.values.minimum == 0 {
-        unmatched::add_unmatched(of.segments, plan, &mut counts)?;
+        add_unmatched(of.segments, plan, &mut counts)?;
     }
     counts.profile.method = Some(method);
     Ok(counts)
+}
+
+/// Memory of a term that is kept, beside its bytes.
+const TERM_BYTES: u64 = 64;
+
+/// Adds values that are in the dictionaries and that no matching document has: behind the others where these come by count,
+/// otherwise where they belong. At the most as many terms are walked over as there is room for, and those that are counted.
+fn add_unmatched(
+    segments: &[SegmentPlan<'_>],
+    plan: &FacetPlan,
+    counts: &mut TermCounts,
+) -> Result<()> {
+    let ValuesWanted { limit, order, ref filter, .. } = plan.values;
+    let fields = segments.iter().map(|segment| segment.segment.field(plan.field));
+    let mut terms =
+        MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)?;
+    let counted = std::mem::take(&mut counts.buckets);
+    let by_term: BTreeMap<&[u8], u64> =
+        counted.iter().map(|(term, count)| (&term[..], *count)).collect();
+    let mut buckets = if order == FacetOrder::Count { counted.clone() } else { vec![] };
+    while buckets.len() < limit
+        && let Some((term, _)) = terms.next()?
+    {
+        budget::work(ns::TERM_WALKED)?;
+        let count = by_term.get(term).copied();
+        // By value those with a count come where they belong, too: all before the last that is wanted were counted.
+        if order == FacetOrder::Count && count.is_some() {
+            continue;
+        }
+        budget::hold(TERM_BYTES + term.len() as u64)?;
+        buckets.push((term.to_vec(), count.unwrap_or(0)));
+    }
+    counts.buckets = buckets;
+    Ok(())
 }

@@ -14,7 +14,6 @@
 
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;
-use super::profile::ColumnCounts;
 use super::scan::{MetCounts, Scan};
 use crate::budget;
 use crate::error::Result;
@@ -31,8 +30,7 @@ pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Resu
     for part in columns {
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }
-    let PieceCounts { by_ends, scan: Scan { n_with, profile }, .. } = counts;
-    Ok(MetCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
+    Ok(counting.finish(&counts.by_ends, counts.scan, n_matches))
 }
 
 /// Ranges of codes, cut into pieces by the ends of all of them.
@@ -99,7 +97,7 @@ impl Counting {
     }
 
     /// Given the documents with one value, by the number of ends up to it.
-    fn finish(self, by_ends: &[u64], n_with: u64, n_matches: u64) -> MetCounts<u64> {
+    fn finish(self, by_ends: &[u64], scan: Scan, n_matches: u64) -> MetCounts<u64> {
         let of_single = |range: &Range<usize>| -> u64 {
             by_ends.iter().take(range.end + 1).skip(range.start + 1).sum()
         };
@@ -107,12 +105,8 @@ impl Counting {
         let counts = counts.map(|(range, many)| of_single(range) + many).collect();
         let inside = by_ends.iter().zip(&self.is_inside).filter(|(_, inside)| **inside);
         let n_inside = inside.map(|(count, _)| count).sum::<u64>() + self.n_many_inside;
-        MetCounts {
-            counts,
-            other: n_with.saturating_sub(n_inside),
-            missing: n_matches.saturating_sub(n_with),
-            profile: ColumnCounts::default(),
-        }
+        let other = scan.n_with.saturating_sub(n_inside);
+        MetCounts { other, ..scan.counts(counts, n_matches) }
     }
 }
 
@@ -136,7 +130,7 @@ mod tests {
         for codes in [[12, 13, 41], [16, 35, 36]] {
             counting.add_many(&codes.map(|code| pieces.n_ends(code))).unwrap();
         }
-        let counts = counting.finish(&by_ends, 14, 20);
+        let counts = counting.finish(&by_ends, Scan { n_with: 14, ..Scan::default() }, 20);
         assert_eq!(counts.counts, [4 + 2, 4 + 1, 0, 0, 12 + 2, 2 + 1]);
         assert_eq!((counts.other, counts.missing), (0, 6));
         let (counting, ends) = Counting::new(std::slice::from_ref(&(10..20)));
@@ -145,7 +139,7 @@ mod tests {
         for code in [9, 10, 19, 20] {
             by_ends[pieces.n_ends(code)] += 1;
         }
-        let counts = counting.finish(&by_ends, 4, 4);
+        let counts = counting.finish(&by_ends, Scan { n_with: 4, ..Scan::default() }, 4);
         assert_eq!((counts.counts[0], counts.other, counts.missing), (2, 2, 0));
     }
 }

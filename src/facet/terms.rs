@@ -26,7 +26,7 @@
 //! Memory: the N best, and where the most frequent come first as many as
 //! [`cost::frequent_terms`] says.
 
-use super::codes::{CountsByTerm, count_by_term};
+use super::codes::count_by_term;
 use super::deleted;
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
@@ -42,7 +42,7 @@ use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted,
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -90,7 +90,7 @@ struct Counting<'c, 's> {
     top: Top,
     /// Lists of the term being counted, whose headers have been read; kept for its room.
     long_lists: Vec<(usize, LongList<'s, Section<'s>>)>,
-    /// Bytes that the deleted documents of the parts take.
+    /// Bytes that the deleted documents of the parts take, or their terms.
     held: u64,
     profile: FacetProfile,
 }
@@ -113,7 +113,7 @@ enum Matching<'c> {
     /// All but these, which are deleted.
     AllBut(MatchWindows),
     /// All but deleted ones, of which so many have a term.
-    AllButTerms(CountsByTerm),
+    AllButTerms(HashMap<Vec<u8>, u64>),
 }
 
 impl Matching<'_> {
@@ -133,7 +133,9 @@ impl Matching<'_> {
             Matching::Everything => frequency,
             Matching::Documents(_) => tested,
             Matching::AllBut(_) => frequency.saturating_sub(tested),
-            Matching::AllButTerms(deleted) => frequency.saturating_sub(deleted.of(term)),
+            Matching::AllButTerms(deleted) => {
+                frequency.saturating_sub(deleted.get(term).copied().unwrap_or(0))
+            }
         }
     }
 }
@@ -177,12 +179,11 @@ impl<'c, 's> Counting<'c, 's> {
         };
         let matching = match matching {
             Matching::AllBut(documents) if is_by_frequency => {
-                let segments = std::slice::from_ref(segment);
-                let of_deleted = count_by_term(FieldMatches {
-                    segments,
-                    matches: &[MatchSet::Some(documents)],
-                    field: plan.field,
-                })?;
+                let (segments, before) = (std::slice::from_ref(segment), budget::left());
+                let matches = &[MatchSet::Some(documents)];
+                let of_deleted =
+                    count_by_term(FieldMatches { segments, matches, field: plan.field })?;
+                self.held += before.saturating_sub(budget::left());
                 budget::release(held);
                 Matching::AllButTerms(of_deleted)
             }

@@ -132,15 +132,6 @@ impl Plan<'_> {
         way.into_iter().collect()
     }
 
-    /// In what other order the inputs of an intersection come.
-    #[inline]
-    pub(crate) fn forced_order(&self, id: NodeId) -> Option<InputOrder> {
-        match self.forced {
-            Some(Forced::Order(of, order)) if of == id => Some(order),
-            _ => None,
-        }
-    }
-
     /// By what other kernel the containers of an intersection meet.
     #[inline]
     pub(crate) fn forced_kernel(&self, id: NodeId) -> Option<Kernel> {

@@ -385,16 +385,9 @@ impl<'s> Plan<'s> {
             _ => &[],
         };
         [root].into_iter().chain(inputs.iter().copied()).filter_map(move |id| {
-            let (Operator::Expand(leaf) | Operator::ColumnScan(leaf)) = self.node(id).operator
-            else {
-                return None;
-            };
-            match self.leaves[leaf.index()] {
-                LeafKey::Expansion { field: of, nth } if of == field => {
-                    self.expansions.get(nth as usize).filter(|expansion| expansion.is_range())
-                }
-                _ => None,
-            }
+            let leaf = self.node(id).operator.leaf()?;
+            let is_of_field = self.leaves[leaf.index()].field() == Some(field);
+            self.expansion(leaf).filter(|expansion| is_of_field && expansion.is_range())
         })
     }
 

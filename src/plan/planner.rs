@@ -229,25 +229,17 @@ impl<'s> Plan<'s> {
         let none = self.add_inputs(none, depth, and_deleted)?;
         let mut input = self.inputs_from(first);
         if input.len() > 1 || !none.is_empty() {
-            self.push_node(Operator::Intersect { all: input, none });
-            input = self.only_input();
+            self.push_input(Operator::Intersect { all: input, none });
+            input = self.inputs_from(first);
         }
         if all.len() == 1 && none_is_empty {
             self.phrases[first_phrase].alone = true;
         }
         for nth in own {
-            let operator = Operator::Phrase { nth: nth as u32, input };
-            self.push_node(operator);
-            input = self.only_input();
+            self.push_input(Operator::Phrase { nth: nth as u32, input });
+            input = self.inputs_from(first);
         }
         Ok(())
-    }
-
-    /// The operator added last, as an input.
-    fn only_input(&mut self) -> Range<u32> {
-        let start = self.inputs.len() as u32;
-        self.inputs.push(self.root());
-        start..start + 1
     }
 
     fn add_term(&mut self, field: FieldId, term: &[u8]) -> LeafId {
@@ -443,11 +435,9 @@ impl<'s> Plan<'s> {
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
-            let mut left = self.sample_work_left;
-            if let Some(sampled) = self.sample(part, &open, &sums, share, &mut left)? {
+            if let Some(sampled) = self.sample(part, &open, &sums, share)? {
                 part.told = sampled;
             }
-            self.sample_work_left = left;
         }
         clock.and_then(|clock| clock.switch(Phase::Estimate));
         Ok(())

@@ -74,22 +74,21 @@ impl<'s> Plan<'s> {
     }
 
     /// Corrects what the headers say of one segment, `by_window`, by what is found in some of the windows that they
-    /// leave `open`; by operator. `share` is the part of all documents that the segment holds, `left` the work that is left for
-    /// all segments.
+    /// leave `open`; by operator. `share` is the part of all documents that the segment holds.
     pub(super) fn sample(
-        &self,
+        &mut self,
         part: &SegmentPlan<'s>,
         open: &[OpenWindow],
         by_window: &[SpanSum],
         share: f64,
-        left: &mut u64,
     ) -> Result<Option<Vec<Estimate>>> {
-        let work_max = ((WORK_MAX as f64 * share) as u64).max(WORK_MIN).min(*left);
+        let work_max = ((WORK_MAX as f64 * share) as u64).max(WORK_MIN).min(self.sample_work_left);
         let chosen = choose(open, work_max);
         if chosen.is_empty() {
             return Ok(None);
         }
-        *left -= chosen.iter().map(|window| window.work).sum::<u64>().min(*left);
+        let work = chosen.iter().map(|window| window.work).sum();
+        self.sample_work_left = self.sample_work_left.saturating_sub(work);
         let n_nodes = self.nodes.len();
         let mut sets = WindowSets::open(self, part)?;
         let mut phrases = Phrases::of(self);

@@ -25,8 +25,6 @@ pub(super) struct WindowSets<'p, 's> {
     sets: Vec<Set<'s>>,
     /// By operator, what follows for its number.
     pub(super) spans: Vec<Span>,
-    /// By operator, whether its documents are asked for and not only their number.
-    is_read: Vec<bool>,
     memory: Memory,
 }
 
@@ -82,26 +80,10 @@ impl<'p, 's> WindowSets<'p, 's> {
             }
             few.push(documents);
         }
-        let mut is_read = vec![false; plan.nodes.len()];
-        let mut read = |inputs: &Range<u32>| {
-            plan.inputs(inputs).iter().for_each(|input| is_read[input.index()] = true);
-        };
-        for node in &plan.nodes {
-            match &node.operator {
-                Operator::Intersect { all, none } => {
-                    read(all);
-                    read(none);
-                }
-                Operator::Union { any: inputs } | Operator::Phrase { input: inputs, .. } => {
-                    read(inputs);
-                }
-                _ => {}
-            }
-        }
         let none = || Set { documents: Documents::Unknown, made: None };
         let sets = plan.nodes.iter().map(|_| none()).collect();
         let memory = Memory::default();
-        Ok(WindowSets { plan, part, few, sets, spans: vec![], is_read, memory })
+        Ok(WindowSets { plan, part, few, sets, spans: vec![], memory })
     }
 
     /// Looks at window `key`, of which the headers say `expected` by operator.
@@ -116,8 +98,9 @@ impl<'p, 's> WindowSets<'p, 's> {
                 let ids = plan.inputs(range).iter().map(|id| id.index());
                 ids.map(|id| before[id].input(part, spans[id])).collect::<Result<Vec<_>>>()
             };
-            let mut operation =
-                Operation { w, is_read: self.is_read[at], set, memory: &mut self.memory };
+            // All but the last are inputs, of which more than the number is asked for.
+            let is_read = at + 1 < plan.nodes.len();
+            let mut operation = Operation { w, is_read, set, memory: &mut self.memory };
             let (documents, span) = match &node.operator {
                 Operator::All => (Documents::Everything, expected[at]),
                 Operator::Nothing { .. } => (Documents::Few(vec![]), expected[at]),

@@ -176,9 +176,7 @@ impl<'o> First<'o> {
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
             let has_ordinals = self.order.with_ordinals().next().is_some();
-            if has_ordinals {
-                self.go_over_to(reader)?;
-            }
+            self.go_over_to(reader)?;
             let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
             if !has_ordinals {
                 done?;
@@ -278,12 +276,6 @@ impl<'o> First<'o> {
         })
     }
 
-    /// The rank that all must have at the least by the first key.
-    #[inline]
-    fn least(&self) -> u128 {
-        self.after.as_ref().map_or(0, |after| after.first)
-    }
-
     /// Whether none can be with a rank between these.
     fn is_passed_over(&self, best: u128, worst: u128, doc: DocId) -> bool {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
@@ -375,7 +367,8 @@ impl<'s> InSegment<'_, '_, 's> {
     /// Whether a document with this rank by the first key may be one of the first.
     #[inline]
     fn is_wanted(&self, rank: u128, doc: u32) -> bool {
-        rank >= self.first.least() && self.first.admits(rank, self.ranks.id(doc))
+        let least = self.first.after.as_ref().map_or(0, |after| after.first);
+        rank >= least && self.first.admits(rank, self.ranks.id(doc))
     }
 
     fn look_at_blocks(

@@ -75,19 +75,13 @@ impl SortKey {
             Ok(true)
         })?;
         let mut key = by.ok_or_else(|| reader.error(KINDS, "none of them"))?;
-        let is_text = text != TextSort::Bytes;
-        let refused = match &mut key.by {
-            SortBy::Field(_, own) => {
-                *own = text;
-                false
-            }
-            SortBy::Score => is_text || missing_first,
-            SortBy::Random(_) => is_text || missing_first || descending,
-            SortBy::Function(_) => is_text,
-        };
-        if refused {
+        if text != TextSort::Bytes && key.field().is_none()
+            || missing_first && !key.by.may_be_missing()
+            || descending && matches!(key.by, SortBy::Random(_))
+        {
             return Err(reader.error("what this key can have", "an option of other keys"));
         }
+        key.set_text(text);
         (key.direction.descending, key.direction.missing_first) = (descending, missing_first);
         Ok(key)
     }

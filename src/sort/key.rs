@@ -110,7 +110,7 @@ impl SortKey {
         self
     }
 
-    fn set_text(&mut self, sort: TextSort) {
+    pub(super) fn set_text(&mut self, sort: TextSort) {
         if let SortBy::Field(_, text) = &mut self.by {
             *text = sort;
         }
@@ -183,10 +183,8 @@ impl SortKey {
 
     /// The name of the field, where it is one.
     pub fn field(&self) -> Option<&str> {
-        match &self.by {
-            SortBy::Field(name, _) => Some(name),
-            SortBy::Score | SortBy::Random(_) | SortBy::Function(_) => None,
-        }
+        let SortBy::Field(name, _) = &self.by else { return None };
+        Some(name)
     }
 
     /// What it looks at, for people.
@@ -233,7 +231,7 @@ impl SortKey {
 }
 
 impl SortBy {
-    fn may_be_missing(&self) -> bool {
+    pub(super) fn may_be_missing(&self) -> bool {
         matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }
 }

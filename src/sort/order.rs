@@ -151,8 +151,7 @@ impl SortOrder {
         let mut place = Place::new(doc);
         for (nth, (key, value)) in (1..).zip(self.0.iter().zip(values)) {
             let (rank, term, text) = key.rank_of(value).map_err(|refused| {
-                let doing = format!("going on after a hit, by its value of key {nth}");
-                Error::new(ErrorKind::Usage, doing).expected(refused.expected).found(refused.found)
+                refused.into_usage(format!("going on after a hit, by its value of key {nth}"))
             })?;
             match nth {
                 1 => place.first = rank,

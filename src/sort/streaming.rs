@@ -86,10 +86,8 @@ impl First<'_> {
             },
         };
         let ordinals = self.ordinals(field, reader, after.as_ref())?;
-        let n_docs = match reader.documents_between(ordinals.clone())? {
-            Some(n_with) => u64::from(n_with),
-            None => column.n_values(),
-        };
+        let n_docs = reader.documents_between(ordinals.clone())?.map(u64::from);
+        let n_docs = n_docs.unwrap_or(column.n_values());
         Ok(Some(FirstLists { field, ordinals, n_docs, after, has_missing }))
     }
 

@@ -9,7 +9,7 @@
 use super::key::{Direction, TextSort};
 use super::order::SortField;
 use crate::budget::{self, Held, ns};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::AtHand;
 use crate::format::terms::TermDictionary;
 use crate::ids::TermOrdinal;
@@ -55,7 +55,7 @@ impl TextOrder {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for what is no locale, and in builds without collation.
+    /// [`ErrorKind::Usage`] for what is no locale, and in builds without collation.
     pub(super) fn new(sort: &TextSort) -> Result<Option<Self>> {
         match sort {
             TextSort::Bytes => Ok(None),
@@ -85,14 +85,9 @@ impl TextOrder {
 
 #[cfg(feature = "collation")]
 fn collator(locale: &str) -> Result<TextOrder> {
-    use crate::error::{Error, ErrorKind};
     use icu_collator::CollatorBorrowed;
     use icu_collator::options::CollatorOptions;
-    let refused = || {
-        Error::new(ErrorKind::Usage, "sorting hits by the rules of a language")
-            .expected("a locale, as de, sv-SE or es-u-co-trad")
-            .found(format!("'{locale}'"))
-    };
+    let refused = || refused("a locale, as de, sv-SE or es-u-co-trad", format!("'{locale}'"));
     let parsed = icu_locale_core::Locale::try_from_str(locale).map_err(|_| refused())?;
     let collator = CollatorBorrowed::try_new((&parsed).into(), CollatorOptions::default());
     Ok(TextOrder::Collated(Box::new(collator.map_err(|_| refused())?)))
@@ -100,10 +95,14 @@ fn collator(locale: &str) -> Result<TextOrder> {
 
 #[cfg(not(feature = "collation"))]
 fn collator(locale: &str) -> Result<TextOrder> {
-    use crate::error::{Error, ErrorKind};
-    Err(Error::new(ErrorKind::Usage, "sorting hits by the rules of a language")
-        .expected("a build with the feature 'collation'")
-        .found(format!("one without it, and the locale '{locale}'")))
+    let found = format!("one without it, and the locale '{locale}'");
+    Err(refused("a build with the feature 'collation'", found))
+}
+
+fn refused(expected: &'static str, found: String) -> Error {
+    Error::new(ErrorKind::Usage, "sorting hits by the rules of a language")
+        .expected(expected)
+        .found(found)
 }
 
 /// Letters without case and marks, and numbers by their value: a number where its first digit would be, those of more digits behind
