@@ -15,10 +15,10 @@
 //! writer.commit()?;
 //! let searcher = index.searcher()?;
 //! let query = searcher.parse("paris")?;
-//! let newest = searcher.search(&query).order(Order::Document).total(TotalMode::UpTo(1)).limit(1);
-//! let page = newest.run()?;
+//! let oldest = searcher.search(&query).order(Order::Document).total(TotalMode::Exact).limit(1);
+//! let page = oldest.run()?;
 //! assert_eq!(page.hits[0].fields["title"].to_string(), "Paris, Texas");
-//! assert_eq!((page.total.value, page.total.relation), (1, Relation::AtLeast));
+//! assert_eq!((page.total.value, page.total.relation), (2, Relation::Exact));
 //! # Ok::<(), treepie::Error>(())
 //! ```
 

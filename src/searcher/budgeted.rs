@@ -22,7 +22,7 @@ impl Searcher {
     /// # writer.commit()?;
     ///
     /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("paris OR london")?;
+    /// let query = searcher.parse("pari* OR london")?;
     /// let one_request = Budget::new().deadline(Instant::now() + Duration::from_secs(60)).memory_bytes(64 << 20);
     /// let hurried = searcher.with_budget(one_request);
     /// assert_eq!(hurried.count(&query)?, 1);
