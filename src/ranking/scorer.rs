@@ -15,6 +15,10 @@ use crate::plural::counted;
 use crate::segment::file::Section;
 use std::fmt;
 
+/// Formulas as explanations have them.
+const IDF: &str = "idf: ln(1 + (N - n + 0.5) / (n + 0.5))";
+const PART: &str = "frequency / (frequency + k1 × (1 - b + b × length / average))";
+
 /// Scores documents of one segment, in ascending order.
 #[derive(Debug)]
 pub(crate) struct SegmentScorer<'r, 's> {
@@ -37,15 +41,10 @@ impl<'s> Ranked<'s> {
                 Some(info) => {
                     let scoring = &self.fields[term.field];
                     let reader = self.segments[segment].field(scoring.field);
-                    let lengths = reader.lengths()?;
-                    lengths
-                        .map(|lengths| {
-                            Ok::<_, crate::error::Error>(TermCursor::new(
-                                reader.ranked(info)?,
-                                lengths,
-                            ))
-                        })
-                        .transpose()?
+                    match reader.lengths()? {
+                        Some(lengths) => Some(TermCursor::new(reader.ranked(info)?, lengths)),
+                        None => None,
+                    }
                 }
             });
         }
@@ -113,16 +112,11 @@ impl SegmentScorer<'_, '_> {
             let value = function.function.value(columns, doc, changed)?;
             changed = function.apply(changed, value);
             let own = match value {
-                Some(value) => Explanation {
-                    value: value as f32,
-                    what: function.function.to_string(),
-                    parts: vec![],
-                },
-                None => Explanation {
-                    value: function.apply(1.0, None) as f32,
-                    what: format!("{} has no value here", function.function),
-                    parts: vec![],
-                },
+                Some(value) => Explanation::leaf(value as f32, function.function.to_string()),
+                None => Explanation::leaf(
+                    function.apply(1.0, None) as f32,
+                    format!("{} has no value here", function.function),
+                ),
             };
             let what = format!("the score {function}");
             score = Explanation { value: changed as f32, what, parts: vec![score, own] };
@@ -161,16 +155,12 @@ impl SegmentScorer<'_, '_> {
         let Some(cursor) = &mut self.cursors[at] else { return Ok(None) };
         let Some(found) = cursor.part(doc, &scoring.k_by_code)? else { return Ok(None) };
         let text = String::from_utf8_lossy(&term.term);
-        let idf = Explanation {
-            value: idf(scoring.n_docs, term.df),
-            what: format!(
-                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {}{}",
-                term.df,
-                counted(scoring.n_docs, "document"),
-                if term.is_spelling { ", as its most frequent spelling" } else { "" }
-            ),
-            parts: vec![],
-        };
+        let spelling = if term.is_spelling { ", as its most frequent spelling" } else { "" };
+        let n_docs = counted(scoring.n_docs, "document");
+        let idf = Explanation::leaf(
+            idf(scoring.n_docs, term.df),
+            format!("{IDF}, in n = {} of N = {n_docs}{spelling}", term.df),
+        );
         let weight = weight(term.weight, term.boost, idf, scoring.bm25.k1);
         let what = format!("{}:{text}, weight × part", self.name_of(scoring.field));
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
@@ -180,16 +170,12 @@ impl SegmentScorer<'_, '_> {
         let Some(found) = self.phrase(at, doc)? else { return Ok(None) };
         let phrase = &self.ranked.phrases[at];
         let scoring = &self.ranked.fields[phrase.field];
-        let idf = Explanation {
-            value: phrase.idf,
-            what: match (phrase.spec.terms.is_empty(), phrase.spec.open.is_empty()) {
-                (_, true) => "idf: the sum over the words of the phrase",
-                (true, _) => "idf: 1, as every word of the phrase is a pattern",
-                (false, _) => "idf: the sum over the words of the phrase that are no patterns",
-            }
-            .into(),
-            parts: vec![],
+        let of_words = match (phrase.spec.terms.is_empty(), phrase.spec.open.is_empty()) {
+            (_, true) => "idf: the sum over the words of the phrase",
+            (true, _) => "idf: 1, as every word of the phrase is a pattern",
+            (false, _) => "idf: the sum over the words of the phrase that are no patterns",
         };
+        let idf = Explanation::leaf(phrase.idf, of_words.into());
         let weight = weight(phrase.weight, phrase.boost, idf, scoring.bm25.k1);
         let what = format!("{}, weight × part", phrase.spec.to_query(&self.name_of(scoring.field)));
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
@@ -201,18 +187,14 @@ impl SegmentScorer<'_, '_> {
         let of_fields = self.combined[at].of_fields(doc).collect::<Result<Vec<_>>>()?;
         let (frequencies, lengths): (Vec<u32>, Vec<u32>) = of_fields.into_iter().unzip();
         let names = |field| self.name_of(field);
-        let idf = Explanation {
-            value: word.idf(),
-            what: format!(
-                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {}, each the most of any field",
-                word.df,
-                counted(word.n_docs, "document")
-            ),
-            parts: vec![],
-        };
+        let n_docs = counted(word.n_docs, "document");
+        let idf = Explanation::leaf(
+            word.idf(),
+            format!("{IDF}, in n = {} of N = {n_docs}, each the most of any field", word.df),
+        );
         let weight = weight(word.weight, word.boost, idf, word.bm25.k1);
         let what = format!(
-            "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {} = {}, b {}, length {} = {}, average {}",
+            "{PART}, frequency {} = {}, b {}, length {} = {}, average {}",
             found.frequency,
             word.spelled(&frequencies, names),
             word.bm25.b,
@@ -220,7 +202,7 @@ impl SegmentScorer<'_, '_> {
             word.spelled(&lengths, names),
             word.bm25.average
         );
-        let part = Explanation { value: word.part(&found), what, parts: vec![] };
+        let part = Explanation::leaf(word.part(&found), what);
         let what = format!("{}, weight × part", word.label(names));
         Ok(Some(Explanation { value, what, parts: vec![weight, part] }))
     }
@@ -263,22 +245,21 @@ impl Scores for ScorerAt<'_, '_, '_> {
 
 /// The weight of a clause, of its three factors.
 fn weight(value: f32, boost: f32, idf: Explanation, k1: f32) -> Explanation {
-    let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
-    let parts =
-        vec![leaf(boost, "boost".into()), idf, leaf(k1 + 1.0, format!("k1 + 1, with k1 = {k1}"))];
+    let k1 = Explanation::leaf(k1 + 1.0, format!("k1 + 1, with k1 = {k1}"));
+    let parts = vec![Explanation::leaf(boost, "boost".into()), idf, k1];
     Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }
 }
 
 /// What a frequency makes with a length.
 fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
     let what = format!(
-        "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {}, b {}, length {}, average {}",
+        "{PART}, frequency {}, b {}, length {}, average {}",
         found.frequency,
         scoring.bm25.b,
         lengths::length_of(found.length_code),
         scoring.bm25.average
     );
-    Explanation { value: found.part, what, parts: vec![] }
+    Explanation::leaf(found.part, what)
 }
 
 /// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the
@@ -291,6 +272,12 @@ pub struct Explanation {
     pub what: String,
     /// What it is made of, in order.
     pub parts: Vec<Explanation>,
+}
+
+impl Explanation {
+    fn leaf(value: f32, what: String) -> Self {
+        Explanation { value, what, parts: vec![] }
+    }
 }
 
 impl fmt::Display for Explanation {

@@ -4,7 +4,7 @@ use super::Clause;
 use super::prepared::Ranked;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
-use super::top::{Scored, Top};
+use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -248,9 +248,4 @@ impl<'s> OpenLists<'s> {
         }
         Ok(OpenLists(lists))
     }
-}
-
-/// What comes after a page: worse than its last hit.
-pub(crate) fn after(score: f32, doc: DocId) -> Scored {
-    Scored::new(score, doc)
 }

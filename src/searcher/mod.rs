@@ -459,7 +459,8 @@ impl Searcher {
         };
         let sources = Sources { statistics, look_ups };
         let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory)?;
-        let ranked = ranked.with_sets(|normal| self.matches(normal, look_ups))?;
+        let ranked =
+            ranked.with_sets(|normal| self.matches_in(normal, self.segments(), look_ups))?;
         if is_whole {
             return Ok(ranked);
         }
@@ -473,12 +474,7 @@ impl Searcher {
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
 
-    /// Everything that matches, by segment.
-    fn matches(&self, normal: &Normal, look_ups: &LookUps) -> Result<Matches> {
-        self.matches_in(normal, self.segments(), look_ups)
-    }
-
-    /// The same in some of the segments.
+    /// Everything that matches in some of the segments, by segment.
     fn matches_in<'s>(
         &'s self,
         normal: &Normal,

@@ -14,9 +14,9 @@ use crate::query::Logical;
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
-use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
+use crate::ranking::search::{find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
-use crate::ranking::top::Top;
+use crate::ranking::top::{Scored, Top};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
@@ -235,7 +235,7 @@ impl<'a> Search<'a> {
     fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
         let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
         match self.request.after {
-            Some(After::Score { score, doc }) => top.after(after(score, doc)),
+            Some(After::Score { score, doc }) => top.after(Scored::new(score, doc)),
             _ => top,
         }
     }
@@ -248,7 +248,11 @@ impl<'a> Search<'a> {
         let (at, _, doc) = self.searcher.locate(doc, doing)?;
         self.is_to_be_explained();
         let normal = &self.rewritten()?.normal;
-        let is_in = match self.searcher.matches(normal, self.look_ups())?.get(at) {
+        let is_in = match self
+            .searcher
+            .matches_in(normal, self.searcher.segments(), self.look_ups())?
+            .get(at)
+        {
             Some(MatchSet::Some(windows)) => windows.contains(doc),
             Some(MatchSet::Everything) => true,
             None => false,
