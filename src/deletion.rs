@@ -6,7 +6,7 @@ use crate::execution::{Execution, ExecutionScratch};
 use crate::plan::{self, CostModel, Goal, LookUps, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
-use crate::writer::{Doomed, IndexWriter};
+use crate::writer::{DeleteCollector, IndexWriter};
 
 impl IndexWriter {
     /// Deletes every document that matches a query and is there by now: those of the index and those that were
@@ -56,7 +56,11 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
 }
 
 /// Adds what matches in a segment.
-fn find(normal: &Normal, segment: SegmentReader<'_>, doomed: &mut Doomed<'_>) -> Result<()> {
+fn find(
+    normal: &Normal,
+    segment: SegmentReader<'_>,
+    doomed: &mut DeleteCollector<'_>,
+) -> Result<()> {
     // Each query and segment by itself, as nothing of it is left but the documents.
     Budget::new().run(|| {
         let plan = planned(normal, segment)?;

@@ -1,7 +1,7 @@
 //! Documents that match, by blocks of a column.
 
 use super::inside::check_inside;
-use super::result::MatchSet;
+use super::result::DocIdSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;
 use crate::error::Result;
@@ -77,7 +77,7 @@ const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;
 /// Calls `few` with the codes of documents where they match here and there and have one at the most, otherwise `visit` as
 /// [`for_each_block`] does.
 pub(crate) fn for_each_few_or_block<'m, 's, S: Source<'s>, T>(
-    matches: &'m MatchSet,
+    matches: &'m DocIdSet,
     heads: &mut Heads<'s, S>,
     state: &mut T,
     mut few: impl FnMut(&mut T, &Few) -> Result<()>,
@@ -102,7 +102,7 @@ pub(crate) fn for_each_few_or_block<'m, 's, S: Source<'s>, T>(
 /// Calls `visit` with the blocks of a column in which something matches, ascending, and what it is; with one block several
 /// times, where what matches in it comes in several runs.
 pub(crate) fn for_each_block<'m, 's, S: Source<'s>>(
-    matches: &'m MatchSet,
+    matches: &'m DocIdSet,
     heads: &mut Heads<'s, S>,
     mut visit: impl FnMut(&mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
@@ -111,7 +111,7 @@ pub(crate) fn for_each_block<'m, 's, S: Source<'s>>(
 
 /// The same for the blocks that a column of `n_docs` documents would have.
 pub(crate) fn for_each_block_of<'m>(
-    matches: &'m MatchSet,
+    matches: &'m DocIdSet,
     n_docs: u32,
     mut visit: impl FnMut(u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
@@ -122,17 +122,17 @@ pub(crate) fn for_each_block_of<'m>(
 /// Calls `look_up` with the first block of a window and some of the documents that match in it where they are few, and `visit`
 /// where they are more or it says `false`.
 fn for_each_part<'m, T>(
-    matches: &'m MatchSet,
+    matches: &'m DocIdSet,
     n_docs: u32,
     state: &mut T,
     mut look_up: impl FnMut(&mut T, u32, &'m [[u8; 2]]) -> Result<bool>,
     visit: &mut impl FnMut(&mut T, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
     let windows = match matches {
-        MatchSet::Everything => {
+        DocIdSet::Everything => {
             return for_each_in_range(0..n_docs, |nth, places| visit(state, nth, places));
         }
-        MatchSet::Some(windows) => windows,
+        DocIdSet::Some(windows) => windows,
     };
     for window in windows.windows() {
         let base = window.key * WINDOW_BLOCKS;
@@ -203,7 +203,7 @@ pub(super) mod tests {
         bytes
     }
 
-    fn docs(matches: &MatchSet, n_docs: u32) -> Vec<u32> {
+    fn docs(matches: &DocIdSet, n_docs: u32) -> Vec<u32> {
         let mut docs = vec![];
         let column = column(n_docs);
         let mut heads = Heads::of(Column::open(&column[..]).unwrap());
@@ -221,9 +221,9 @@ pub(super) mod tests {
     }
 
     /// Documents in containers of each kind, of a segment of three windows.
-    pub(in crate::execution) fn of_all_kinds() -> (MatchSet, Vec<u32>) {
+    pub(in crate::execution) fn of_all_kinds() -> (DocIdSet, Vec<u32>) {
         let n_docs = 3 << 16;
-        let MatchSet::Some(mut windows) = MatchSet::with_room(n_docs) else { unreachable!() };
+        let DocIdSet::Some(mut windows) = DocIdSet::with_room(n_docs) else { unreachable!() };
         let lows = [3u16, 1_023, 1_024, 65_535].map(u16::to_le_bytes);
         windows.push(0, 4, Container::Array(&lows)).unwrap();
         let mut words = [[0; 8]; 1_024];
@@ -242,12 +242,12 @@ pub(super) mod tests {
         expected.extend(second + 65_472..second + 65_536);
         let third = 2 << 16;
         expected.extend((third + 1_020..third + 1_028).chain(third + 2_000..third + 2_002));
-        (MatchSet::Some(windows), expected)
+        (DocIdSet::Some(windows), expected)
     }
 
     #[test]
     fn all_that_matches_is_visited_in_order_whatever_kind_its_container_is() {
-        assert_eq!(docs(&MatchSet::Everything, 2_500), (0..2_500).collect::<Vec<_>>());
+        assert_eq!(docs(&DocIdSet::Everything, 2_500), (0..2_500).collect::<Vec<_>>());
         let (matches, expected) = of_all_kinds();
         assert_eq!(docs(&matches, 3 << 16), expected);
     }
@@ -260,10 +260,10 @@ pub(super) mod tests {
         let run = [[0, 1, 255, 0]];
         for container in [Container::Array(&lows), Container::Bitmap(&words), Container::Run(&run)]
         {
-            let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else { unreachable!() };
+            let DocIdSet::Some(mut windows) = DocIdSet::with_room(1 << 17) else { unreachable!() };
             windows.push(1, 1, container).unwrap();
             assert!(check_inside(1, container, (1 << 16) + 511).is_err());
-            let matches = MatchSet::Some(windows);
+            let matches = DocIdSet::Some(windows);
             let of = |n_docs| {
                 let mut n = 0;
                 let column = column(n_docs);

@@ -42,7 +42,7 @@ use pair::Pair;
 pub(crate) use pair::count_live;
 use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
-pub(crate) use result::{MatchSet, MatchWindow, MatchWindows, Matches};
+pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -357,13 +357,13 @@ impl<'s> Execution<'s> {
         page: &mut Page,
         docs: &mut Vec<DocId>,
         keep: bool,
-    ) -> Result<Option<MatchSet>> {
+    ) -> Result<Option<DocIdSet>> {
         let root = self.plan.root();
         let known = self.root_estimate(at).known();
         let (base, n_docs) = (self.plan.segments[at].base, self.plan.segments[at].n_docs);
         if known == Some(0) {
             self.profile.answered(at, root, 0);
-            return Ok(keep.then(MatchSet::nothing));
+            return Ok(keep.then(DocIdSet::nothing));
         }
         if !keep
             && page.is_full()
@@ -374,11 +374,11 @@ impl<'s> Execution<'s> {
         }
         let everything = known == Some(u64::from(n_docs));
         let mut set = match keep {
-            true if everything => Some(MatchSet::Everything),
-            true => Some(MatchSet::with_room(n_docs)),
+            true if everything => Some(DocIdSet::Everything),
+            true => Some(DocIdSet::with_room(n_docs)),
             false => None,
         };
-        let collect = matches!(set, Some(MatchSet::Some(_)));
+        let collect = matches!(set, Some(DocIdSet::Some(_)));
         let before = page.counted;
         let mut run = self.evaluation(at)?;
         let mut key = 0;
@@ -407,7 +407,7 @@ impl<'s> Execution<'s> {
             if !page.is_full() {
                 page.take(&run, chunk, base..base + u64::from(n_docs), next, docs)?;
             }
-            if let Some(MatchSet::Some(set)) = &mut set {
+            if let Some(DocIdSet::Some(set)) = &mut set {
                 set.push(next, chunk.cardinality, run.resolve(chunk)?)?;
             }
         }

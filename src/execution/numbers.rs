@@ -1,7 +1,7 @@
 //! Documents that match, as their numbers in a plain column.
 
 use super::inside::check_inside;
-use super::result::MatchSet;
+use super::result::DocIdSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;
 use crate::error::Result;
@@ -24,21 +24,21 @@ const AHEAD: usize = 4 * AT_ONCE;
 
 /// Calls `visit` with the numbers of the documents that match, in their order, up to [`AT_ONCE`] at a time.
 pub(crate) fn for_each_number<'s, S: Source<'s>>(
-    matches: &MatchSet,
+    matches: &DocIdSet,
     plain: &Plain<S>,
     visit: impl FnMut(&[u32]) -> Result<()>,
 ) -> Result<()> {
     let n_docs = plain.column().n_docs();
     let mut reading = Reading { places: [0; AT_ONCE + 64], numbers: [0; AT_ONCE], visit };
     let windows = match matches {
-        MatchSet::Everything => {
+        DocIdSet::Everything => {
             for start in (0..n_docs).step_by(WINDOW as usize) {
                 let end = start.saturating_add(WINDOW).min(n_docs);
                 reading.read_range(0..end - start, &plain.numbers(start..end)?)?;
             }
             return Ok(());
         }
-        MatchSet::Some(windows) => windows,
+        DocIdSet::Some(windows) => windows,
     };
     for window in windows.windows() {
         let documents = windows.documents(window);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn all_that_matches_is_visited_in_order_whatever_kind_its_container_is() {
-        let codes = |matches: &MatchSet, n_docs| {
+        let codes = |matches: &DocIdSet, n_docs| {
             let column = column(n_docs);
             let plain = Column::open(&column[..]).unwrap().plain().unwrap();
             let (base, unit) = plain.base_and_unit();
@@ -142,7 +142,7 @@ mod tests {
             (codes, n_parts)
         };
         let all: Vec<u64> = (0..70_000).map(code).collect();
-        assert_eq!(codes(&MatchSet::Everything, 70_000), (all, 128 + 9));
+        assert_eq!(codes(&DocIdSet::Everything, 70_000), (all, 128 + 9));
         let (matches, expected) = of_all_kinds();
         let expected: Vec<u64> = expected.into_iter().map(code).collect();
         assert_eq!(codes(&matches, 3 << 16).0, expected);
@@ -153,14 +153,14 @@ mod tests {
         let lows: Vec<[u8; 2]> = (0..2_000u16).map(|nth| (nth * 30).to_le_bytes()).collect();
         let runs = [[5, 0, 0xFF, 0x0F], [0, 0x20, 3, 0]];
         for container in [Container::Array(&lows), Container::Run(&runs)] {
-            let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else { unreachable!() };
+            let DocIdSet::Some(mut windows) = DocIdSet::with_room(1 << 17) else { unreachable!() };
             windows.push(1, 2_000, container).unwrap();
             let docs: Vec<u32> = match container {
                 Container::Array(_) => (0..2_000).map(|nth| (1 << 16) + nth * 30).collect(),
                 _ => (5..=5 + 0xFFF).chain(0x2000..=0x2003).map(|low| (1 << 16) + low).collect(),
             };
             let expected: Vec<u64> = docs.into_iter().map(code).collect();
-            assert_eq!(codes(&MatchSet::Some(windows), 1 << 17).0, expected);
+            assert_eq!(codes(&DocIdSet::Some(windows), 1 << 17).0, expected);
         }
     }
 }

@@ -13,11 +13,11 @@ const BITMAP_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
 
 /// What matches in every segment of a snapshot, in their order.
-pub(crate) type Matches = Vec<MatchSet>;
+pub(crate) type Matches = Vec<DocIdSet>;
 
 /// What matches in one segment.
 #[derive(Debug)]
-pub(crate) enum MatchSet {
+pub(crate) enum DocIdSet {
     /// Every document.
     Everything,
     Some(MatchWindows),
@@ -42,22 +42,22 @@ pub(crate) struct MatchWindow {
     bytes: Range<usize>,
 }
 
-impl MatchSet {
+impl DocIdSet {
     pub(crate) fn nothing() -> Self {
         Self::with_room(0)
     }
 
     /// Room for documents of a segment of `n_docs`.
     pub(crate) fn with_room(n_docs: u32) -> Self {
-        MatchSet::Some(MatchWindows::with_room(n_docs))
+        DocIdSet::Some(MatchWindows::with_room(n_docs))
     }
 
     /// Bytes of heap.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
-            MatchSet::Everything => 0,
-            MatchSet::Some(MatchWindows { windows, places, bytes, .. }) => {
+            DocIdSet::Everything => 0,
+            DocIdSet::Some(MatchWindows { windows, places, bytes, .. }) => {
                 let windows = windows.capacity() * size_of::<MatchWindow>();
                 (windows + places.capacity() * size_of::<u32>() + bytes.capacity()) as u64
             }
@@ -69,8 +69,8 @@ impl MatchSet {
     /// # Errors
     ///
     /// A limit error where a query may not take more memory.
-    pub(crate) fn to_test(&self) -> Result<MatchSet> {
-        let MatchSet::Some(windows) = self else { return Ok(MatchSet::Everything) };
+    pub(crate) fn to_test(&self) -> Result<DocIdSet> {
+        let DocIdSet::Some(windows) = self else { return Ok(DocIdSet::Everything) };
         let mut tested = MatchWindows {
             windows: Vec::with_capacity(windows.windows.len()),
             places: windows.places.clone(),
@@ -97,7 +97,7 @@ impl MatchSet {
                 },
             )?;
         }
-        Ok(MatchSet::Some(tested))
+        Ok(DocIdSet::Some(tested))
     }
 
     /// Those of a segment's `n_docs` documents that match, from one of them on, ascending.
@@ -111,8 +111,8 @@ impl MatchSet {
         n_docs: u32,
     ) -> Result<impl Iterator<Item = u32>> {
         let (all, windows) = match self {
-            MatchSet::Everything => (start..n_docs, None),
-            MatchSet::Some(windows) => (0..0, Some(windows)),
+            DocIdSet::Everything => (start..n_docs, None),
+            DocIdSet::Some(windows) => (0..0, Some(windows)),
         };
         if let Some((windows, last)) = windows.and_then(|it| Some((it, it.windows.last()?))) {
             check_inside(last.key, windows.documents(last), n_docs)?;
@@ -123,8 +123,8 @@ impl MatchSet {
     /// How many of a segment's `n_docs` documents match.
     pub(crate) fn len(&self, n_docs: u32) -> u64 {
         match self {
-            MatchSet::Everything => u64::from(n_docs),
-            MatchSet::Some(windows) => windows.len,
+            DocIdSet::Everything => u64::from(n_docs),
+            DocIdSet::Some(windows) => windows.len,
         }
     }
 }
@@ -243,12 +243,12 @@ mod tests {
             (3, 10, Container::Run(&[[4, 0, 9, 0]])),
             (4, 100, full),
         ];
-        let MatchSet::Some(mut kept) = MatchSet::with_room(5 * WINDOW) else { unreachable!() };
+        let DocIdSet::Some(mut kept) = DocIdSet::with_room(5 * WINDOW) else { unreachable!() };
         for (key, cardinality, container) in containers {
             kept.push(key, cardinality, container).unwrap();
         }
         assert_eq!(kept.len, 176);
-        let MatchSet::Some(tested) = MatchSet::Some(kept).to_test().unwrap() else {
+        let DocIdSet::Some(tested) = DocIdSet::Some(kept).to_test().unwrap() else {
             unreachable!()
         };
         let kept = tested;
@@ -262,15 +262,15 @@ mod tests {
         let some = MatchWindows::of_documents(5 * WINDOW, &docs).unwrap();
         assert_eq!((some.len, some.windows().len()), (5, 3));
         assert!(docs.iter().all(|doc| some.contains(*doc) && !some.contains(doc - 2)));
-        let some = MatchSet::Some(some);
+        let some = DocIdSet::Some(some);
         assert!(some.documents_from(65_536, 5 * WINDOW).unwrap().eq(docs[2..].iter().copied()));
         let error = some.documents_from(0, 5 * WINDOW - 1).err().expect("one is too large");
         assert_eq!(error.kind(), crate::error::ErrorKind::Corrupt);
         assert!(kept.contains(2 * WINDOW + 64) && !kept.contains(2 * WINDOW + 63));
         assert!(!kept.contains(WINDOW + 5) && !kept.contains(9 * WINDOW));
         // Two bitmaps at least, and less than one more.
-        let bytes = MatchSet::Some(kept).bytes();
+        let bytes = DocIdSet::Some(kept).bytes();
         assert!((2 * 8192..5 * 8192).contains(&bytes), "{bytes}");
-        assert_eq!(MatchSet::Everything.bytes(), 0);
+        assert_eq!(DocIdSet::Everything.bytes(), 0);
     }
 }

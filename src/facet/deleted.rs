@@ -6,13 +6,13 @@
 
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::{MatchSet, MatchWindows};
+use crate::execution::{DocIdSet, MatchWindows};
 use crate::format::postings::LongList;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 
 /// How many documents of a segment are deleted, where all others match; `None` where some do not.
-pub(super) fn n_of(segment: SegmentReader<'_>, matches: &MatchSet) -> Option<u64> {
+pub(super) fn n_of(segment: SegmentReader<'_>, matches: &DocIdSet) -> Option<u64> {
     // What is deleted never matches, so that as many are the same.
     let n_live = u64::from(segment.n_live());
     let all_match = matches.len(segment.n_docs()) == n_live;

@@ -66,7 +66,7 @@ pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatist
 
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ use std::collections::BTreeMap;
 pub(crate) fn count_values(
     of: FieldMatches<'_>,
     plan: &FacetPlan,
-    to_test: &mut Option<Vec<MatchSet>>,
+    to_test: &mut Option<Vec<DocIdSet>>,
 ) -> Result<TermCounts> {
     let n_deleted = of.parts().map(|(part, matches)| deleted::n_of(part.segment, matches)).sum();
     let choice = plan.choose(of.n_matches() as f64, n_deleted);
@@ -91,7 +91,7 @@ pub(crate) fn count_values(
                 let matches = match to_test {
                     Some(to_test) => to_test,
                     None => {
-                        let matches = of.matches.iter().map(MatchSet::to_test);
+                        let matches = of.matches.iter().map(DocIdSet::to_test);
                         to_test.insert(matches.collect::<Result<_>>()?)
                     }
                 };

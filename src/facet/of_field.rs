@@ -1,7 +1,7 @@
 //! A field in the segments that are counted, and its columns there.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
@@ -12,13 +12,13 @@ use crate::segment::reader::FieldReader;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldMatches<'m> {
     pub(crate) segments: &'m [SegmentPlan<'m>],
-    pub(crate) matches: &'m [MatchSet],
+    pub(crate) matches: &'m [DocIdSet],
     pub(crate) field: FieldId,
 }
 
 impl<'m> FieldMatches<'m> {
     /// Each segment with what matches there.
-    pub(crate) fn parts(self) -> impl Iterator<Item = (&'m SegmentPlan<'m>, &'m MatchSet)> {
+    pub(crate) fn parts(self) -> impl Iterator<Item = (&'m SegmentPlan<'m>, &'m DocIdSet)> {
         self.segments.iter().zip(self.matches)
     }
 
@@ -34,14 +34,14 @@ pub(super) struct OfSegment<'m> {
     pub(super) segment: &'m SegmentPlan<'m>,
     pub(super) field: FieldReader<'m>,
     pub(super) column: Column<Section<'m>>,
-    pub(super) matches: &'m MatchSet,
+    pub(super) matches: &'m DocIdSet,
 }
 
 /// The columns of a field.
 pub(super) struct OfField<'m> {
     pub(super) columns: Vec<OfSegment<'m>>,
     /// Segments without one, and what matches there.
-    pub(super) others: Vec<(FieldReader<'m>, &'m MatchSet, u32)>,
+    pub(super) others: Vec<(FieldReader<'m>, &'m DocIdSet, u32)>,
     /// Documents that match, with a value or without.
     pub(super) n_matches: u64,
     /// The least and the greatest code of all documents.

@@ -15,7 +15,7 @@ use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
-use crate::execution::{MatchSet, MatchWindows, Matches, for_each_block};
+use crate::execution::{DocIdSet, MatchWindows, Matches, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
 use crate::plan::{LookUps, WINDOW, leaf};
@@ -30,7 +30,7 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
     let (mut parts, mut both) = (Matches::new(), ContainerBuf::new());
     for (segment, matches) in of.parts() {
         let Some(info) = look_ups.get(segment.segment, of.field, term)? else {
-            parts.push(MatchSet::nothing());
+            parts.push(DocIdSet::nothing());
             continue;
         };
         let field = segment.segment.field(of.field);
@@ -39,14 +39,14 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
             (PostingList::Short(docs), _) => {
                 budget::work(ns::DOC_OF_SHORT_LIST * docs.as_slice().len() as u64)?;
                 let is_in = |doc: &&u32| match matches {
-                    MatchSet::Everything => true,
-                    MatchSet::Some(windows) => windows.contains(**doc),
+                    DocIdSet::Everything => true,
+                    DocIdSet::Some(windows) => windows.contains(**doc),
                 };
                 let docs: Vec<u32> = docs.as_slice().iter().filter(is_in).copied().collect();
                 part = MatchWindows::of_documents(segment.n_docs, &docs)?;
             }
-            (PostingList::Long(list), MatchSet::Everything) => push_all(&list, &mut part)?,
-            (PostingList::Long(list), MatchSet::Some(windows)) => {
+            (PostingList::Long(list), DocIdSet::Everything) => push_all(&list, &mut part)?,
+            (PostingList::Long(list), DocIdSet::Some(windows)) => {
                 for (window, nth) in shared(&list, windows) {
                     budget::work(ns::CONTAINER_INTERSECTED)?;
                     let (payload, documents) = (list.payload(nth)?, windows.documents(window));
@@ -55,7 +55,7 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
                 }
             }
         }
-        parts.push(MatchSet::Some(part));
+        parts.push(DocIdSet::Some(part));
     }
     Ok(parts)
 }
@@ -70,7 +70,7 @@ pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
         if n_with < segment.n_docs {
             push_others(&field.presence()?, segment.n_docs, matches, &mut part)?;
         }
-        parts.push(MatchSet::Some(part));
+        parts.push(DocIdSet::Some(part));
     }
     Ok(parts)
 }
@@ -79,18 +79,18 @@ pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
 fn push_others(
     list: &LongList<'_, Section<'_>>,
     n_docs: u32,
-    matches: &MatchSet,
+    matches: &DocIdSet,
     part: &mut MatchWindows,
 ) -> Result<()> {
     let (mut nth, mut all, mut others) = (0, ContainerBuf::new(), ContainerBuf::new());
     for key in 0..n_docs.div_ceil(WINDOW) {
         let documents = match matches {
-            MatchSet::Everything => {
+            DocIdSet::Everything => {
                 let last = (n_docs - 1 - key * WINDOW).min(WINDOW - 1);
                 all.set_range(0..=last as u16);
                 all.as_container()
             }
-            MatchSet::Some(windows) => match windows.window(key) {
+            DocIdSet::Some(windows) => match windows.window(key) {
                 Some(window) => windows.documents(window),
                 None => continue,
             },
@@ -135,7 +135,7 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
     for (segment, matches) in of.parts() {
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
-        let bytes = size_of::<MatchSet>() as u64 + n_windows * size_of::<u32>() as u64;
+        let bytes = size_of::<DocIdSet>() as u64 + n_windows * size_of::<u32>() as u64;
         budget::hold(ranges.len() as u64 * bytes)?;
         let room = || MatchWindows::with_room(segment.n_docs);
         parting.buckets = ranges.iter().map(|_| Bucket { part: room(), lows: vec![] }).collect();
@@ -144,7 +144,7 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
             parting.add_segment(column, matches)?;
         }
         for (parts, bucket) in parts.iter_mut().zip(parting.buckets.drain(..)) {
-            parts.push(MatchSet::Some(bucket.part));
+            parts.push(DocIdSet::Some(bucket.part));
         }
     }
     Ok(parts)
@@ -170,7 +170,7 @@ struct Parting {
 }
 
 impl Parting {
-    fn add_segment(&mut self, column: Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
+    fn add_segment(&mut self, column: Column<Section<'_>>, matches: &DocIdSet) -> Result<()> {
         for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
             budget::work(ns::COLUMN_HEAD)?;
             let head = heads.get(nth)?;

@@ -5,7 +5,7 @@ use super::of_field::OfSegment;
 use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::column::{Block, Plain};
 use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
@@ -124,7 +124,7 @@ impl PieceCounts {
                 .found("others")
                 .in_file(part.segment.segment.file().path())
         };
-        let documents = MatchSet::Some(deleted::documents(part.segment.segment)?);
+        let documents = DocIdSet::Some(deleted::documents(part.segment.segment)?);
         let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range);
         let part = OfSegment { matches: &documents, ..*part };
         of_deleted.add_by_column(&part, |_| Err(damage()))?;
@@ -187,7 +187,7 @@ impl PieceCounts {
     }
 
     /// The same by the numbers of a plain column: ends become numbers once, and no block is set up.
-    fn add_plain(&mut self, plain: &Plain<Section<'_>>, matches: &MatchSet) -> Result<()> {
+    fn add_plain(&mut self, plain: &Plain<Section<'_>>, matches: &DocIdSet) -> Result<()> {
         let n_matches = matches.len(plain.column().n_docs());
         if n_matches == 0 {
             return Ok(());

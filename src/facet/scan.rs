@@ -5,7 +5,7 @@ use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::{MatchSet, Places, for_each_block, for_each_few_or_block, for_each_number};
+use crate::execution::{DocIdSet, Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
 use crate::segment::file::Section;
 
@@ -100,7 +100,7 @@ impl Scan {
     pub(super) fn numbers(
         &mut self,
         plain: &Plain<Section<'_>>,
-        matches: &MatchSet,
+        matches: &DocIdSet,
         each_ns: u64,
         mut take: impl FnMut(&[u32]) -> Result<u64>,
     ) -> Result<()> {

@@ -23,7 +23,7 @@ use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::column::Block;
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
@@ -81,7 +81,7 @@ pub(crate) fn statistics_of(
 ) -> Result<NumberStatistics> {
     let sources = Sources::new(of)?;
     let (looking, spread) = match wanted {
-        None => (Looking::over(&sources, Values::Passed)?, None),
+        None => (StatsScan::over(&sources, Values::Passed)?, None),
         Some(wanted) => {
             let (looking, spread) = sources.spread(wanted)?;
             (looking, Some(spread))
@@ -248,7 +248,7 @@ impl<'s> Sources<'s> {
     }
 
     /// Looks at all values, and finds what is wanted of them in the way that takes least.
-    fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(Looking, Spread)> {
+    fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
         if let Some(found) = self.spread_by_dictionaries(wanted)? {
             return Ok(found);
         }
@@ -275,8 +275,8 @@ impl<'s> Sources<'s> {
     fn spread_by_dictionaries(
         &self,
         wanted: SpreadWanted<'_>,
-    ) -> Result<Option<(Looking, Spread)>> {
-        let is_of_all = |part: &OfSegment<'_>| matches!(part.matches, MatchSet::Everything);
+    ) -> Result<Option<(StatsScan, Spread)>> {
+        let is_of_all = |part: &OfSegment<'_>| matches!(part.matches, DocIdSet::Everything);
         if !self.of_field.others.is_empty()
             || !self.of_field.columns.iter().all(is_of_all)
             || wanted.distinct && self.of_field.columns.len() > 1
@@ -290,7 +290,7 @@ impl<'s> Sources<'s> {
         if ranks_ns > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED) {
             return Ok(None);
         }
-        let mut looking = Looking::over(self, Values::Passed)?;
+        let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
         let mut percentiles = vec![];
         if let Some(range) = looking.range {
@@ -304,7 +304,7 @@ impl<'s> Sources<'s> {
 
     /// The same by how many values lie in each part of their range; `None` where there is a counter for each, or where different
     /// values would take more memory to tell apart than to write down.
-    fn spread_by_parts(&self, wanted: SpreadWanted<'_>) -> Result<Option<(Looking, Spread)>> {
+    fn spread_by_parts(&self, wanted: SpreadWanted<'_>) -> Result<Option<(StatsScan, Spread)>> {
         let Some(range) = self.of_field.range.filter(|_| self.of_field.others.is_empty()) else {
             return Ok(None);
         };
@@ -317,7 +317,7 @@ impl<'s> Sources<'s> {
             return Ok(None);
         }
         let parts = Parts::new(range, wanted.distinct)?;
-        let mut looking = Looking::over(self, Values::Parted(parts))?;
+        let mut looking = StatsScan::over(self, Values::Parted(parts))?;
         let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) else {
             return Ok(None);
         };
@@ -328,7 +328,7 @@ impl<'s> Sources<'s> {
             let mut search = RankSearch::new(&ranks, &parts)?;
             drop(parts);
             while let Some(round) = search.round()? {
-                let again = Looking::over(self, Values::InRound(round))?;
+                let again = StatsScan::over(self, Values::InRound(round))?;
                 looking.scan.profile += again.scan.profile;
                 if let Values::InRound(round) = again.values {
                     search.end(round)?;
@@ -340,15 +340,15 @@ impl<'s> Sources<'s> {
     }
 
     /// Looks at all values, and counts each, or has a sketch of them where that takes too much memory.
-    fn count(&self) -> Result<Looking> {
+    fn count(&self) -> Result<StatsScan> {
         if let Some(tally) = self.tally()? {
-            match Looking::over(self, Values::Counted(tally)) {
+            match StatsScan::over(self, Values::Counted(tally)) {
                 // What matches has more values than others: once more, with a sketch.
                 Err(error) if budget::is_memory(&error) => {}
                 done => return done,
             }
         }
-        Looking::over(self, Values::Sketched(Box::new(Sketch::new()?)))
+        StatsScan::over(self, Values::Sketched(Box::new(Sketch::new()?)))
     }
 
     /// What counts each value; `None` where there is too little memory.
@@ -374,7 +374,7 @@ impl<'s> Sources<'s> {
     }
 }
 
-struct Looking {
+struct StatsScan {
     moments: Moments,
     range: Option<(u64, u64)>,
     values: Values,
@@ -384,10 +384,10 @@ struct Looking {
     scan: Scan,
 }
 
-impl Looking {
+impl StatsScan {
     /// Looks at all values once, and keeps `values` of them.
     fn over(sources: &Sources<'_>, values: Values) -> Result<Self> {
-        let mut looking = Looking {
+        let mut looking = StatsScan {
             moments: Moments::of(sources.kind),
             range: None,
             values,
@@ -480,7 +480,7 @@ impl Looking {
     fn add_terms(
         &mut self,
         field: FieldReader<'_>,
-        matches: &MatchSet,
+        matches: &DocIdSet,
         n_docs: u32,
     ) -> Result<u64> {
         let statistics = field.statistics()?;
@@ -488,10 +488,10 @@ impl Looking {
         let mut bytes_read = 0;
         let tested = matches.to_test()?;
         let with_value = match &tested {
-            MatchSet::Everything => u64::from(present),
-            MatchSet::Some(_) if present == n_docs => matches.len(n_docs),
-            MatchSet::Some(_) if present == 0 => 0,
-            MatchSet::Some(windows) => count_list(&field.presence()?, windows, &mut bytes_read)?,
+            DocIdSet::Everything => u64::from(present),
+            DocIdSet::Some(_) if present == n_docs => matches.len(n_docs),
+            DocIdSet::Some(_) if present == 0 => 0,
+            DocIdSet::Some(windows) => count_list(&field.presence()?, windows, &mut bytes_read)?,
         };
         // Each that is counted is one less where no document has two.
         let is_single = statistics.n_tokens == u64::from(present);
@@ -506,8 +506,8 @@ impl Looking {
                     .found(counted(term.len(), "byte"))
             })?;
             let times = match &tested {
-                MatchSet::Everything => u64::from(info.df),
-                MatchSet::Some(windows) => match info.postings {
+                DocIdSet::Everything => u64::from(info.df),
+                DocIdSet::Some(windows) => match info.postings {
                     PostingsAt::Inline(docs) => count_documents(docs.as_slice(), windows),
                     PostingsAt::Section { .. } => match field.postings(&info)? {
                         PostingList::Short(list) => count_documents(list.as_slice(), windows),
@@ -522,7 +522,7 @@ impl Looking {
     }
 }
 
-impl Sink for Looking {
+impl Sink for StatsScan {
     const VALUE_NS: u64 = ns::VALUE_ADDED;
     const FEW_NS: u64 = ns::VALUE_OF_FEW_ADDED;
 

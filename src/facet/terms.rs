@@ -35,7 +35,7 @@ use super::profile::{FacetProfile, TermCounts};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::{MatchSet, MatchWindows};
+use crate::execution::{DocIdSet, MatchWindows};
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
 use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
@@ -149,7 +149,7 @@ impl<'c, 's> Counting<'c, 's> {
         segment: &SegmentPlan<'s>,
         plan: &FacetPlan,
         method: FacetMethod,
-        matches: &'c MatchSet,
+        matches: &'c DocIdSet,
         counts: &mut TermCounts,
     ) -> Result<()> {
         let n_docs = segment.n_docs;
@@ -160,11 +160,11 @@ impl<'c, 's> Counting<'c, 's> {
         let is_by_frequency = method == FacetMethod::DocumentFrequency;
         let before = budget::left();
         let matching = match (matches, n_deleted) {
-            (MatchSet::Everything, _) => Matching::Everything,
-            (MatchSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
+            (DocIdSet::Everything, _) => Matching::Everything,
+            (DocIdSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
                 Matching::AllBut(deleted::documents(segment.segment)?)
             }
-            (MatchSet::Some(windows), _) => Matching::Documents(windows),
+            (DocIdSet::Some(windows), _) => Matching::Documents(windows),
         };
         let held = before.saturating_sub(budget::left());
         let with_value = match matching.tested() {
@@ -180,7 +180,7 @@ impl<'c, 's> Counting<'c, 's> {
         let matching = match matching {
             Matching::AllBut(documents) if is_by_frequency => {
                 let (segments, before) = (std::slice::from_ref(segment), budget::left());
-                let matches = &[MatchSet::Some(documents)];
+                let matches = &[DocIdSet::Some(documents)];
                 let of_deleted =
                     count_by_term(FieldMatches { segments, matches, field: plan.field })?;
                 self.held += before.saturating_sub(budget::left());

@@ -371,7 +371,7 @@ impl Index {
     fn setting(&self) -> Setting {
         let (analyzers, cache) = (Arc::clone(&self.analyzers), self.cache.clone());
         let (slow, costs) = (self.slow.clone(), self.costs.clone());
-        Setting { analyzers, limits: self.limits, cache, slow, costs }
+        Setting { analyzers, limits: self.limits.map(Box::new), cache, slow, costs }
     }
 
     /// Adds fields to the index, by one commit: durable and all at once like any other. No document is read or written: those that

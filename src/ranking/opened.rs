@@ -6,7 +6,7 @@ use super::prepared::{Ranked, RankedPhrase, RankedTerm};
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::phrase::{PhraseMemory, PhraseReader, RarePhrase};
 use crate::plan::cost;
@@ -231,9 +231,9 @@ impl<'s> Ranked<'s> {
             let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
             tree.combined.push(combined);
         }
-        let in_segment = |set: &Vec<Arc<MatchSet>>| match set.get(segment) {
+        let in_segment = |set: &Vec<Arc<DocIdSet>>| match set.get(segment) {
             Some(own) => Arc::clone(own),
-            None => Arc::new(MatchSet::Everything),
+            None => Arc::new(DocIdSet::Everything),
         };
         tree.sets.extend(self.sets.iter().map(in_segment));
         Ok(OpenTree::new(&self.root, tree, readers))

@@ -6,7 +6,7 @@ use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::statistics::Sources;
 use crate::error::Result;
-use crate::execution::{MatchSet, Matches};
+use crate::execution::{DocIdSet, Matches};
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
@@ -32,7 +32,7 @@ pub(crate) struct Ranked<'s> {
     /// Constant parts whose documents are to be found.
     wanted: Vec<Normal>,
     /// What matches each constant part, by segment.
-    pub(super) sets: Vec<Vec<Arc<MatchSet>>>,
+    pub(super) sets: Vec<Vec<Arc<DocIdSet>>>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.

@@ -6,7 +6,7 @@ use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
 use super::prepared::Ranked;
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::lengths::{self, Lengths, score_part};
 use crate::function::{FunctionColumns, as_score};
 use crate::ids::FieldId;
@@ -97,9 +97,9 @@ impl SegmentScorer<'_, '_> {
     fn is_in(&self, set: usize, doc: u32) -> bool {
         let own = self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment));
         match own.map(|set| &**set) {
-            Some(MatchSet::Some(windows)) => windows.contains(doc),
+            Some(DocIdSet::Some(windows)) => windows.contains(doc),
             // The set that is the whole query is not kept: its documents come from there.
-            Some(MatchSet::Everything) | None => true,
+            Some(DocIdSet::Everything) | None => true,
         }
     }
 

@@ -7,7 +7,7 @@ use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
@@ -21,7 +21,7 @@ const SCORED_AT_ONCE: u32 = 128;
 pub(crate) fn score_all(
     ranked: &Ranked<'_>,
     segments: &[SegmentPlan<'_>],
-    matches: &[MatchSet],
+    matches: &[DocIdSet],
     top: &mut Top,
 ) -> Result<u64> {
     let mut n_matching = 0;
@@ -37,14 +37,14 @@ pub(crate) fn score_all(
             Ok(())
         };
         match matches {
-            MatchSet::Everything => {
+            DocIdSet::Everything => {
                 for start in (0..segment.n_docs).step_by(SCORED_AT_ONCE as usize) {
                     budget::work(ns::DOC_SCORED * u64::from(SCORED_AT_ONCE))?;
                     let end = start.saturating_add(SCORED_AT_ONCE).min(segment.n_docs);
                     (start..end).try_for_each(&mut offer)?;
                 }
             }
-            MatchSet::Some(windows) => {
+            DocIdSet::Some(windows) => {
                 for window in windows.windows() {
                     let high = window.key << 16;
                     let mut lows = windows.documents(window).iter();

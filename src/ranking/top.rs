@@ -17,13 +17,13 @@ use std::sync::Arc;
 pub(crate) struct Top {
     k: usize,
     /// As they came; from k on a heap whose first is the worst.
-    kept: Vec<Scored>,
+    kept: Vec<ScoredDoc>,
     /// What a document must be better than: the k-th best, or nothing.
-    floor: Scored,
+    floor: ScoredDoc,
     /// The same, but nothing where every offer is taken note of.
-    gate: Scored,
+    gate: ScoredDoc,
     /// What a document must be worse than, on a later page.
-    ceiling: Option<Scored>,
+    ceiling: Option<ScoredDoc>,
     /// How the threshold rose, where that is wanted.
     trace: Option<Box<Trace>>,
     /// What is not taken of the segment at hand.
@@ -34,7 +34,7 @@ pub(crate) struct Top {
     /// are enough more than k.
     is_optimistic: bool,
     /// The highest threshold that was believed. It has left out documents rightly if k were kept above it.
-    optimistic: Scored,
+    optimistic: ScoredDoc,
 }
 
 /// The deleted documents of a segment.
@@ -107,16 +107,16 @@ impl Trace {
 
 /// A document and its score; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredDoc {
     /// The bits of a float that is not negative order as the float does.
     score_bits: u32,
     /// The number with all bits turned round, so that smaller ones are greater.
     reversed_doc: u64,
 }
 
-impl Scored {
+impl ScoredDoc {
     pub(crate) fn new(score: f32, doc: DocId) -> Self {
-        Scored { score_bits: score.to_bits(), reversed_doc: !doc.0 }
+        ScoredDoc { score_bits: score.to_bits(), reversed_doc: !doc.0 }
     }
 
     pub(crate) fn score(self) -> f32 {
@@ -130,10 +130,10 @@ impl Scored {
 
 impl Top {
     /// Worse than every document with a score.
-    const NONE: Scored = Scored { score_bits: 0, reversed_doc: 0 };
+    const NONE: ScoredDoc = ScoredDoc { score_bits: 0, reversed_doc: 0 };
 
     /// For `k`, with the allocation of an earlier one.
-    pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
+    pub(crate) fn new(k: usize, mut kept: Vec<ScoredDoc>) -> Self {
         kept.clear();
         Top {
             k,
@@ -161,7 +161,7 @@ impl Top {
     }
 
     /// Only takes what is worse than this: the last hit of the page before.
-    pub(crate) fn after(mut self, last: Scored) -> Self {
+    pub(crate) fn after(mut self, last: ScoredDoc) -> Self {
         self.ceiling = Some(last);
         self
     }
@@ -183,14 +183,14 @@ impl Top {
     /// what was left out since better than they are.
     pub(crate) fn begins_again(&mut self) -> bool {
         let optimistic = std::mem::replace(&mut self.optimistic, Self::NONE);
-        let has_reached = |scored: &Scored| *scored > optimistic;
+        let has_reached = |scored: &ScoredDoc| *scored > optimistic;
         let came_true = self.kept.len() == self.k && self.kept.iter().all(has_reached);
         if optimistic == Self::NONE || came_true {
             return false;
         }
         // All rooms but the first, for which nothing was held.
         let rooms = self.kept.len().div_ceil(ROOM).saturating_sub(1);
-        budget::release((rooms * ROOM * size_of::<Scored>()) as u64);
+        budget::release((rooms * ROOM * size_of::<ScoredDoc>()) as u64);
         self.kept.clear();
         (self.floor, self.gate, self.is_optimistic) = (Self::NONE, Self::NONE, false);
         if let Some(trace) = &mut self.trace {
@@ -240,7 +240,7 @@ impl Top {
     /// it is on an earlier page.
     #[inline]
     pub(crate) fn would_take(&self, score: f32, doc: DocId) -> bool {
-        Scored::new(score, doc) > self.floor
+        ScoredDoc::new(score, doc) > self.floor
     }
 
     /// Says that there are k documents with at least this score, whether or not they were offered yet.
@@ -250,14 +250,14 @@ impl Top {
             // Those k documents may be on the pages before, or deleted.
             return;
         }
-        let floor = Scored { score_bits: score.to_bits(), reversed_doc: 0 };
+        let floor = ScoredDoc { score_bits: score.to_bits(), reversed_doc: 0 };
         if self.deleted.is_some() && floor > self.floor {
             self.optimistic = floor;
         }
         self.raise_to(floor);
     }
 
-    fn raise_to(&mut self, floor: Scored) {
+    fn raise_to(&mut self, floor: ScoredDoc) {
         if floor <= self.floor {
             return;
         }
@@ -273,13 +273,13 @@ impl Top {
     #[inline]
     pub(crate) fn push(&mut self, score: f32, doc: DocId) {
         debug_assert!(score >= 0.0);
-        let scored = Scored::new(score, doc);
+        let scored = ScoredDoc::new(score, doc);
         if scored > self.gate && self.ceiling.is_none_or(|ceiling| scored < ceiling) {
             self.keep(scored);
         }
     }
 
-    fn keep(&mut self, scored: Scored) {
+    fn keep(&mut self, scored: ScoredDoc) {
         if self.is_deleted(scored.doc()) {
             return;
         }
@@ -316,7 +316,7 @@ impl Top {
 
     #[cold]
     fn make_room(&mut self) -> bool {
-        match budget::hold((ROOM * size_of::<Scored>()) as u64) {
+        match budget::hold((ROOM * size_of::<ScoredDoc>()) as u64) {
             Ok(()) => true,
             Err(error) => {
                 self.damage.get_or_insert(error);
@@ -326,7 +326,7 @@ impl Top {
     }
 
     /// Puts a document in the place of the worst, and the next worse above it.
-    fn replace_worst(&mut self, scored: Scored) {
+    fn replace_worst(&mut self, scored: ScoredDoc) {
         let (kept, mut at) = (&mut self.kept[..], 0);
         if kept.first().is_none_or(|worst| scored <= *worst) {
             return;
@@ -350,7 +350,7 @@ impl Top {
     /// # Errors
     ///
     /// Where it could not be read whether a document is deleted, and where a query may not take more memory.
-    pub(crate) fn into_sorted(mut self) -> Result<Vec<Scored>> {
+    pub(crate) fn into_sorted(mut self) -> Result<Vec<ScoredDoc>> {
         self.damage.map_or(Ok(()), Err)?;
         self.kept.sort_unstable_by(|a, b| b.cmp(a));
         Ok(self.kept)
@@ -441,7 +441,7 @@ mod tests {
             };
             let all: Vec<f32> = (0..330).map(score).collect();
             let live = (0..330).filter(|n| !is_deleted(*n));
-            let mut expected: Vec<Scored> = live.map(|n| Scored::new(score(n), DocId(n))).collect();
+            let mut expected: Vec<ScoredDoc> = live.map(|n| ScoredDoc::new(score(n), DocId(n))).collect();
             expected.sort_by(|a, b| b.cmp(a));
             expected.truncate(k);
             let mut top = Top::new(k, vec![]);
@@ -466,7 +466,7 @@ mod tests {
             raise in any::<bool>(),
             trace in any::<bool>(),
         ) {
-            let scored = |n: usize| Scored::new(f32::from(scores[n]), DocId(n as u64));
+            let scored = |n: usize| ScoredDoc::new(f32::from(scores[n]), DocId(n as u64));
             let mut expected: Vec<_> = (0..scores.len()).map(scored).collect();
             expected.sort_by(|a, b| {
                 b.score().total_cmp(&a.score()).then(a.doc().0.cmp(&b.doc().0))

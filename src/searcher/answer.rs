@@ -6,7 +6,7 @@ use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
-use crate::explain::{FacetRun, LookedAt};
+use crate::explain::{FacetRun, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PageOperator, PagePlan, PlanOptions};
@@ -45,7 +45,7 @@ impl Search<'_> {
         let ranked = match self.ranked() {
             Err(error) => {
                 // What would have to be known before anything is found.
-                let mut found = Found::uncounted();
+                let mut found = SearchOutcome::uncounted();
                 self.end(Err(error), &mut found)?;
                 return Ok(found.into_hits(vec![], started.elapsed()));
             }
@@ -55,7 +55,7 @@ impl Search<'_> {
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
         let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
-        let mut found = self.find(ranked.as_ref(), Ready::default(), add)?;
+        let mut found = self.find(ranked.as_ref(), PreparedState::default(), add)?;
         if let Some(ranked) = ranked {
             self.with_memory(|memory| memory.ranked = ranked.into_scratch());
         }
@@ -97,9 +97,9 @@ impl Search<'_> {
     pub(super) fn find(
         &self,
         ranked: Option<&Ranked<'_>>,
-        ready: Ready<'_, '_>,
+        ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(Hit) -> Result<()>,
-    ) -> Result<Found> {
+    ) -> Result<SearchOutcome> {
         let page = self.page_plan(ranked);
         match (page.operator, ranked) {
             (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
@@ -123,9 +123,13 @@ impl Search<'_> {
     }
 
     /// What a plan finds, where nothing is scored: what is `planned` already, or one of its own.
-    fn planned(&self, page: &PagePlan, planned: Option<&mut Execution<'_>>) -> Result<Found> {
+    fn planned(
+        &self,
+        page: &PagePlan,
+        planned: Option<&mut Execution<'_>>,
+    ) -> Result<SearchOutcome> {
         let docs = self.with_memory(|memory| memory.docs.take());
-        let mut found = Found { docs, ..Found::uncounted() };
+        let mut found = SearchOutcome { docs, ..SearchOutcome::uncounted() };
         let options = || self.options(page.goal(), false);
         let done = self.by_plan(planned, options, |it| self.execute(it, &mut found));
         self.end(done, &mut found)?;
@@ -147,7 +151,7 @@ impl Search<'_> {
     }
 
     /// Ends a search that has found something, or everything.
-    pub(super) fn end(&self, done: Result<()>, found: &mut Found) -> Result<()> {
+    pub(super) fn end(&self, done: Result<()>, found: &mut SearchOutcome) -> Result<()> {
         let Err(error) = done else { return Ok(()) };
         found.stopped = Some(self.stopped(error)?);
         let so_far = found.facets.len();
@@ -157,7 +161,11 @@ impl Search<'_> {
     }
 
     /// Finds the documents of the page, counts the matches, and all facets of these.
-    pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
+    pub(super) fn execute(
+        &self,
+        execution: &mut Execution<'_>,
+        found: &mut SearchOutcome,
+    ) -> Result<()> {
         found.is_planned = true;
         let request = &self.request;
         if !request.count_only || !request.facets.is_empty() {
@@ -209,8 +217,8 @@ impl Search<'_> {
     pub(super) fn with_matches(
         &self,
         planned: Option<&mut Execution<'_>>,
-        found: &mut Found,
-        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+        found: &mut SearchOutcome,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut SearchOutcome) -> Result<()>,
     ) -> Result<()> {
         let options = || self.options(Goal::MATCHES, false);
         self.by_plan(planned, options, |it| self.with_matches_of(it, found, then))
@@ -219,8 +227,8 @@ impl Search<'_> {
     fn with_matches_of(
         &self,
         execution: &mut Execution<'_>,
-        found: &mut Found,
-        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+        found: &mut SearchOutcome,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut SearchOutcome) -> Result<()>,
     ) -> Result<()> {
         found.is_planned = true;
         let done = execution.page_and_matches(&mut found.docs);
@@ -236,7 +244,7 @@ impl Search<'_> {
     pub(super) fn count(
         &self,
         planned: Option<&mut Execution<'_>>,
-        found: &mut Found,
+        found: &mut SearchOutcome,
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
@@ -287,7 +295,7 @@ impl Search<'_> {
 
 /// What there is already when a search begins.
 #[derive(Debug, Default)]
-pub(super) struct Ready<'a, 's> {
+pub(super) struct PreparedState<'a, 's> {
     /// Lists that stay open, where the best are looked for.
     pub(super) lists: Option<&'a mut OpenLists<'s>>,
     /// What finds everything that matches, or counts it.
@@ -298,7 +306,7 @@ pub(super) struct Ready<'a, 's> {
 
 /// What an execution found, before stored fields are fetched.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct SearchOutcome {
     /// The documents of the page, where they are not the best.
     pub(super) docs: Vec<DocId>,
     /// How many of the best are on the page.
@@ -310,23 +318,23 @@ pub(super) struct Found {
     pub(super) groups: Option<u64>,
     /// Whether a plan was carried out: the best of many queries are found, and counted, without.
     pub(super) is_planned: bool,
-    pub(super) looked_at: LookedAt,
+    pub(super) looked_at: WorkCounts,
     /// What finding the best took, or grouping what was found, by itself; none where nobody asks.
     pub(super) took: Duration,
     pub(super) trace: Option<Trace>,
     pub(super) stopped: Option<Stopped>,
 }
 
-impl Found {
+impl SearchOutcome {
     /// The page, with its hits.
     pub(super) fn into_hits(self, hits: Vec<Hit>, took: Duration) -> Hits {
-        let Found { total, groups, facets, stopped, .. } = self;
+        let SearchOutcome { total, groups, facets, stopped, .. } = self;
         Hits { total, hits, groups, facets, took, from_cache: false, stopped }
     }
 
     /// Nothing so far.
     pub(super) fn uncounted() -> Self {
         let total = Total { value: 0, relation: Relation::AtLeast };
-        Found { total, ..Found::default() }
+        SearchOutcome { total, ..SearchOutcome::default() }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Searcher;
 use crate::budget::{self, Budget};
-use crate::limits::{self, Limits};
+use crate::limits;
 use std::sync::Arc;
 
 impl Searcher {
@@ -48,7 +48,7 @@ impl Searcher {
         &self,
         budget: &Budget,
     ) -> (budget::Scope, Option<budget::Scope>, Option<limits::Scope>) {
-        let limits = self.0.setting.limits.map(Limits::enter);
+        let limits = self.0.setting.limits.as_deref().map(|limits| limits.enter());
         let own = self.1.as_deref().map(Budget::enter);
         (budget.enter(), own, limits)
     }

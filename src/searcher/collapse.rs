@@ -4,14 +4,14 @@
 //! at a time, each several times as large as the one before, until the page is full or there are no more: how deep that is nobody
 //! knows before, but how many there are in all is counted once the first batch is not enough.
 
-use super::answer::Found;
+use super::answer::SearchOutcome;
 use super::hits::Hit;
 use super::search::Search;
 use super::within::BestHits;
 use crate::budget::{self, Held, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, MatchSet, Matches};
-use crate::explain::LookedAt;
+use crate::execution::{DocIdSet, Execution, Matches};
+use crate::explain::WorkCounts;
 use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
@@ -61,8 +61,8 @@ impl Search<'_> {
         &self,
         planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(Hit) -> Result<()>,
-    ) -> Result<Found> {
-        let mut found = Found::uncounted();
+    ) -> Result<SearchOutcome> {
+        let mut found = SearchOutcome::uncounted();
         let (Some(collapse), Some(field)) = (&self.request.collapse, self.group_field()?) else {
             return Ok(found);
         };
@@ -91,7 +91,7 @@ impl Search<'_> {
         });
         self.end(done, &mut found)?;
         (found.groups, found.n_hits) = (groups, page.len() as u64);
-        (found.looked_at, found.took) = (LookedAt::Groups(looked_at), took);
+        (found.looked_at, found.took) = (WorkCounts::Groups(looked_at), took);
         page.into_iter().try_for_each(&mut hit)?;
         Ok(found)
     }
@@ -183,7 +183,7 @@ impl Grouping<'_> {
     fn page_of_first(
         &mut self,
         best: &BestHits<'_>,
-        matches: &[MatchSet],
+        matches: &[DocIdSet],
         n: u64,
     ) -> Result<Vec<Hit>> {
         let n = usize::try_from(n).unwrap_or(usize::MAX);

@@ -1,6 +1,6 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
-use super::answer::{Found, Ready};
+use super::answer::{PreparedState, SearchOutcome};
 use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation};
@@ -70,7 +70,7 @@ impl Search<'_> {
         mut self,
         measured: Option<&Measured>,
         mut tell: impl FnMut(Hit),
-    ) -> Result<(ExplainTree, Found)> {
+    ) -> Result<(ExplainTree, SearchOutcome)> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
@@ -83,7 +83,11 @@ impl Search<'_> {
         self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
         let mut execution = Execution::new(plan, true, scratch);
         let mut page = FilledPage::new(&self.explained);
-        let ready = Ready { planned: Some(&mut execution), is_traced: true, ..Ready::default() };
+        let ready = PreparedState {
+            planned: Some(&mut execution),
+            is_traced: true,
+            ..PreparedState::default()
+        };
         let found = self.find(ranked.as_ref(), ready, |hit| {
             page.add(hit.doc, hit.score);
             tell(hit);

@@ -1,15 +1,15 @@
 //! What is counted over the documents that match.
 
-use super::answer::Found;
+use super::answer::SearchOutcome;
 use super::bound_facet::{BoundFacet, BoundWhat};
 use super::counted::{Buckets, Counted, by_column};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::Search;
-use super::select::{Domain, LeftOut};
+use super::select::{ExcludedFilters, FilterScope};
 use super::statistics::FieldStatistics;
-use super::within::{BestHits, Looking};
+use super::within::{BestHits, BucketCollector};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, MatchSet, Matches};
+use crate::execution::{DocIdSet, Execution, Matches};
 use crate::explain::FacetRun;
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
 use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
@@ -108,16 +108,17 @@ impl Search<'_> {
         &self,
         execution: &Execution<'_>,
         matches: &Matches,
-        found: &mut Found,
+        found: &mut SearchOutcome,
     ) -> Result<()> {
         let (facets, plan) = (self.bound_facets()?, execution.plan());
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
-        let mut domain = Domain::new(matches);
+        let mut domain = FilterScope::new(matches);
         let wants_hits = facets.iter().any(BoundFacet::wants_hits);
         let hits = wants_hits.then(|| BestHits::new(self)).transpose()?;
-        let mut looking = Looking { search: self, segments: &plan.segments, hits, n_buckets: 0 };
+        let mut looking =
+            BucketCollector { search: self, segments: &plan.segments, hits, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
-        let mut tested: Vec<(&LeftOut, Option<Vec<MatchSet>>)> = vec![];
+        let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
             let started = Instant::now();
             let mut needed = facet.all_left_out().into_iter();
@@ -149,7 +150,7 @@ impl Search<'_> {
         of: FieldMatches<'_>,
         facet: &BoundFacet,
         node: &FacetNode,
-        to_test: &mut Option<Vec<MatchSet>>,
+        to_test: &mut Option<Vec<DocIdSet>>,
     ) -> Result<Counted> {
         let of_schema = self.searcher.schema().get(of.field);
         match &facet.what {

@@ -59,7 +59,7 @@ pub use statistics::{Accuracy, FieldStatistics, Sum};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
+use crate::execution::{DocIdSet, Execution, ExecutionScratch, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
@@ -136,7 +136,7 @@ struct Inner {
 pub(crate) struct Setting {
     pub(crate) analyzers: Arc<Analyzers>,
     /// Where they are not the default.
-    pub(crate) limits: Option<Limits>,
+    pub(crate) limits: Option<Box<Limits>>,
     /// Where it is switched on.
     pub(crate) cache: Option<Arc<ResultCache>>,
     /// Where slow searches are written down.
@@ -196,7 +196,8 @@ impl Searcher {
             storage,
             snapshot,
             etag,
-            parse: ParseOptions::default().limits(setting.limits.unwrap_or_default()),
+            parse: ParseOptions::default()
+                .limits(setting.limits.as_deref().copied().unwrap_or_default()),
             setting,
             scratch,
             pruned,
@@ -482,7 +483,7 @@ impl Searcher {
         look_ups: &LookUps,
     ) -> Result<Matches> {
         let matches = self.collected(normal, segments, look_ups)?;
-        matches.iter().map(MatchSet::to_test).collect()
+        matches.iter().map(DocIdSet::to_test).collect()
     }
 
     /// The same as it was found.

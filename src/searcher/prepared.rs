@@ -1,6 +1,6 @@
 //! Searches made ready once, to be answered any number of times.
 
-use super::answer::{Found, Ready};
+use super::answer::{PreparedState, SearchOutcome};
 use super::hits::{Hit, Hits};
 use super::search::Search;
 use crate::budget::Budget;
@@ -105,7 +105,7 @@ impl PreparedSearch<'_> {
         let started = Instant::now();
         let found = self.find();
         self.search.log_if_slow(Some(started), found.as_ref().err());
-        let Found { total, groups, stopped, .. } = found?;
+        let SearchOutcome { total, groups, stopped, .. } = found?;
         let took = started.elapsed();
         let Hits { hits, facets, .. } = std::mem::take(&mut self.hits);
         self.hits = Hits { total, hits, groups, facets, took, from_cache: false, stopped };
@@ -113,7 +113,7 @@ impl PreparedSearch<'_> {
     }
 
     /// Finds the documents of the page, and the facets.
-    fn find(&mut self) -> Result<Found> {
+    fn find(&mut self) -> Result<SearchOutcome> {
         let PreparedSearch { search, way, docs, hits } = self;
         let Hits { hits, facets, .. } = hits;
         let _scope = search.searcher.enter(&search.budget());
@@ -126,7 +126,8 @@ impl PreparedSearch<'_> {
         let mut found = match way {
             PreparedWay::Plan { execution, score } => {
                 docs.clear();
-                let mut found = Found { docs: std::mem::take(docs), ..Found::uncounted() };
+                let mut found =
+                    SearchOutcome { docs: std::mem::take(docs), ..SearchOutcome::uncounted() };
                 let done = search.execute(execution, &mut found);
                 search.end(done, &mut found)?;
                 found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, *score)))?;
@@ -135,11 +136,16 @@ impl PreparedSearch<'_> {
             }
             PreparedWay::Lists { ranked, kept } => {
                 let Kept { lists, counting } = &mut **kept;
-                let ready =
-                    Ready { lists: Some(lists), planned: counting.as_mut(), is_traced: false };
+                let ready = PreparedState {
+                    lists: Some(lists),
+                    planned: counting.as_mut(),
+                    is_traced: false,
+                };
                 search.find(Some(ranked), ready, add)?
             }
-            PreparedWay::Anew(ranked) => search.find(ranked.as_ref(), Ready::default(), add)?,
+            PreparedWay::Anew(ranked) => {
+                search.find(ranked.as_ref(), PreparedState::default(), add)?
+            }
         };
         facets.append(&mut found.facets);
         Ok(found)

@@ -1,11 +1,11 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
-use super::answer::{Found, Ready};
+use super::answer::{PreparedState, SearchOutcome};
 use super::search::Search;
 use super::{Explanation, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::MatchSet;
-use crate::explain::LookedAt;
+use crate::execution::DocIdSet;
+use crate::explain::WorkCounts;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
@@ -16,7 +16,7 @@ use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
-use crate::ranking::top::{Scored, Top};
+use crate::ranking::top::{ScoredDoc, Top};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
@@ -138,10 +138,10 @@ impl<'a> Search<'a> {
         &self,
         ranked: &Ranked<'_>,
         (page, strategy): (&PagePlan, TopKStrategy),
-        ready: Ready<'_, '_>,
+        ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
-    ) -> Result<Found> {
-        let mut found = Found::uncounted();
+    ) -> Result<SearchOutcome> {
+        let mut found = SearchOutcome::uncounted();
         let mut scratch = self.searcher.0.pruned.take();
         let page_end = self.request.offset.saturating_add(self.request.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
@@ -178,12 +178,12 @@ impl<'a> Search<'a> {
         &self,
         ranked: &Ranked<'_>,
         (counted, strategy): (CountStrategy, TopKStrategy),
-        ready: Ready<'_, '_>,
+        ready: PreparedState<'_, '_>,
         top: &mut Top,
         scratch: &mut Scratch,
-        found: &mut Found,
+        found: &mut SearchOutcome,
     ) -> Result<()> {
-        let Ready { lists, planned, is_traced } = ready;
+        let PreparedState { lists, planned, is_traced } = ready;
         let started = is_traced.then(Instant::now);
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match strategy {
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
                 let done = find_best(ranked, None, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
-                found.looked_at = LookedAt::Blocks(pruning);
+                found.looked_at = WorkCounts::Blocks(pruning);
                 match (counted, pruning.matching) {
                     (CountStrategy::Unasked, _) => {}
                     (CountStrategy::WithPage, _) => {
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
                     let segments = &execution.plan().segments;
                     let done = score_all(ranked, segments, matches, top);
                     found.took = took(started);
-                    found.looked_at = LookedAt::All(done?);
+                    found.looked_at = WorkCounts::All(done?);
                     Ok(())
                 })?
             }
@@ -224,7 +224,7 @@ impl<'a> Search<'a> {
                 let done = find_best_of_phrase(ranked, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
-                found.looked_at = LookedAt::Phrase(pruning);
+                found.looked_at = WorkCounts::Phrase(pruning);
                 found.total = Total { value: pruning.matching, relation: Relation::Exact };
             }
         }
@@ -235,7 +235,7 @@ impl<'a> Search<'a> {
     fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
         let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
         match self.request.after {
-            Some(After::Score { score, doc }) => top.after(Scored::new(score, doc)),
+            Some(After::Score { score, doc }) => top.after(ScoredDoc::new(score, doc)),
             _ => top,
         }
     }
@@ -253,8 +253,8 @@ impl<'a> Search<'a> {
             .matches_in(normal, self.searcher.segments(), self.look_ups())?
             .get(at)
         {
-            Some(MatchSet::Some(windows)) => windows.contains(doc),
-            Some(MatchSet::Everything) => true,
+            Some(DocIdSet::Some(windows)) => windows.contains(doc),
+            Some(DocIdSet::Everything) => true,
             None => false,
         };
         if !is_in {

@@ -7,7 +7,7 @@
 
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{MatchSet, Matches};
+use crate::execution::{DocIdSet, Matches};
 use crate::plan::PlanOptions;
 use crate::query::{self, Query};
 use crate::request::{SearchRequest, Selection};
@@ -48,7 +48,7 @@ impl Search<'_> {
     }
 
     /// The selections that a facet leaves out which lies within these fields, its own last.
-    pub(super) fn left_out(&self, path: &[&str]) -> LeftOut {
+    pub(super) fn left_out(&self, path: &[&str]) -> ExcludedFilters {
         let selections = self.request.selections.iter().enumerate();
         let own = selections.filter(|(_, selection)| path.contains(&&*selection.field));
         own.map(|(nth, _)| nth).collect()
@@ -108,25 +108,25 @@ fn selected<'q>(
 }
 
 /// Selections that are left out, by their places.
-pub(super) type LeftOut = Vec<usize>;
+pub(super) type ExcludedFilters = Vec<usize>;
 
 /// What facets count: what matches, of all documents or of those of a bucket, by the selections that are left out.
 #[derive(Default)]
-pub(super) struct Domain<'m>(Vec<(LeftOut, Part<'m>)>);
+pub(super) struct FilterScope<'m>(Vec<(ExcludedFilters, Part<'m>)>);
 
 enum Part<'m> {
-    Lent(&'m [MatchSet]),
+    Lent(&'m [DocIdSet]),
     Own(Matches),
 }
 
-impl<'m> Domain<'m> {
+impl<'m> FilterScope<'m> {
     /// What a search matches.
-    pub(super) fn new(matches: &'m [MatchSet]) -> Self {
-        Domain(vec![(vec![], Part::Lent(matches))])
+    pub(super) fn new(matches: &'m [DocIdSet]) -> Self {
+        FilterScope(vec![(vec![], Part::Lent(matches))])
     }
 
     /// Finds what a search matches without some of its selections, where that is not known yet.
-    pub(super) fn need(&mut self, search: &Search<'_>, left_out: &LeftOut) -> Result<()> {
+    pub(super) fn need(&mut self, search: &Search<'_>, left_out: &ExcludedFilters) -> Result<()> {
         if self.0.iter().any(|(of, _)| of == left_out) {
             return Ok(());
         }
@@ -139,12 +139,12 @@ impl<'m> Domain<'m> {
     }
 
     /// Adds what matches without some selections.
-    pub(super) fn add(&mut self, left_out: LeftOut, matches: Matches) {
+    pub(super) fn add(&mut self, left_out: ExcludedFilters, matches: Matches) {
         self.0.push((left_out, Part::Own(matches)));
     }
 
     /// What matches without these selections, which are some that there are.
-    pub(super) fn of(&self, left_out: &LeftOut) -> &[MatchSet] {
+    pub(super) fn of(&self, left_out: &ExcludedFilters) -> &[DocIdSet] {
         let part = self.0.iter().find(|(of, _)| of == left_out).map(|(_, part)| part);
         match part {
             Some(Part::Lent(matches)) => matches,

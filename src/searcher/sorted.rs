@@ -1,10 +1,10 @@
 //! Pages in the order of fields.
 
-use super::answer::Found;
+use super::answer::SearchOutcome;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
-use crate::explain::LookedAt;
+use crate::explain::WorkCounts;
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::ranking::prepared::Parts;
@@ -40,19 +40,19 @@ impl Search<'_> {
         &self,
         planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(DocId, Option<f32>, Vec<Value>) -> Result<()>,
-    ) -> Result<Found> {
+    ) -> Result<SearchOutcome> {
         let order = self.sort_order()?;
         let ranked = match order.needs_scores().then(|| self.scoring(Parts::AsNeeded)).transpose() {
             Ok(ranked) => ranked,
             Err(error) => {
-                let mut found = Found::uncounted();
+                let mut found = SearchOutcome::uncounted();
                 self.end(Err(error), &mut found)?;
                 return Ok(found);
             }
         };
-        let (mut found, mut first) = (Found::uncounted(), self.first(&order)?);
+        let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(&order)?);
         let mut took = Duration::ZERO;
-        let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
+        let look = |execution: &Execution<'_>, matches: &Matches, _: &mut SearchOutcome| {
             let started = Instant::now();
             first.keep_to(execution.plan());
             let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
@@ -61,7 +61,7 @@ impl Search<'_> {
         };
         let done = self.with_matches(planned, &mut found, look);
         self.end(done, &mut found)?;
-        (found.looked_at, found.took) = (LookedAt::Columns(first.profile), took);
+        (found.looked_at, found.took) = (WorkCounts::Columns(first.profile), took);
         let sorted = first.into_sorted();
         let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
         let end = usize::try_from(self.request.offset.saturating_add(self.request.limit))

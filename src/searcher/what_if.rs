@@ -3,12 +3,12 @@
 //! All ways run in turn, and of each the least time counts, so that what else the machine does spoils rounds and not ways. What is
 //! fetched of hits is the same in all ways and left out.
 
-use super::answer::{Found, Ready};
+use super::answer::{PreparedState, SearchOutcome};
 use super::search::Search;
 use super::{FacetCounts, Relation, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{ExplainTree, FacetRun, LookedAt};
+use crate::explain::{ExplainTree, FacetRun, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{FacetMethod, Goal, PageOperator};
@@ -179,14 +179,14 @@ impl Search<'_> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let mut hits = vec![];
-        let found = self.find(ranked.as_ref(), Ready::default(), |hit| {
+        let found = self.find(ranked.as_ref(), PreparedState::default(), |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;
         let took = started.elapsed();
         let has_streams =
-            matches!(found.looked_at, LookedAt::Columns(it) if it.streamed.segments > 0);
-        let Found { total, facets, facet_runs, is_planned, .. } = found;
+            matches!(found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
+        let SearchOutcome { total, facets, facet_runs, is_planned, .. } = found;
         let methods = facet_runs.iter().map(FacetRun::method).collect();
         Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
     }

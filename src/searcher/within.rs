@@ -8,10 +8,10 @@ use super::bound_facet::BoundFacet;
 use super::counted::{Buckets, Counted};
 use super::hits::{Bucket, Hit};
 use super::search::Search;
-use super::select::{Domain, LeftOut};
+use super::select::{ExcludedFilters, FilterScope};
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::explain::FacetRun;
 use crate::facet::{self, FieldMatches};
 use crate::ids::DocId;
@@ -49,7 +49,7 @@ impl Facet {
 }
 
 /// Looks into buckets.
-pub(super) struct Looking<'l> {
+pub(super) struct BucketCollector<'l> {
     pub(super) search: &'l Search<'l>,
     pub(super) segments: &'l [SegmentPlan<'l>],
     /// Where any are wanted.
@@ -57,14 +57,14 @@ pub(super) struct Looking<'l> {
     pub(super) n_buckets: usize,
 }
 
-impl Looking<'_> {
+impl BucketCollector<'_> {
     /// Counts what is asked for within each bucket of a facet.
     pub(super) fn look_into(
         &mut self,
         facet: &BoundFacet,
         node: &FacetNode,
         counted: &mut Counted,
-        domain: &Domain<'_>,
+        domain: &FilterScope<'_>,
         run: &mut FacetRun,
     ) -> Result<()> {
         let Counted { counts, buckets, .. } = counted;
@@ -93,7 +93,7 @@ impl Looking<'_> {
         let all = counts.buckets.iter_mut().chain(missing.as_deref_mut());
         for (nth, bucket) in all.enumerate() {
             budget::giving_back(|| {
-                let mut of_bucket = Domain::default();
+                let mut of_bucket = FilterScope::default();
                 for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
                         _ if nth == n_buckets => facet::without_value(*of)?,
@@ -121,7 +121,7 @@ impl Looking<'_> {
         facet: &BoundFacet,
         node: &FacetNode,
         bucket: &mut Bucket,
-        domain: &Domain<'_>,
+        domain: &FilterScope<'_>,
         run: &mut FacetRun,
     ) -> Result<()> {
         budget::work(ns::BUCKET_OPENED)?;
@@ -146,7 +146,7 @@ impl Looking<'_> {
 }
 
 /// Which matches are needed of the buckets of a facet: by the selections that are left out.
-fn wanted(facet: &BoundFacet) -> Vec<&LeftOut> {
+fn wanted(facet: &BoundFacet) -> Vec<&ExcludedFilters> {
     let own = (facet.hits > 0).then_some(&facet.left_out).into_iter();
     let within = facet.within.iter().flat_map(BoundFacet::all_left_out);
     let mut wanted: Vec<_> = own.chain(within).collect();
@@ -165,7 +165,7 @@ pub(super) struct BestHits<'s> {
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
     Sorted(SortOrder, Option<Box<Ranked<'s>>>),
-    Scored(Box<Ranked<'s>>),
+    ScoredDoc(Box<Ranked<'s>>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),
 }
@@ -185,7 +185,7 @@ impl<'s> BestHits<'s> {
                 let ranked = search.scoring_without_selections()?;
                 match ranked.constant() {
                     Some(score) => HitOrder::Documents(Some(score)),
-                    None => HitOrder::Scored(Box::new(ranked)),
+                    None => HitOrder::ScoredDoc(Box::new(ranked)),
                 }
             }
         };
@@ -197,7 +197,7 @@ impl<'s> BestHits<'s> {
     pub(super) fn each(
         &self,
         segments: &[SegmentPlan<'_>],
-        matches: &[MatchSet],
+        matches: &[DocIdSet],
         n: usize,
         mut visit: impl FnMut(Hit) -> Result<bool>,
     ) -> Result<()> {
@@ -209,7 +209,7 @@ impl<'s> BestHits<'s> {
                     go_on = visit(Hit::new(doc, *score))?;
                 }
             }
-            HitOrder::Scored(ranked) => {
+            HitOrder::ScoredDoc(ranked) => {
                 let mut top = Top::new(n, vec![]);
                 let done = score_all(ranked, segments, matches, &mut top).map(|_| ());
                 let done = or_stopped(done)?;
@@ -238,7 +238,7 @@ impl<'s> BestHits<'s> {
         &self,
         search: &Search<'_>,
         segments: &[SegmentPlan<'_>],
-        matches: &[MatchSet],
+        matches: &[DocIdSet],
         n: usize,
     ) -> Result<Vec<Hit>> {
         // No more than there are, for which room is made.
@@ -266,7 +266,7 @@ fn or_stopped(done: Result<()>) -> Result<Result<()>> {
 }
 
 /// The first `n` documents, or all.
-fn first_of(segments: &[SegmentPlan<'_>], matches: &[MatchSet], n: usize) -> Result<Vec<DocId>> {
+fn first_of(segments: &[SegmentPlan<'_>], matches: &[DocIdSet], n: usize) -> Result<Vec<DocId>> {
     budget::hold((n * size_of::<DocId>()) as u64)?;
     let mut docs = vec![];
     for (segment, matches) in segments.iter().zip(matches) {

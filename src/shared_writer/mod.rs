@@ -18,7 +18,7 @@ use crate::ids::FieldId;
 use crate::query::Query;
 use crate::sync::{Condvar, Mutex, MutexGuard, wait_within};
 use crate::value::Value;
-use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
+use crate::writer::{CommitInfo, FlushInfo, IndexWriter, WriterContext, check_payload};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ struct Shared {
     gathered: Condvar,
     writer: Mutex<IndexWriter>,
     /// The writer's, which may be at work for long.
-    rules: Rules,
+    rules: WriterContext,
     /// Bytes of the queue from which on it should be worked on, and those that it holds at most.
     due_bytes: usize,
     bytes_max: usize,

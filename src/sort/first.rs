@@ -12,7 +12,7 @@ use super::streaming::{FirstLists, StreamCounts, Streamed};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
 use crate::execution::{
-    MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
+    DocIdSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
 };
 use crate::expansion::Expansion;
 use crate::facet::{ColumnCounts, NumbersAt};
@@ -145,7 +145,7 @@ impl<'o> First<'o> {
     pub(crate) fn look_at(
         &mut self,
         segments: &[SegmentPlan<'_>],
-        matches: &[MatchSet],
+        matches: &[DocIdSet],
         ranked: Option<&Ranked<'_>>,
     ) -> Result<()> {
         if self.n == 0 {
@@ -288,7 +288,7 @@ impl<'o> First<'o> {
 }
 
 impl<'s> InSegment<'_, '_, 's> {
-    fn look_at(&mut self, matches: &MatchSet) -> Result<()> {
+    fn look_at(&mut self, matches: &DocIdSet) -> Result<()> {
         let n_in_order = self.first.order.n_in_index_order(self.segment.segment.schema());
         if n_in_order > 0 {
             return self.look_at_in_order(n_in_order, matches);
@@ -330,7 +330,7 @@ impl<'s> InSegment<'_, '_, 's> {
     }
 
     /// Documents that have the first of all among them, by lists in their order, where these cost less than bounds of blocks.
-    fn streamed(&mut self, matches: &MatchSet) -> Result<Option<Streamed>> {
+    fn streamed(&mut self, matches: &DocIdSet) -> Result<Option<Streamed>> {
         let Some(lists) = self.first.lists(self.segment)? else { return Ok(None) };
         let n_matches = matches.len(self.segment.n_docs) as f64;
         let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
@@ -375,7 +375,7 @@ impl<'s> InSegment<'_, '_, 's> {
         &mut self,
         field: SortField,
         column: Column<Section<'s>>,
-        matches: &MatchSet,
+        matches: &DocIdSet,
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
         if column.n_with() == column.n_docs() {

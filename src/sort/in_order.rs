@@ -11,7 +11,7 @@ use super::order::SortOrder;
 use super::place::Place;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::schema::Schema;
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ impl SortOrder {
 
 impl InSegment<'_, '_, '_> {
     /// Looks at what matches of a segment that has it in the order of the first `n_keys`.
-    pub(super) fn look_at_in_order(&mut self, n_keys: usize, matches: &MatchSet) -> Result<()> {
+    pub(super) fn look_at_in_order(&mut self, n_keys: usize, matches: &DocIdSet) -> Result<()> {
         let start = self.start(n_keys)?;
         for doc in matches.documents_from(start, self.segment.n_docs)? {
             self.first.profile.column.documents += 1;

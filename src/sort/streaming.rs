@@ -12,7 +12,7 @@ use super::order::SortField;
 use super::place::Place;
 use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, MatchWindows};
+use crate::execution::{DocIdSet, MatchWindows};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::plan::order::ListCosts;
@@ -43,7 +43,7 @@ sums! {
 
 /// Documents that have the first of all that match among them.
 pub(super) struct Streamed {
-    pub(super) documents: MatchSet,
+    pub(super) documents: DocIdSet,
     /// A few of them, in the order of the lists: what is looked at where there is no time for the others.
     pub(super) first: Vec<u32>,
     /// Why these are not as many as wanted, where there was no time to find more.
@@ -95,7 +95,7 @@ impl First<'_> {
     pub(super) fn candidates(
         &mut self,
         lists: FirstLists,
-        (segment, matches): (&SegmentPlan<'_>, &MatchSet),
+        (segment, matches): (&SegmentPlan<'_>, &DocIdSet),
         costs: ListCosts,
     ) -> Result<Option<Streamed>> {
         let (has_missing, mut found) = (lists.has_missing, Candidates::default());
@@ -117,7 +117,7 @@ impl First<'_> {
         let first = found.docs.iter().take(AFTER_STOP).copied().collect();
         found.docs.sort_unstable();
         let documents = MatchWindows::of_documents(segment.n_docs, &found.docs)?;
-        let documents = MatchSet::Some(documents);
+        let documents = DocIdSet::Some(documents);
         Ok(Some(Streamed { documents, first, stopped: found.stopped }))
     }
 
@@ -147,7 +147,7 @@ impl First<'_> {
     fn read_lists(
         &mut self,
         FirstLists { field, ordinals, after, .. }: FirstLists,
-        (segment, matches): (&SegmentPlan<'_>, &MatchSet),
+        (segment, matches): (&SegmentPlan<'_>, &DocIdSet),
         costs: ListCosts,
         found: &mut Candidates,
     ) -> Result<bool> {
@@ -189,8 +189,8 @@ impl First<'_> {
                 let id = DocId(segment.base + u64::from(*doc));
                 let is_behind = behind.is_none_or(|after| by_number && id > after);
                 let is_match = match matches {
-                    MatchSet::Everything => true,
-                    MatchSet::Some(windows) => windows.contains(*doc),
+                    DocIdSet::Everything => true,
+                    DocIdSet::Some(windows) => windows.contains(*doc),
                 };
                 if !is_match || by_number && !is_behind {
                     continue;

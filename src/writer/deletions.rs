@@ -14,7 +14,7 @@ use std::fmt;
 
 /// Adds the documents of a segment that are to go.
 pub(crate) type Matching =
-    Box<dyn Fn(SegmentReader<'_>, &mut Doomed<'_>) -> Result<()> + Send + Sync>;
+    Box<dyn Fn(SegmentReader<'_>, &mut DeleteCollector<'_>) -> Result<()> + Send + Sync>;
 
 /// Deletions that wait for the next commit.
 #[derive(Default)]
@@ -37,13 +37,13 @@ struct OfValue {
 
 /// The documents of a segment that go, as far as they were there when it was asked for.
 #[derive(Debug)]
-pub(crate) struct Doomed<'a> {
+pub(crate) struct DeleteCollector<'a> {
     set: &'a mut DeletedSet,
     /// Only documents below.
     before: u32,
 }
 
-impl Doomed<'_> {
+impl DeleteCollector<'_> {
     /// Adds a document.
     pub(crate) fn add(&mut self, doc: u32) {
         if doc < self.before {
@@ -96,7 +96,7 @@ impl Deletions {
         let all = segment.n_docs();
         for (before, matching) in &self.matching {
             let before = if is_new { *before } else { all };
-            matching(segment, &mut Doomed { set, before })?;
+            matching(segment, &mut DeleteCollector { set, before })?;
         }
         let Deletions { values, of_values, .. } = self;
         let bytes = |of: &OfValue| &values[of.start as usize..(of.start + of.len) as usize];

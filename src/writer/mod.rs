@@ -56,7 +56,7 @@ mod update;
 mod worker;
 
 pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
-pub(crate) use deletions::{Doomed, Matching};
+pub(crate) use deletions::{DeleteCollector, Matching};
 pub use flushing::FlushInfo;
 pub use lines::{BadLines, LineFormat, LinesReport};
 pub use merge_policy::MergePolicy;
@@ -92,7 +92,7 @@ use lines::LineReader;
 use merging::Merges;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
-pub(crate) use rules::Rules;
+pub(crate) use rules::WriterContext;
 use staging::Staging;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -153,7 +153,7 @@ pub struct IndexWriter {
     committer: Committer,
     /// What makes the terms, as long as the writer is open.
     term_versions: TermVersions,
-    rules: Rules,
+    rules: WriterContext,
     resources: Resources,
     ids: IdSource,
     on_progress: Option<OnProgress>,
@@ -231,7 +231,7 @@ impl IndexWriter {
             _ => TermVersions::CURRENT,
         };
         let analyzers = analyzers.in_version(term_versions.analysis);
-        let rules = Rules::new(schema, analyzers, limits);
+        let rules = WriterContext::new(schema, analyzers, limits);
         Ok(IndexWriter {
             term_versions,
             payload: match committer.current() {
@@ -285,7 +285,7 @@ impl IndexWriter {
         self.check()?;
         self.rules.check_analyzers(&document)?;
         let doc = self.pipeline_docs() + self.pending.n_docs;
-        let Rules { schema, limits, .. } = &self.rules;
+        let WriterContext { schema, limits, .. } = &self.rules;
         self.pending.add(&document, doc, schema, limits)?;
         let rules = &self.rules;
         self.recent_keys.add(|| {
@@ -622,7 +622,7 @@ impl IndexWriter {
     pub(crate) fn go_on_with_terms_of(&mut self, versions: TermVersions) {
         self.term_versions = versions;
         let analyzers = self.rules.analyzers.in_version(versions.analysis);
-        self.rules = Rules::new((*self.rules.schema).clone(), analyzers, self.rules.limits);
+        self.rules = WriterContext::new((*self.rules.schema).clone(), analyzers, self.rules.limits);
     }
 
     /// What a commit would consist of now.
@@ -676,7 +676,7 @@ impl IndexWriter {
         let schema = self.rules.schema.with_fields(fields)?;
         debug_assert!(!self.has_changes(), "a writer that was just opened");
         let (analyzers, limits) = (Arc::clone(&self.rules.analyzers), self.rules.limits);
-        self.rules = Rules::new(schema, analyzers, limits);
+        self.rules = WriterContext::new(schema, analyzers, limits);
         self.staging.add_fields(n_fields);
         self.open = None;
         self.attempt(|writer| writer.commit_staging().map_err(before_publishing))
@@ -684,7 +684,7 @@ impl IndexWriter {
     }
 
     /// What documents and deletions may be.
-    pub(crate) fn rules(&self) -> &Rules {
+    pub(crate) fn rules(&self) -> &WriterContext {
         &self.rules
     }
 

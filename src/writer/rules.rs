@@ -16,7 +16,7 @@ const NORMALIZED_GROWTH_MAX: usize = 36;
 
 /// What a writer goes by; it does not change.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct WriterContext {
     pub(super) schema: Arc<Schema>,
     pub(super) analyzers: Arc<Analyzers>,
     pub(super) limits: Limits,
@@ -26,7 +26,7 @@ pub(crate) struct Rules {
     normalized: Vec<usize>,
 }
 
-impl Rules {
+impl WriterContext {
     pub(super) fn new(schema: Schema, analyzers: Arc<Analyzers>, limits: Limits) -> Self {
         let lacks_analyzer = |field: &Field| match field.kind {
             FieldKind::Text => analyzers.index_time(field).is_err(),
@@ -38,7 +38,7 @@ impl Rules {
         let fields = schema.fields().iter().enumerate();
         let normalized = fields.filter(|(_, field)| field.normalizer_spec().is_some());
         let normalized = normalized.map(|(nth, _)| nth).collect();
-        Rules { schema: Arc::new(schema), analyzers, limits, without_analyzer, normalized }
+        WriterContext { schema: Arc::new(schema), analyzers, limits, without_analyzer, normalized }
     }
 
     /// An error where a document cannot be added.

@@ -27,7 +27,7 @@ pub(crate) struct PageRun<'r> {
     pub(crate) matching: Option<u64>,
     /// Time beside that of the matching operators.
     pub(crate) time: Duration,
-    pub(crate) looked_at: LookedAt,
+    pub(crate) looked_at: WorkCounts,
     /// How the threshold of the best rose.
     pub(crate) trace: Option<&'r Trace>,
     pub(crate) is_stopped: bool,
@@ -35,7 +35,7 @@ pub(crate) struct PageRun<'r> {
 
 /// Documents, blocks and groups that making a page looked at.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum LookedAt {
+pub(crate) enum WorkCounts {
     #[default]
     Nothing,
     /// So many documents, all that match.
@@ -314,7 +314,7 @@ impl Explaining<'_, '_> {
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         let profile = self.run.map(|run| match run.page.looked_at {
-            LookedAt::Columns(profile) => profile,
+            WorkCounts::Columns(profile) => profile,
             _ => SortProfile::default(),
         });
         let reads_lists = match profile {
@@ -421,7 +421,7 @@ fn of_page(matches: &Estimate, offset: u64, limit: u64) -> Estimate {
     Estimate::between(page(documents), page(lower), page(upper), "limit")
 }
 
-impl LookedAt {
+impl WorkCounts {
     /// The counts of it, of a page that is otherwise unknown; `trace` is of what was scored.
     fn actual(self, trace: Option<&Trace>) -> Actual {
         let mut actual = Actual::default();
@@ -434,11 +434,11 @@ impl LookedAt {
             ..RankingCounts::default()
         };
         match self {
-            LookedAt::Nothing => {}
-            LookedAt::All(documents_scored) => {
+            WorkCounts::Nothing => {}
+            WorkCounts::All(documents_scored) => {
                 actual.ranking = Some(RankingCounts { documents_scored, ..counts });
             }
-            LookedAt::Blocks(pruning) => {
+            WorkCounts::Blocks(pruning) => {
                 let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;
                 actual.ranking = Some(RankingCounts {
                     documents_scored: pruning.documents_scored,
@@ -451,7 +451,7 @@ impl LookedAt {
                     ..counts
                 });
             }
-            LookedAt::Phrase(pruning) => {
+            WorkCounts::Phrase(pruning) => {
                 let PhrasePruning { placed: candidates, positions, .. } = pruning;
                 actual.positions = Some(PositionCounts { candidates, positions });
                 actual.ranking = Some(RankingCounts {
@@ -466,12 +466,12 @@ impl LookedAt {
                     ..counts
                 });
             }
-            LookedAt::Columns(SortProfile { column, streamed, .. }) => {
+            WorkCounts::Columns(SortProfile { column, streamed, .. }) => {
                 actual.streamed = (streamed.terms > 0).then_some(streamed);
                 actual.sort = Some(column);
             }
             // Documents of a batch again where a larger one is looked at.
-            LookedAt::Groups(documents) => {
+            WorkCounts::Groups(documents) => {
                 actual.sort = Some(ColumnCounts { documents, ..ColumnCounts::default() });
             }
         }

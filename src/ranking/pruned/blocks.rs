@@ -7,11 +7,11 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
-use super::one::{LeftOut, Scan};
-use super::order::{Bands, Noted, Place};
+use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
+use super::single_term::{ExcludedDocs, Scan};
 use super::sum::{Readers, Sum};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
@@ -37,11 +37,11 @@ const WALK: usize = 16;
 /// The memory of sums and of what is found by them.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    pub(super) bands: Bands,
+    pub(super) bands: ScoreBuckets,
     /// Sums of a window with few postings, 0 between two of them; and which are not 0.
     few: Vec<u16>,
     touched: Vec<u16>,
-    pub(super) noted: Noted,
+    pub(super) noted: BlockQueue,
     pub(super) block: Block,
 }
 
@@ -333,8 +333,8 @@ impl Block {
             pruning.documents_scored += u64::from(docs.count_ones());
             pruning.postings += u64::from(docs.count_ones());
             let left_out = match query.offered {
-                [] => LeftOut::Nothing,
-                docs => LeftOut::Docs(docs),
+                [] => ExcludedDocs::Nothing,
+                docs => ExcludedDocs::Docs(docs),
             };
             let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_block(first, of_list, docs, code);

@@ -5,7 +5,7 @@
 //! bound is ⌊c × 256 × W / 65,536⌋, which no more than one unit is missing from, and which is not 0 unless
 //! c is: so sums never pass 16 bits, and a block without the word shows.
 //!
-//! A block is left out if the sum of its units is below the [`limit`](Scale::limit): then what it is short
+//! A block is left out if the sum of its units is below the [`limit`](ScoreQuantizer::limit): then what it is short
 //! of the worst kept score is more than the n units that were rounded away and what `f32` rounds in
 //! the sum of a score, for which a factor of 1 − 10⁻⁵ stands. It is *below*, never equal: which of two
 //! documents with equal scores is better is not for bounds to say.
@@ -21,25 +21,25 @@ const ROUNDING: f64 = 1.0 - 1e-5;
 
 /// How scores become units.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(super) struct ScoreQuantizer {
     units_per_score: f64,
     units: f64,
     n_clauses: u32,
 }
 
-impl Scale {
+impl ScoreQuantizer {
     /// Tells only whether something is there: every limit is 0.
-    pub(super) const PRESENCE: Scale =
-        Scale { units_per_score: 0.0, units: 65_535.0, n_clauses: 0 };
+    pub(super) const PRESENCE: ScoreQuantizer =
+        ScoreQuantizer { units_per_score: 0.0, units: 65_535.0, n_clauses: 0 };
 
     /// From the best that each clause can add; `None` where that cannot be computed with.
-    pub(super) fn new(maxima: impl ExactSizeIterator<Item = f64>) -> Option<Scale> {
+    pub(super) fn new(maxima: impl ExactSizeIterator<Item = f64>) -> Option<ScoreQuantizer> {
         let n_clauses = maxima.len();
-        Scale::of(maxima.sum(), n_clauses)
+        ScoreQuantizer::of(maxima.sum(), n_clauses)
     }
 
     /// From the best that `n_clauses` can score together.
-    pub(super) fn of(most: f64, n_clauses: usize) -> Option<Scale> {
+    pub(super) fn of(most: f64, n_clauses: usize) -> Option<ScoreQuantizer> {
         if n_clauses > CLAUSES_MAX {
             return None;
         }
@@ -47,7 +47,7 @@ impl Scale {
         let units = 65_535.0 - 258.0 * f64::from(n_clauses);
         let units_per_score = units / most;
         let is_sound = most > 0.0 && most.is_finite() && units_per_score.is_finite();
-        is_sound.then_some(Scale { units_per_score, units, n_clauses })
+        is_sound.then_some(ScoreQuantizer { units_per_score, units, n_clauses })
     }
 
     /// What the codes of a clause are multiplied with.
@@ -108,7 +108,7 @@ mod tests {
         ) {
             // Score parts just below what a code says, and others.
             let best = |&(weight, max, _): &(f32, f32, u32)| f64::from(weight) * f64::from(max);
-            let scale = Scale::new(clauses.iter().map(best)).unwrap();
+            let scale = ScoreQuantizer::new(clauses.iter().map(best)).unwrap();
             let (mut sum, mut bound) = (0.0f32, 0u32);
             for clause in &clauses {
                 let (weight, max, code) = *clause;

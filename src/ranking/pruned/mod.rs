@@ -5,16 +5,16 @@
 //! added over the lists of a query, and what cannot reach the worst kept score is never looked at: windows
 //! of 65,536 documents by the best of their containers, then blocks ([`blocks`]), then documents of a
 //! block. Where all words must match and one has few documents in a window, its documents are looked up in
-//! the other lists instead ([`lists`]). Results are those of scoring everything ([`exhaustive`]), to the
+//! the other lists instead ([`ranked_and`]). Results are those of scoring everything ([`exhaustive`]), to the
 //! last bit of every score and the order of equal ones.
 
 mod batch;
 mod blocks;
 mod bounds;
 mod exhaustive;
-mod few;
-mod lists;
-mod one;
+mod shortest_list;
+mod ranked_and;
+mod single_term;
 mod order;
 mod parts;
 mod pruning;
@@ -23,7 +23,7 @@ mod scratch;
 mod tie_cache;
 mod sum;
 mod together;
-mod shorts;
+mod rare_terms;
 mod phrase;
 #[cfg(test)]
 mod tests;
@@ -39,12 +39,12 @@ use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow, by_best};
 use bounds::CLAUSES_MAX;
-use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::Query;
+use ranked_and::RankedAnd;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -131,7 +131,7 @@ fn find<'s, const ALL: bool>(
             let Blocks { bands, block, .. } = blocks;
             block.seen.resize_with(block.seen.len().max(1), TieCache::default);
             let seen = &mut block.seen[0];
-            return one::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
+            return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
         }
         _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, !has_filters, top)?,
         _ => None,
@@ -153,7 +153,7 @@ fn find<'s, const ALL: bool>(
     if !ALL {
         let rest = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
         pruning.documents_scored = shorts.offer(clauses, first_filter, readers, rest, base, top)?;
-        if rest * shorts::ROUNDING < f64::from(top.threshold()) {
+        if rest * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }
     }
@@ -213,7 +213,7 @@ struct Search<'q, 's> {
 }
 
 impl Search<'_, '_> {
-    fn any_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+    fn any_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
         common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
@@ -253,7 +253,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn all_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+    fn all_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
         common.start();
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
@@ -345,7 +345,7 @@ impl Search<'_, '_> {
         &mut self,
         way: WayAround,
         opened: Range<usize>,
-        common: &mut Common,
+        common: &mut RankedAnd,
         top: &mut Top,
     ) -> Result<()> {
         let Some(window) = self.windows.pop() else { return Ok(()) };

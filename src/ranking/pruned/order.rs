@@ -3,7 +3,7 @@
 //! Blocks of windows that have a sum for each are visited in bands of falling sums, which takes no sorting;
 //! single blocks that were noted are sorted, the best of them first and by themselves.
 
-use super::bounds::Scale;
+use super::bounds::ScoreQuantizer;
 use super::window::BLOCKS_AT_ONCE;
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -37,14 +37,14 @@ pub(super) struct Place {
 
 /// Sums for all blocks of some windows.
 #[derive(Debug, Default)]
-pub(super) struct Bands {
+pub(super) struct ScoreBuckets {
     sums: Vec<[u16; BLOCKS]>,
     pub(super) candidates: Vec<u32>,
 }
 
-heap_bytes!(Bands { sums, candidates });
+heap_bytes!(ScoreBuckets { sums, candidates });
 
-impl Bands {
+impl ScoreBuckets {
     /// Room for the sums of `n` windows, with anything in it.
     pub(super) fn sums(&mut self, n: usize) -> &mut [[u16; BLOCKS]] {
         self.sums.resize(self.sums.len().max(n), [0; BLOCKS]);
@@ -55,7 +55,7 @@ impl Bands {
     pub(super) fn visit(
         &mut self,
         n: usize,
-        scale: &Scale,
+        scale: &ScoreQuantizer,
         top: &mut Top,
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
     ) -> Result<()> {
@@ -94,14 +94,14 @@ impl Bands {
 
 /// Single blocks.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct BlockQueue {
     /// Sum, window and number.
     blocks: Vec<u32>,
 }
 
-heap_bytes!(Noted { blocks });
+heap_bytes!(BlockQueue { blocks });
 
-impl Noted {
+impl BlockQueue {
     #[inline]
     pub(super) fn push(&mut self, place: Place) {
         let number = (place.window * BLOCKS + place.block) as u32;
@@ -111,7 +111,7 @@ impl Noted {
     /// Calls `visit` with those that can matter, and forgets all.
     pub(super) fn visit(
         &mut self,
-        scale: &Scale,
+        scale: &ScoreQuantizer,
         top: &mut Top,
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
     ) -> Result<()> {
@@ -132,7 +132,7 @@ impl Noted {
     fn visit_sorted(
         &mut self,
         range: Range<usize>,
-        scale: &Scale,
+        scale: &ScoreQuantizer,
         top: &mut Top,
         visit: &mut impl FnMut(Place, &mut Top) -> Result<()>,
     ) -> Result<()> {

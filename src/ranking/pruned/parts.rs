@@ -1,6 +1,6 @@
 //! What the lists of a query have in each window, with what it can add to a score at most.
 
-use super::bounds::{Scale, changes};
+use super::bounds::{ScoreQuantizer, changes};
 use super::sum::Sum;
 use super::window::WINDOW;
 use crate::bitmap::{Container, ContainerKind};
@@ -69,16 +69,16 @@ heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best 
 impl Parts {
     /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
     /// the best of each list are at least, if documents of one list are results, as those of a union are that nothing filters; of a
-    /// union the documents of short lists are [somebody else's](super::shorts).
+    /// union the documents of short lists are [somebody else's](super::rare_terms).
     pub(super) fn prepare(
         &mut self,
         clauses: &[Clause<'_>],
         is_union: bool,
         is_unfiltered: bool,
         top: &mut Top,
-    ) -> Result<Option<Scale>> {
+    ) -> Result<Option<ScoreQuantizer>> {
         self.take_stock(clauses, |_| is_union && is_unfiltered, !is_union, top)?;
-        let scale = Scale::new(self.terms.iter().map(|term| term.best));
+        let scale = ScoreQuantizer::new(self.terms.iter().map(|term| term.best));
         if let Some(scale) = &scale {
             self.weigh(scale);
         }
@@ -149,7 +149,7 @@ impl Parts {
     }
 
     /// Turns what was taken stock of into units.
-    pub(super) fn weigh(&mut self, scale: &Scale) {
+    pub(super) fn weigh(&mut self, scale: &ScoreQuantizer) {
         for term in &mut self.terms {
             term.weight = scale.weight(term.best);
         }

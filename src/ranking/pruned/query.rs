@@ -1,6 +1,6 @@
 //! A query in one segment, as ways through its windows see it.
 
-use super::bounds::Scale;
+use super::bounds::ScoreQuantizer;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -8,7 +8,7 @@ use crate::ranking::top::Top;
 /// A query in one segment.
 pub(super) struct Query<'q, 's> {
     pub(super) clauses: &'q [Clause<'s>],
-    pub(super) scale: Scale,
+    pub(super) scale: ScoreQuantizer,
     /// The number of the segment's first document.
     pub(super) base: u64,
     /// Documents that were offered already, ascending.

@@ -2,16 +2,16 @@
 
 use super::blocks::{Blocks, OpenWindow};
 use super::exhaustive::Sums;
-use super::few::Few;
-use super::lists::Common;
 use super::parts::{Opened, Parts};
 use super::phrase::PhraseScratch;
-use super::shorts::Shorts;
+use super::ranked_and::RankedAnd;
+use super::rare_terms::RareTermsFirst;
+use super::shortest_list::ShortestListAnd;
 use super::sum::Readers;
 use super::tree::Memory;
 use crate::format::ranked::RankedList;
 use crate::ranking::Clause;
-use crate::ranking::top::Scored;
+use crate::ranking::top::ScoredDoc;
 use crate::recycle::{FreeLists, heap_bytes, recycled};
 
 /// The memory of finding the best, for the next time.
@@ -22,15 +22,15 @@ pub(crate) struct Scratch {
     /// For short lists.
     pub(crate) numbers: FreeLists<u32>,
     /// For the best of a page.
-    top: Vec<Scored>,
+    top: Vec<ScoredDoc>,
     pub(super) parts: Parts,
     pub(super) opened: Vec<Opened<'static, 'static>>,
     pub(super) windows: Vec<OpenWindow>,
     pub(super) summed: Vec<OpenWindow>,
     pub(super) blocks: Blocks,
-    pub(super) common: Common,
-    pub(super) few: Few,
-    pub(super) shorts: Shorts,
+    pub(super) common: RankedAnd,
+    pub(super) few: ShortestListAnd,
+    pub(super) shorts: RareTermsFirst,
     pub(super) readers: Readers<'static>,
     pub(super) exhaustive: Sums,
     pub(super) tree: Memory,
@@ -60,12 +60,12 @@ const TOP_KEPT: usize = 1024;
 
 impl Scratch {
     /// Memory for the best.
-    pub(crate) fn take_top(&mut self) -> Vec<Scored> {
+    pub(crate) fn take_top(&mut self) -> Vec<ScoredDoc> {
         std::mem::take(&mut self.top)
     }
 
     /// Keeps the memory of the best, unless it is large.
-    pub(crate) fn keep_top(&mut self, best: Vec<Scored>) {
+    pub(crate) fn keep_top(&mut self, best: Vec<ScoredDoc>) {
         if best.capacity() <= TOP_KEPT {
             self.top = best;
         }

@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::format::lengths::{code_of, score_part};
 use crate::ids::{DocId, FieldId};
 use crate::ranking::bm25::{FieldScoring, Parameters};
-use crate::ranking::top::Scored;
+use crate::ranking::top::ScoredDoc;
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
@@ -89,7 +89,7 @@ impl Corpus {
     }
 
     /// All documents that match in the order of their scores, each scored by itself.
-    fn expected(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2]) -> Vec<Scored> {
+    fn expected(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2]) -> Vec<ScoredDoc> {
         let mut sums: BTreeMap<u64, (f32, usize)> = BTreeMap::new();
         for word in &query.words {
             let postings = &self.postings[word.field][&word.text];
@@ -110,7 +110,7 @@ impl Corpus {
         };
         let matching = sums.into_iter().filter(|(doc, (_, n))| *n >= needed && passes(*doc));
         let mut found: Vec<_> =
-            matching.map(|(doc, (score, _))| Scored::new(score, DocId(doc))).collect();
+            matching.map(|(doc, (score, _))| ScoredDoc::new(score, DocId(doc))).collect();
         found.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.doc().0.cmp(&b.doc().0)));
         found
     }
@@ -153,7 +153,7 @@ impl Corpus {
         k: usize,
         scoring: &[Arc<FieldScoring>; 2],
         scratch: &mut Scratch,
-    ) -> Option<(Vec<Scored>, Vec<Pruning>)> {
+    ) -> Option<(Vec<ScoredDoc>, Vec<Pruning>)> {
         let mut top = Top::new(k, vec![]);
         let (mut base, mut prunings) = (0, vec![]);
         for segment in self.snapshot.readers() {

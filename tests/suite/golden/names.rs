@@ -41,7 +41,7 @@ fn operators() -> BTreeSet<String> {
     let names = of_nodes.split('"').skip(1).step_by(2).filter(is_name);
     let mut names: BTreeSet<String> = names.map(str::to_owned).collect();
     names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn name(self)"), "=>"));
-    names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn operator(self)"), "=> Some("));
+    names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn operator(self)"), "then_some("));
     names
 }
 

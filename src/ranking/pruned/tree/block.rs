@@ -1,7 +1,7 @@
 //! The 64 documents of a block, all parts of the tree on them at once.
 
-use super::bound::{Bounds, View, Weighed};
-use super::equal::Equal;
+use super::bound::{Bounds, UpperBounds, View};
+use super::equal::TieCaches;
 use super::lists::{Tree, TreeCombined, TreeField};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -30,14 +30,14 @@ const SORTED_MAX: usize = 64;
 
 /// Scores blocks, one after the other.
 pub(super) struct BlockScorer<'q, 's, 'm> {
-    weighed: &'q Weighed<'q, 's>,
+    weighed: &'q UpperBounds<'q, 's>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
     readers: Readers<'s>,
     cells: &'m mut Vec<Cell>,
     /// What each list adds at most in the block at hand.
     units: &'m mut Vec<u16>,
     /// What is known of documents with one word only.
-    equal: &'m mut Equal,
+    equal: &'m mut TieCaches,
     /// How many blocks were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
@@ -49,7 +49,7 @@ pub(super) struct BlockScorer<'q, 's, 'm> {
 pub(super) struct ScorerMemory {
     cells: Vec<Cell>,
     units: Vec<u16>,
-    equal: Equal,
+    equal: TieCaches,
 }
 
 heap_bytes!(ScorerMemory { cells, units, equal });
@@ -66,7 +66,7 @@ struct Cell {
 
 impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     pub(super) fn new(
-        weighed: &'q Weighed<'q, 's>,
+        weighed: &'q UpperBounds<'q, 's>,
         phrases: &'m mut [Option<PhraseReader<'s>>],
         readers: Readers<'s>,
         memory: &'m mut ScorerMemory,
@@ -93,7 +93,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        let Weighed { tree, root, scale, .. } = self.weighed;
+        let UpperBounds { tree, root, scale, .. } = self.weighed;
         let first = view.key * WINDOW + (block * 64) as u32;
         if self.weighed.is_over(first, top) {
             return Ok(());
@@ -143,7 +143,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     }
 }
 
-/// What is not good enough, as [`Equal`] knows.
+/// What is not good enough, as [`TieCaches`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RuledOut {
     /// No document of the block is.

@@ -3,10 +3,10 @@
 use super::lists::{Tree, TreeCombined};
 use crate::bitmap::Container;
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::bounds::Scale;
+use crate::ranking::pruned::bounds::ScoreQuantizer;
 use crate::ranking::pruned::parts::{Opened, Parts};
 use crate::ranking::pruned::window::WINDOW;
 use crate::ranking::top::Top;
@@ -14,11 +14,11 @@ use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
 
 /// A tree whose parts have units.
-pub(super) struct Weighed<'q, 's> {
+pub(super) struct UpperBounds<'q, 's> {
     pub(super) tree: &'q Tree<'s>,
     /// What is looked for: the query, or something else of the same parts.
     pub(super) root: &'q Node,
-    pub(super) scale: Scale,
+    pub(super) scale: ScoreQuantizer,
     /// The most that a document scores, where that is known.
     greatest: Option<f32>,
     /// What being in a set adds.
@@ -31,9 +31,9 @@ pub(super) struct Weighed<'q, 's> {
     nothing: Vec<u16>,
 }
 
-/// The memory of a [`Weighed`], for the next time.
+/// The memory of [`UpperBounds`], for the next time.
 #[derive(Debug, Default)]
-pub(super) struct WeighedMemory {
+pub(super) struct UpperBoundsMemory {
     sets: Vec<u16>,
     phrases: Vec<u16>,
     combined: Vec<u16>,
@@ -41,7 +41,7 @@ pub(super) struct WeighedMemory {
     suffices: Vec<bool>,
 }
 
-heap_bytes!(WeighedMemory { sets, phrases, combined, nothing, suffices });
+heap_bytes!(UpperBoundsMemory { sets, phrases, combined, nothing, suffices });
 
 /// Units that a list or a set has at most where one looks; 0 where it has nothing.
 pub(super) trait Bounds {
@@ -49,14 +49,14 @@ pub(super) trait Bounds {
     fn set(&mut self, set: usize) -> u32;
 }
 
-impl<'q, 's> Weighed<'q, 's> {
+impl<'q, 's> UpperBounds<'q, 's> {
     /// Takes stock of the lists, and finds units for all parts. Tells `top` how good the best are at least.
     pub(super) fn new(
         tree: &'q Tree<'s>,
         root: &'q Node,
         parts: &mut Parts,
         top: &mut Top,
-        memory: &mut WeighedMemory,
+        memory: &mut UpperBoundsMemory,
     ) -> Result<Self> {
         let suffices = &mut memory.suffices;
         suffices.clear();
@@ -68,13 +68,15 @@ impl<'q, 's> Weighed<'q, 's> {
         });
         parts.take_stock(&tree.clauses, |clause| suffices[clause], true, top)?;
         let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len() + tree.combined.len();
-        let scale = Scale::of(most(tree, root, parts), n).unwrap_or(Scale::PRESENCE);
+        let scale =
+            ScoreQuantizer::of(most(tree, root, parts), n).unwrap_or(ScoreQuantizer::PRESENCE);
         parts.weigh(&scale);
         let [sets, phrases, combined, nothing] =
             [&mut memory.sets, &mut memory.phrases, &mut memory.combined, &mut memory.nothing]
                 .map(std::mem::take);
         let greatest = root.greatest(&|part| greatest(tree, part));
-        let mut weighed = Weighed { tree, root, scale, greatest, sets, phrases, combined, nothing };
+        let mut weighed =
+            UpperBounds { tree, root, scale, greatest, sets, phrases, combined, nothing };
         let scale = &weighed.scale;
         weighed.sets.clear();
         weighed.sets.resize(tree.sets.len(), 0);
@@ -100,10 +102,10 @@ impl<'q, 's> Weighed<'q, 's> {
     }
 
     /// Keeps the memory for the next query.
-    pub(super) fn recycle(self, memory: &mut WeighedMemory) {
-        let Weighed { sets, phrases, combined, nothing, .. } = self;
+    pub(super) fn recycle(self, memory: &mut UpperBoundsMemory) {
+        let UpperBounds { sets, phrases, combined, nothing, .. } = self;
         let suffices = std::mem::take(&mut memory.suffices);
-        *memory = WeighedMemory { sets, phrases, combined, nothing, suffices };
+        *memory = UpperBoundsMemory { sets, phrases, combined, nothing, suffices };
     }
 
     /// The windows of the segment, if there can be matches that no list has.
@@ -192,7 +194,7 @@ fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
     }
 }
 
-fn weigh_sets(node: &Node, scale: &Scale, sets: &mut [u16]) {
+fn weigh_sets(node: &Node, scale: &ScoreQuantizer, sets: &mut [u16]) {
     match node {
         Node::Term(_) | Node::Phrase(_) | Node::Combined(_) => {}
         Node::Set { set, score, .. } => sets[*set] = scale.exact(*score),
@@ -221,7 +223,7 @@ fn greatest(tree: &Tree<'_>, part: &Node) -> Option<f32> {
 
 /// A window, by the best of each list.
 pub(super) struct OfWindow<'a, 'q, 's> {
-    pub(super) weighed: &'a Weighed<'q, 's>,
+    pub(super) weighed: &'a UpperBounds<'q, 's>,
     pub(super) key: u32,
     pub(super) best: &'a [u16],
 }
@@ -233,8 +235,8 @@ impl Bounds for OfWindow<'_, '_, '_> {
 
     fn set(&mut self, set: usize) -> u32 {
         let is_there = match &*self.weighed.tree.sets[set] {
-            MatchSet::Everything => self.key < self.weighed.tree.n_docs.div_ceil(WINDOW),
-            MatchSet::Some(windows) => windows.window(self.key).is_some(),
+            DocIdSet::Everything => self.key < self.weighed.tree.n_docs.div_ceil(WINDOW),
+            DocIdSet::Some(windows) => windows.window(self.key).is_some(),
         };
         if is_there { self.weighed.sets[set].into() } else { 0 }
     }
@@ -243,7 +245,7 @@ impl Bounds for OfWindow<'_, '_, '_> {
 /// A window whose lists are open.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, 'q, 's> {
-    pub(super) weighed: &'q Weighed<'q, 's>,
+    pub(super) weighed: &'q UpperBounds<'q, 's>,
     pub(super) key: u32,
     pub(super) opened: &'a [Opened<'q, 's>],
     /// Of each clause its place in `opened`; beyond its end where it has nothing here.
@@ -271,7 +273,7 @@ impl<'a, 'q, 's> View<'a, 'q, 's> {
     /// The documents of a set in a block, as bits.
     #[inline]
     pub(super) fn word_of_set(&self, set: usize, block: usize) -> u64 {
-        let MatchSet::Some(windows) = &*self.weighed.tree.sets[set] else { return u64::MAX };
+        let DocIdSet::Some(windows) = &*self.weighed.tree.sets[set] else { return u64::MAX };
         match windows.window(self.key).map(|window| windows.documents(window)) {
             None => 0,
             Some(Container::Bitmap(words)) => {

@@ -4,7 +4,7 @@
 //! that has no other word of the query. Once that is not good enough any more, such documents are left
 //! alone: of those that are equally good the first are kept.
 
-use super::bound::Weighed;
+use super::bound::UpperBounds;
 use crate::format::ranked::RankedLong;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
@@ -15,18 +15,18 @@ use crate::segment::file::Section;
 
 /// The scores that were met, by clause and code.
 #[derive(Debug, Default)]
-pub(super) struct Equal {
+pub(super) struct TieCaches {
     caches: Vec<TieCache>,
     /// Whether a clause adds to a score; empty where no code tells what a document scores.
     adds: Vec<bool>,
 }
 
-heap_bytes!(Equal { caches, adds });
+heap_bytes!(TieCaches { caches, adds });
 
-impl Equal {
+impl TieCaches {
     /// Begins a query of which nothing was met yet.
-    pub(super) fn start(&mut self, weighed: &Weighed<'_, '_>) {
-        let Equal { caches, adds } = self;
+    pub(super) fn start(&mut self, weighed: &UpperBounds<'_, '_>) {
+        let TieCaches { caches, adds } = self;
         adds.clear();
         let clauses = &weighed.tree.clauses;
         if adds_terms_only(weighed.root)

@@ -14,14 +14,14 @@ const LEAD_MAX: u32 = 48;
 
 /// Memory for the blocks that the postings of some lists are in.
 #[derive(Debug, Default)]
-pub(super) struct Led {
+pub(super) struct LeadBlocks {
     lists: Vec<usize>,
     blocks: Vec<u16>,
 }
 
-heap_bytes!(Led { lists, blocks });
+heap_bytes!(LeadBlocks { lists, blocks });
 
-impl Led {
+impl LeadBlocks {
     /// Calls `visit` with the blocks of a window that can have a match and with their bounds; false, and
     /// nothing is done, where there are too many.
     pub(super) fn visit(

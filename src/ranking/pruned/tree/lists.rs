@@ -1,7 +1,7 @@
 //! Lists of a query in one segment, and which of them its parts are.
 
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::format::lengths::Lengths;
 use crate::format::terms::TermInfo;
 use crate::ranking::Clause;
@@ -26,7 +26,7 @@ pub(crate) struct Tree<'s> {
     /// The words of several fields.
     pub(crate) combined: Vec<TreeCombined<'s>>,
     /// What is in each of the query's sets.
-    pub(crate) sets: Vec<Arc<MatchSet>>,
+    pub(crate) sets: Vec<Arc<DocIdSet>>,
     /// Documents of the segment.
     pub(crate) n_docs: u32,
     /// The number of the first.

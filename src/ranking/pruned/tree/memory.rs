@@ -1,10 +1,10 @@
 //! Memory of a search by a tree.
 
 use super::block::ScorerMemory;
-use super::bound::WeighedMemory;
-use super::lead::Led;
+use super::bound::UpperBoundsMemory;
+use super::lead::LeadBlocks;
 use super::sums::Spare;
-use crate::ranking::pruned::one::Finder;
+use crate::ranking::pruned::single_term::Finder;
 use crate::ranking::pruned::sum::Readers;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
@@ -17,8 +17,8 @@ pub(in crate::ranking::pruned) struct Memory {
     /// Those of the windows that are to have a sum for every block.
     pub(super) summed: Vec<usize>,
     pub(super) spare: Spare,
-    pub(super) led: Led,
-    pub(super) weighed: WeighedMemory,
+    pub(super) led: LeadBlocks,
+    pub(super) weighed: UpperBoundsMemory,
     pub(super) scorer: ScorerMemory,
     pub(super) required: RequiredMemory,
 }

@@ -26,7 +26,7 @@ mod sums;
 mod tests;
 
 use super::bounds::CLAUSES_MAX;
-use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
+use super::order::{BlockQueue, FIRST_WINDOWS, Place, SUMMED_MAX, ScoreBuckets, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
 use super::pruning::Pruning;
 use super::scratch::Scratch;
@@ -40,11 +40,11 @@ use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::simd::sums::BLOCKS;
 use block::BlockScorer;
-use bound::{OfWindow, View, Weighed};
+use bound::{OfWindow, UpperBounds, View};
 pub(crate) use lists::{Tree, TreeCombined, TreeField, TreePhrase};
 pub(super) use memory::Memory;
 use memory::OpenWindows;
-use required::Required;
+use required::RequiredFirst;
 use std::cmp::Reverse;
 use sums::add_up;
 
@@ -57,14 +57,14 @@ const SPREAD_MAX: usize = 128;
 #[derive(Debug)]
 pub(crate) struct OpenTree<'s> {
     tree: Tree<'s>,
-    required: Option<Required>,
+    required: Option<RequiredFirst>,
     phrases: Vec<Option<PhraseReader<'s>>>,
 }
 
 impl<'s> OpenTree<'s> {
     /// Finds out how to go about `root`; `phrases` read those of the tree.
     pub(crate) fn new(root: &Node, tree: Tree<'s>, phrases: Vec<Option<PhraseReader<'s>>>) -> Self {
-        OpenTree { required: Required::of(root, &tree), tree, phrases }
+        OpenTree { required: RequiredFirst::of(root, &tree), tree, phrases }
     }
 
     /// Ends the query and keeps its memory.
@@ -108,7 +108,7 @@ fn offer_matching<'s>(
 ) -> Result<Pruning> {
     let Scratch { parts, opened, blocks, readers: of_clauses, tree: memory, .. } = scratch;
     let mut of_scorer = std::mem::take(&mut memory.scorer);
-    let weighed = Weighed::new(tree, root, parts, top, &mut memory.weighed)?;
+    let weighed = UpperBounds::new(tree, root, parts, top, &mut memory.weighed)?;
     parts.divide(&tree.clauses, 1, weighed.n_windows_without_lists());
     parts.bound_windows(|key, best| {
         weighed.bound(root, &mut OfWindow { weighed: &weighed, key, best })
@@ -138,12 +138,12 @@ fn offer_matching<'s>(
 
 /// A tree on its way through the windows of a segment.
 struct Search<'q, 's, 'm> {
-    weighed: &'q Weighed<'q, 's>,
+    weighed: &'q UpperBounds<'q, 's>,
     parts: &'q Parts,
     scorer: BlockScorer<'q, 's, 'm>,
     opened: Vec<Opened<'q, 's>>,
-    bands: &'m mut Bands,
-    noted: &'m mut Noted,
+    bands: &'m mut ScoreBuckets,
+    noted: &'m mut BlockQueue,
     memory: &'m mut Memory,
     pruning: Pruning,
 }
@@ -275,7 +275,7 @@ impl OpenWindows {
     fn view<'a, 'q, 's>(
         &'a self,
         nth: usize,
-        weighed: &'q Weighed<'q, 's>,
+        weighed: &'q UpperBounds<'q, 's>,
         opened: &'a [Opened<'q, 's>],
     ) -> View<'a, 'q, 's> {
         let (key, of_window) = &self.windows[nth];

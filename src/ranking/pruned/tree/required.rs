@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::one::{self, LeftOut, Scan};
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::scratch::Scratch;
+use crate::ranking::pruned::single_term::{self, ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
@@ -24,7 +24,7 @@ type Numbers = SmallVec<[usize; 4]>;
 
 /// A sum of which one part must match. Numbers are those of clauses.
 #[derive(Debug)]
-pub(super) struct Required {
+pub(super) struct RequiredFirst {
     must: usize,
     should: Numbers,
     must_not: Numbers,
@@ -32,7 +32,7 @@ pub(super) struct Required {
     pub(super) with_others: Option<Node>,
 }
 
-impl Required {
+impl RequiredFirst {
     /// What `root` is, if it is such a sum of words and the one that must be there is in many documents.
     pub(super) fn of(root: &Node, tree: &Tree<'_>) -> Option<Self> {
         let Node::Sum { must, should, must_not, minimum: 0 } = root else { return None };
@@ -53,7 +53,7 @@ impl Required {
             terms.iter().filter_map(|nth| tree.terms[*nth]).collect()
         };
         let nodes = |terms: &[usize]| terms.iter().map(|nth| Node::Term(*nth)).collect();
-        Some(Required {
+        Some(RequiredFirst {
             must,
             with_others: (!clauses(&should).is_empty()).then(|| Node::Sum {
                 must: vec![Node::Term(required)],
@@ -72,7 +72,7 @@ impl Required {
         if let RankedList::Long(list) = &clause.list
             && self.must_not.is_empty()
         {
-            one::raise(clause, list, top);
+            single_term::raise(clause, list, top);
         }
     }
 
@@ -97,7 +97,7 @@ impl Required {
         postings.sort_unstable();
         let mut walk = required.walk();
         let excluded = self.must_not.iter().map(|nth| &tree.clauses[*nth].list);
-        let mut left_out = LeftOut::lists(excluded, finders);
+        let mut left_out = ExcludedDocs::lists(excluded, finders);
         let mut of_clauses = Readers::new(readers);
         for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
             budget::work(ns::DOC_REQUIRED * of_doc.len() as u64)?;
@@ -133,7 +133,7 @@ impl Required {
         let others = self.should.iter().chain(&self.must_not);
         let others = others.map(|nth| &tree.clauses[*nth].list);
         let finders = &mut scratch.tree.required.finders;
-        let left_out = LeftOut::lists(others, finders);
+        let left_out = ExcludedDocs::lists(others, finders);
         let seen = &mut scratch.blocks.block.seen;
         seen.resize_with(seen.len().max(1), TieCache::default);
         seen[0].start(clause);

@@ -2,7 +2,7 @@
 
 use super::bound::View;
 use crate::bitmap::Container;
-use crate::execution::MatchSet;
+use crate::execution::DocIdSet;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
@@ -178,7 +178,7 @@ fn of_combined(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut
 
 fn of_set(view: &View<'_, '_, '_>, set: usize, sums: &mut Sums) {
     let units = view.weighed.sets[set];
-    let MatchSet::Some(windows) = &*view.weighed.tree.sets[set] else { return sums.fill(units) };
+    let DocIdSet::Some(windows) = &*view.weighed.tree.sets[set] else { return sums.fill(units) };
     match windows.window(view.key).map(|window| windows.documents(window)) {
         None => sums.fill(0),
         Some(Container::Bitmap(words)) => {

@@ -1,7 +1,7 @@
 //! Random trees against every document scored by itself, from a plain model of the corpus.
 
 use crate::bitmap::Container;
-use crate::execution::{MatchSet, Matches};
+use crate::execution::{DocIdSet, Matches};
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
 use crate::plan::LookUps;
@@ -121,9 +121,9 @@ impl<'c> Naive<'c> {
         let segments = self.corpus.snapshot.readers().map(|segment| {
             let n_docs = segment.n_docs();
             if *normal == Normal::All {
-                return MatchSet::Everything;
+                return DocIdSet::Everything;
             }
-            let MatchSet::Some(mut set) = MatchSet::with_room(n_docs) else { unreachable!() };
+            let DocIdSet::Some(mut set) = DocIdSet::with_room(n_docs) else { unreachable!() };
             for key in 0..n_docs.div_ceil(WINDOW) {
                 let window = key * WINDOW..n_docs.min((key + 1) * WINDOW);
                 let docs = window.filter(|doc| self.matches(normal, base + u64::from(*doc)));
@@ -131,7 +131,7 @@ impl<'c> Naive<'c> {
                 set.push(key, lows.len() as u32, Container::Array(&lows)).unwrap();
             }
             base += u64::from(n_docs);
-            MatchSet::Some(set)
+            DocIdSet::Some(set)
         });
         segments.collect()
     }
@@ -149,7 +149,7 @@ impl<'c> Naive<'c> {
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
-            scores.map(|(score, doc)| top::Scored::new(score, doc)).collect();
+            scores.map(|(score, doc)| top::ScoredDoc::new(score, doc)).collect();
         expected.sort_by(|a, b| b.cmp(a));
         let mut all = Pruning::default();
         for k in [1, 10, 100, 1000] {

@@ -3,8 +3,8 @@
 //! At most 255 documents are looked up, list by list from the shortest on, and few are left after the
 //! first: bounds would cost more than the scores that they spare.
 
-use super::one::Finder;
 use super::pruning::Pruning;
+use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -16,7 +16,7 @@ use crate::recycle::heap_bytes;
 
 /// The memory of looking documents up.
 #[derive(Debug, Default)]
-pub(super) struct Few {
+pub(super) struct ShortestListAnd {
     /// The numbers of the clauses, the shortest list first.
     order: Vec<usize>,
     /// Places in the shortest list of the documents that all lists so far have.
@@ -25,9 +25,9 @@ pub(super) struct Few {
     ranks: Vec<u32>,
 }
 
-heap_bytes!(Few { order, left, ranks });
+heap_bytes!(ShortestListAnd { order, left, ranks });
 
-impl Few {
+impl ShortestListAnd {
     /// Offers every document that all clauses have; `None` where no list is short.
     pub(super) fn offer<'s>(
         &mut self,

@@ -25,16 +25,16 @@ const COUNTED_MAX: u64 = 500;
 
 /// The memory of what lists have in common.
 #[derive(Debug, Default)]
-pub(super) struct Common {
+pub(super) struct RankedAnd {
     values: Vec<[u8; 2]>,
     batch: Batch,
     /// What a list and a filter have in common.
     filtered: Option<ContainerBuf>,
 }
 
-heap_bytes!(Common { values, batch, filtered });
+heap_bytes!(RankedAnd { values, batch, filtered });
 
-impl Common {
+impl RankedAnd {
     /// Begins another query.
     pub(super) fn start(&mut self) {
         self.batch.forget();
@@ -61,7 +61,7 @@ impl Common {
         let others = &mut others[..n_others];
         others.sort_unstable_by_key(|nth| opened[*nth].n_postings());
         let bound = others.iter().map(|nth| u32::from(opened[*nth].best)).sum();
-        let Common { values, batch, .. } = self;
+        let RankedAnd { values, batch, .. } = self;
         batch.start(opened.len());
         let others = Others { required: others, ..Others::default() };
         let mut probe = Probe { query, key, opened, lead, others, batch, readers, top, pruning };
@@ -92,7 +92,7 @@ impl Common {
         let mut filters = numbers;
         let filters = &mut filters[n_scored..opened.len()];
         filters.sort_unstable_by_key(|nth| opened[*nth].n_postings());
-        let Common { batch, filtered, .. } = self;
+        let RankedAnd { batch, filtered, .. } = self;
         let filtered = filtered.get_or_insert_default();
         batch.start(opened.len());
         for lead in 0..n_scored {

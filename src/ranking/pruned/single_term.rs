@@ -79,12 +79,12 @@ pub(super) struct Scan<'a, 's> {
     lengths: Option<Lengths<'s>>,
     top: &'a mut Top,
     seen: &'a mut TieCache,
-    left_out: LeftOut<'a, 's>,
+    left_out: ExcludedDocs<'a, 's>,
 }
 
 /// Documents that are not offered.
 #[derive(Debug)]
-pub(super) enum LeftOut<'a, 's> {
+pub(super) enum ExcludedDocs<'a, 's> {
     Nothing,
     /// These, which ascend.
     Docs(&'a [u32]),
@@ -92,13 +92,13 @@ pub(super) enum LeftOut<'a, 's> {
     Lists(Vec<Finder<'a, 's>>),
 }
 
-impl LeftOut<'_, '_> {
+impl ExcludedDocs<'_, '_> {
     /// Whether a document is left out; asked in ascending order.
     pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
         match self {
-            LeftOut::Nothing => Ok(false),
-            LeftOut::Docs(docs) => Ok(docs.binary_search(&doc).is_ok()),
-            LeftOut::Lists(lists) => {
+            ExcludedDocs::Nothing => Ok(false),
+            ExcludedDocs::Docs(docs) => Ok(docs.binary_search(&doc).is_ok()),
+            ExcludedDocs::Lists(lists) => {
                 for list in lists {
                     if list.has(doc)? {
                         return Ok(true);
@@ -110,7 +110,7 @@ impl LeftOut<'_, '_> {
     }
 }
 
-impl<'a, 's> LeftOut<'a, 's> {
+impl<'a, 's> ExcludedDocs<'a, 's> {
     /// Those of some lists, with the memory of others.
     pub(super) fn lists(
         lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
@@ -120,14 +120,14 @@ impl<'a, 's> LeftOut<'a, 's> {
         finders.extend(lists.map(Finder::of));
         if finders.is_empty() {
             *memory = recycled(finders);
-            return LeftOut::Nothing;
+            return ExcludedDocs::Nothing;
         }
-        LeftOut::Lists(finders)
+        ExcludedDocs::Lists(finders)
     }
 
     /// Keeps the memory for the next query.
     pub(super) fn recycle(self, memory: &mut Vec<Finder<'static, 'static>>) {
-        if let LeftOut::Lists(finders) = self {
+        if let ExcludedDocs::Lists(finders) = self {
             *memory = recycled(finders);
         }
     }
@@ -171,18 +171,18 @@ impl<'a, 's> Scan<'a, 's> {
         seen: &'a mut TieCache,
     ) -> Self {
         let (group, frequencies, lengths) = (None, None, None);
-        let left_out = LeftOut::Nothing;
+        let left_out = ExcludedDocs::Nothing;
         Scan { clause, list, base, group, frequencies, lengths, top, seen, left_out }
     }
 
     /// Leaves some documents out.
-    pub(super) fn without(mut self, left_out: LeftOut<'a, 's>) -> Self {
+    pub(super) fn without(mut self, left_out: ExcludedDocs<'a, 's>) -> Self {
         self.left_out = left_out;
         self
     }
 
     /// What was left out.
-    pub(super) fn into_left_out(self) -> LeftOut<'a, 's> {
+    pub(super) fn into_left_out(self) -> ExcludedDocs<'a, 's> {
         self.left_out
     }
 
@@ -310,7 +310,7 @@ impl<'a, 's> Scan<'a, 's> {
     fn offer_scored(&mut self, score: f32, doc: u32) -> Result<()> {
         let id = DocId(self.base + u64::from(doc));
         let is_offered = match &mut self.left_out {
-            LeftOut::Nothing => true,
+            ExcludedDocs::Nothing => true,
             left_out => self.top.would_take(score, id) && !left_out.has(doc)?,
         };
         if is_offered {

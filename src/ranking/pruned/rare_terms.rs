@@ -4,7 +4,7 @@
 //! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
-use super::one::Finder;
+use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
 
 /// The memory of the documents of short lists.
 #[derive(Debug, Default)]
-pub(super) struct Shorts {
+pub(super) struct RareTermsFirst {
     postings: Vec<Posting>,
     /// The documents, ascending.
     docs: Vec<u32>,
@@ -53,9 +53,9 @@ impl Posting {
     }
 }
 
-heap_bytes!(Shorts { postings, docs, sums, partitioned, walks });
+heap_bytes!(RareTermsFirst { postings, docs, sums, partitioned, walks });
 
-impl Shorts {
+impl RareTermsFirst {
     pub(super) fn clear(&mut self) {
         self.postings.clear();
         self.docs.clear();
@@ -119,7 +119,7 @@ impl Shorts {
     /// Gathers the documents that `filters` have, too, and what the short lists alone give each.
     fn collect(&mut self, clauses: &[Clause<'_>], filters: &[Clause<'_>]) -> Result<()> {
         self.clear();
-        let Shorts { postings, docs, sums, .. } = self;
+        let RareTermsFirst { postings, docs, sums, .. } = self;
         for (clause, of_clause) in (0..).zip(clauses) {
             if let RankedList::Short(list) = &of_clause.list {
                 let all = list.docs().iter().zip(list.frequencies());
