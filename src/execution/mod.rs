@@ -51,37 +51,37 @@ use std::time::Instant;
 pub(crate) struct Execution<'s> {
     plan: Plan<'s>,
     lists: Vec<Lists<'s>>,
+    counter: Counter,
+    phrases: Phrases<'s>,
+    profile: Profile,
+    /// How many documents the last run counted, also where it was stopped.
+    counted: u64,
+    memory: Memory,
+}
+
+/// Memory that an execution uses and leaves as it is.
+#[derive(Debug, Default)]
+struct Memory {
     /// Two results for each operator, the one being read and the one being written; allocated when
     /// first written to.
     slots: Vec<Option<ContainerBuf>>,
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
-    counter: Counter,
-    phrases: Phrases<'s>,
     lows: Vec<u16>,
-    /// Memory for the documents of patterns that nothing uses yet.
+    /// For the documents of patterns.
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
-    profile: Profile,
-    /// How many documents the last run counted, also where it was stopped.
-    counted: u64,
-    /// Memory for segments of later plans.
+    /// For segments, the first one last.
     of_lists: Vec<ListsMemory>,
 }
 
 /// The memory of an execution that has ended, for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct ExecutionScratch {
-    slots: Vec<Option<ContainerBuf>>,
-    steps: Vec<Step>,
+    memory: Memory,
     profile: Vec<NodeProfile>,
-    doc_sets: Vec<DocSet>,
-    smallest: Vec<u32>,
     lists: Vec<Lists<'static>>,
     phrases: PhrasesMemory,
-    lows: Vec<u16>,
-    /// Of its segments, the first one last.
-    of_lists: Vec<ListsMemory>,
 }
 
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
@@ -108,65 +108,37 @@ impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
     /// some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
-        let ExecutionScratch { mut slots, mut steps, profile, doc_sets, smallest, .. } = scratch;
-        let (mut lists, mut of_lists) = (recycled(scratch.lists), scratch.of_lists);
-        slots.resize_with(slots.len().max(2 * plan.nodes.len()), || None);
-        steps.reserve(plan.inputs.len());
+        let ExecutionScratch { mut memory, profile, lists, phrases } = scratch;
+        memory.slots.resize_with(memory.slots.len().max(2 * plan.nodes.len()), || None);
+        memory.steps.reserve(plan.inputs.len());
+        let mut lists = recycled(lists);
         lists.extend(
-            plan.segments
-                .iter()
-                .map(|part| Lists::new(part.leaves.len(), of_lists.pop().unwrap_or_default())),
+            plan.segments.iter().map(|part| {
+                Lists::new(part.leaves.len(), memory.of_lists.pop().unwrap_or_default())
+            }),
         );
         Execution {
             lists,
-            slots,
-            steps,
             counter: Counter::default(),
-            phrases: Phrases::of(&plan, scratch.phrases),
-            lows: scratch.lows,
-            doc_sets,
-            smallest,
+            phrases: Phrases::of(&plan, phrases),
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             counted: 0,
             plan,
-            of_lists,
+            memory,
         }
     }
 
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
-        let Execution {
-            plan,
-            mut lists,
-            mut slots,
-            steps,
-            mut doc_sets,
-            smallest,
-            profile,
-            mut of_lists,
-            phrases,
-            lows,
-            ..
-        } = self;
+        let Execution { plan, mut lists, mut memory, profile, phrases, .. } = self;
+        let Memory { slots, doc_sets, of_lists, .. } = &mut memory;
         slots.truncate(SLOTS_KEPT);
-        of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(&mut doc_sets)));
+        of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(doc_sets)));
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
-        let lists = recycled(lists);
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
-        let profile = profile.into_nodes();
-        let phrases = phrases.into_memory();
-        let scratch = ExecutionScratch {
-            slots,
-            steps,
-            profile,
-            doc_sets,
-            smallest,
-            lists,
-            phrases,
-            lows,
-            of_lists,
-        };
+        let (lists, profile) = (recycled(lists), profile.into_nodes());
+        let scratch = ExecutionScratch { memory, profile, lists, phrases: phrases.into_memory() };
         (plan.into_scratch(), scratch)
     }
 
@@ -314,11 +286,11 @@ impl<'s> Execution<'s> {
             && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
         {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
-            let (part, doc_sets) = (&mut segments[at], &mut self.doc_sets);
+            let (part, doc_sets) = (&mut segments[at], &mut self.memory.doc_sets);
             self.lists[at].open(leaves, expansions, part, doc_sets, false)?;
-            let mut shared = self.slots[0].take().unwrap_or_default();
+            let mut shared = self.memory.slots[0].take().unwrap_or_default();
             let counted = pair.count(&segments[at], &mut self.lists[at], &mut shared);
-            self.slots[0] = Some(shared);
+            self.memory.slots[0] = Some(shared);
             *total += counted?;
             return Ok(());
         }
@@ -345,7 +317,7 @@ impl<'s> Execution<'s> {
             self.profile.answered(at, self.plan.root(), known);
             return Ok(Some(known));
         }
-        let (plan, lows) = (&self.plan, &mut self.lows);
+        let (plan, lows) = (&self.plan, &mut self.memory.lows);
         less_deleted::count(plan, &plan.segments[at], lows, &mut self.profile.segment_mut(at))
     }
 
@@ -445,12 +417,12 @@ impl<'s> Execution<'s> {
         let (field, expansion) = (part.segment.field(field), &self.plan.expansions[nth as usize]);
         let known = (!terms.walked.cut).then_some(&terms.infos[..]);
         let (walked, bytes_read) =
-            expansion.smallest(field, known, wanted as usize, &mut self.smallest)?;
+            expansion.smallest(field, known, wanted as usize, &mut self.memory.smallest)?;
         let walked = if known.is_some() { terms.walked } else { walked };
-        let found = self.smallest.len() as u64;
+        let found = self.memory.smallest.len() as u64;
         let skipped = page.skip.min(found);
         let taken = page.take.min(found - skipped);
-        let page_docs = &self.smallest[skipped as usize..(skipped + taken) as usize];
+        let page_docs = &self.memory.smallest[skipped as usize..(skipped + taken) as usize];
         docs.extend(page_docs.iter().map(|doc| DocId(part.base + u64::from(*doc))));
         page.skip -= skipped;
         page.take -= taken;
@@ -473,7 +445,7 @@ impl<'s> Execution<'s> {
         let profile = self.profile.segment_mut(at);
         let Plan { leaves, expansions, segments, nodes, .. } = &mut self.plan;
         let (lists, part) = (&mut self.lists[at], &mut segments[at]);
-        if let Err(error) = lists.open(leaves, expansions, part, &mut self.doc_sets, timed) {
+        if let Err(error) = lists.open(leaves, expansions, part, &mut self.memory.doc_sets, timed) {
             let is_at =
                 |node: &Node| lists.opening().is_some_and(|at| node.operator.leaf() == Some(at));
             if let Some(node) = nodes.iter().position(is_at).filter(|_| budget::is_stop(&error)) {
@@ -497,10 +469,10 @@ impl<'s> Execution<'s> {
             &mut self.lists[at],
             self.phrases.of_segment(at),
             Workspace {
-                slots: &mut self.slots,
-                steps: &mut self.steps,
+                slots: &mut self.memory.slots,
+                steps: &mut self.memory.steps,
                 counter: &mut self.counter,
-                lows: &mut self.lows,
+                lows: &mut self.memory.lows,
             },
             profile,
         ))

@@ -248,36 +248,30 @@ impl Search<'_> {
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
-        let options = |goal| Ok(PlanOptions { goal, forced: self.forced, ..<_>::default() });
-        if let TotalMode::UpTo(most) = self.request.total {
-            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
-            return self.by_plan(
-                planned,
-                || options(goal),
-                |execution| {
-                    let done = execution.page(&mut vec![]);
-                    total.value = execution.counted();
-                    *total = self.total_of(done?);
-                    Ok(())
-                },
-            );
-        }
-        if planned.is_none() && self.forced.is_none() {
+        let goal = match self.request.total {
+            TotalMode::UpTo(most) => {
+                Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
+            }
+            TotalMode::Exact | TotalMode::Unknown => Goal::Count,
+        };
+        if goal == Goal::Count && planned.is_none() && self.forced.is_none() {
             let normal = &self.rewritten()?.normal;
             found.is_planned = self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;
-        } else {
-            self.by_plan(
-                planned,
-                || options(Goal::Count),
-                |execution| {
-                    let done = execution.count();
-                    total.value = execution.counted();
-                    done.map(|_| ())
-                },
-            )?;
+            total.relation = Relation::Exact;
+            return Ok(());
         }
-        total.relation = Relation::Exact;
-        Ok(())
+        let options = || Ok(PlanOptions { goal, forced: self.forced, ..<_>::default() });
+        self.by_plan(planned, options, |execution| {
+            let done = match goal {
+                Goal::Count => {
+                    execution.count().map(|documents| Counted { documents, more: false })
+                }
+                Goal::Page { .. } => execution.page(&mut vec![]),
+            };
+            total.value = execution.counted();
+            *total = self.total_of(done?);
+            Ok(())
+        })
     }
 
     /// What a plan is made by.
