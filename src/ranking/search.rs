@@ -73,7 +73,7 @@ pub(crate) fn find_best(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    let mut pruning = Pruning::NOTHING;
+    let mut pruning = Pruning::nothing();
     loop {
         let (mut base, count) = (0, count && !pruning.searched_twice);
         for (nth, segment) in ranked.segments().iter().enumerate() {
@@ -197,7 +197,7 @@ impl<'s> OpenQuery<'s> {
     ) -> Result<Pruning> {
         match self {
             // A term that the segment does not have is in no document with all of them.
-            OpenQuery::AllOf(clauses) if clauses.len() < ranked.n_terms() => Ok(Pruning::NOTHING),
+            OpenQuery::AllOf(clauses) if clauses.len() < ranked.n_terms() => Ok(Pruning::nothing()),
             OpenQuery::AllOf(clauses) => {
                 pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
             }
@@ -212,7 +212,7 @@ impl<'s> OpenQuery<'s> {
             }
             OpenQuery::Tree(tree) => tree.offer(ranked.root(), top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::NOTHING),
+            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::nothing()),
         }
     }
 

@@ -141,12 +141,11 @@ impl Blocks {
             left_out += u32::from(part.best);
             n_left_out += 1;
         }
-        let essential = &order[n_left_out..];
+        let (left_out, essential) = order.split_at(n_left_out);
         let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
         if essential.iter().any(is_dense) {
             return false;
         }
-        let (left_out, essential) = order.split_at(n_left_out);
         let n_essential = postings(opened, essential);
         let touching = n_essential * TOUCH + (n_essential * left_out.len()) * COMPLETE;
         if touching > SUM + opened.len() * SUM_LIST {

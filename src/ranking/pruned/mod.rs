@@ -126,7 +126,7 @@ fn find<'s, const ALL: bool>(
     let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, shorts, .. } =
         scratch;
     let scale = match clauses {
-        [] => return Ok(Some(Pruning::NOTHING)),
+        [] => return Ok(Some(Pruning::nothing())),
         [clause] => {
             let Blocks { bands, block, .. } = blocks;
             block.seen.resize_with(block.seen.len().max(1), TieCache::default);
@@ -163,6 +163,8 @@ fn find<'s, const ALL: bool>(
     }
     let is_sparse = |window: &Window| window.n_least < DENSE_MIN;
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
+    pruning.windows_considered = parts.windows.len() as u64;
+    common.start();
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     let seen = &mut blocks.block.seen;
@@ -214,9 +216,7 @@ struct Search<'q, 's> {
 
 impl Search<'_, '_> {
     fn any_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
-        common.start();
         let windows = &self.parts.windows;
-        self.pruning.windows_considered = windows.len() as u64;
         self.start();
         let mut is_first = true;
         for window in windows {
@@ -254,9 +254,7 @@ impl Search<'_, '_> {
     }
 
     fn all_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
-        common.start();
         let windows = &self.parts.windows;
-        self.pruning.windows_considered = windows.len() as u64;
         // Windows with a short list cost little, and show how good the best are.
         for window in windows.iter().filter(|window| window.n_least < DENSE_MIN) {
             if self.is_too_weak(window, top) {

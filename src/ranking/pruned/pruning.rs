@@ -23,16 +23,9 @@ pub(crate) struct Pruning {
 
 impl Pruning {
     /// Nothing had to be looked at.
-    pub(crate) const NOTHING: Pruning = Pruning {
-        windows_considered: 0,
-        windows_skipped: 0,
-        blocks_considered: 0,
-        blocks_scored: 0,
-        documents_scored: 0,
-        postings: 0,
-        matching: Some(0),
-        searched_twice: false,
-    };
+    pub(crate) fn nothing() -> Self {
+        Pruning { matching: Some(0), ..Pruning::default() }
+    }
 }
 
 /// Adds what was done in another segment.

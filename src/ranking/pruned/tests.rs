@@ -173,7 +173,7 @@ impl Corpus {
                 };
                 prunings.push(found);
             } else {
-                prunings.push(Pruning::NOTHING);
+                prunings.push(Pruning::nothing());
             }
             base += u64::from(segment.n_docs());
         }
