@@ -75,8 +75,9 @@ const BATCH_DOCS: u32 = 1 << 16;
 /// Terms of a field that are kept for the documents that come.
 const TERMS_KEPT: usize = 1 << 16;
 
-/// What the hits of a search look like as a table: `_doc`, `_score`, for each key that they are sorted by `_sort1` and so on,
-/// `_group` where they are [grouped](SearchBuilder::collapse), and the stored fields that come with them.
+/// Schema of the table that the hits of a search make. Its columns are `_doc`, `_score`, for each key that hits are
+/// sorted by `_sort1` and so on, `_group` if they are [grouped](SearchBuilder::collapse), and the stored fields that
+/// come with them.
 #[derive(Clone, Debug)]
 pub struct HitTable {
     schema: SchemaRef,

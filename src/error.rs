@@ -8,7 +8,7 @@ use std::{error, fmt, io, ops::Range, path::PathBuf};
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong; see [`Error::kind`] for the class and `Display` for the whole story.
+/// An error: [`Error::kind`] is its class, `Display` the whole story.
 ///
 /// One pointer wide, so that `Result<u64>` stays small.
 pub struct Error(Box<Inner>);
@@ -35,9 +35,9 @@ struct Inner {
 pub struct LimitReached {
     /// The name of its default value, as in the message.
     pub name: &'static str,
-    /// What it is.
+    /// The value of the limit.
     pub value: u64,
-    /// What there was, where that was counted to its end.
+    /// The amount found; `None` if counting stopped before the end.
     pub found: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ pub enum ErrorKind {
     Usage,
 }
 
-/// What became of a commit that failed: [`Error::commit_outcome`].
+/// Outcome of a commit that failed; see [`Error::commit_outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommitOutcome {
     /// Nothing was committed, and no restart will change that: the commit before is the index.
@@ -201,14 +201,14 @@ impl Error {
         self
     }
 
-    /// What should have been there.
+    /// Says what should have been there.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>) -> Self {
         self.0.expected = Some(expected.into());
         self
     }
 
-    /// What was there instead.
+    /// Says what was there instead.
     #[must_use]
     pub fn found(mut self, found: impl Into<String>) -> Self {
         self.0.found = Some(found.into());
@@ -262,7 +262,7 @@ impl Error {
         self
     }
 
-    /// What the reader of the message can do about it.
+    /// Says what the reader of the message can do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -276,8 +276,8 @@ impl Error {
         self
     }
 
-    /// What became of the commit, where a commit or a merge failed; `None` of everything else, such as
-    /// a call of a writer that is [`Poisoned`](ErrorKind::Poisoned) by an earlier failure.
+    /// Outcome of a commit or a merge that failed. `None` for everything else, such as a call of a writer
+    /// that is [`Poisoned`](ErrorKind::Poisoned) by an earlier failure.
     pub fn commit_outcome(&self) -> Option<CommitOutcome> {
         self.0.commit_outcome
     }

@@ -1,4 +1,4 @@
-//! What is too much: every limit that may be set, with what it is unless it is.
+//! Limits of documents and queries that may be set, with their defaults.
 //!
 //! A limit is there so that no document and no query, whoever wrote it, takes memory or time without bound. What
 //! reaches one is refused with [`ErrorKind::LimitExceeded`] or, for a document,
@@ -15,7 +15,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::Cell;
 
-/// What documents and queries of an index may be at most; see [`Index::with_limits`](crate::Index::with_limits).
+/// Limits of the documents and queries of an index; see [`Index::with_limits`](crate::Index::with_limits).
 ///
 /// ```
 /// use treepie::{Document, ErrorKind, Index, Limits, Schema};
@@ -74,7 +74,7 @@ const DOCUMENT_BYTES_MOST: usize = 1 << 30;
 const QUERY_DEPTH_MOST: usize = 128;
 
 impl Limits {
-    /// What holds unless something else was said.
+    /// Default limits.
     pub const DEFAULT: Limits = Limits {
         value_bytes: 16 << 20,
         document_bytes: 64 << 20,

@@ -119,8 +119,8 @@ pub const ANALYSIS_VERSION: u32 = 2;
 /// The first version that normalizes, folds case in full and cuts scripts without spaces into pairs.
 const VERSION_OF_CHARACTERS: u32 = 2;
 
-/// What decides, beside the spec, which terms a text becomes. An index carries it, so that a build with
-/// other tables can say why a word is not found.
+/// Versions of the tables that, with the spec of an analyzer, decide a text's terms. An index carries them,
+/// so that a build with other tables can say why a word is not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermVersions {
     /// [`ANALYSIS_VERSION`].
@@ -136,7 +136,7 @@ pub struct TermVersions {
 }
 
 impl TermVersions {
-    /// Those of this build.
+    /// Versions of this build.
     pub const CURRENT: TermVersions = TermVersions {
         analysis: ANALYSIS_VERSION,
         unicode: bytes(char::UNICODE_VERSION),
@@ -148,7 +148,7 @@ impl TermVersions {
         stemmers: stem::VERSION,
     };
 
-    /// What differs from this build, one sentence each: where words may not be found.
+    /// Describes each difference from this build in a sentence: where words may not be found.
     pub fn differences(&self) -> Vec<String> {
         let unicode = |[major, minor, patch]: [u8; 3]| format!("Unicode {major}.{minor}.{patch}");
         let stemmers = |day: u32| match day {
@@ -208,7 +208,7 @@ enum Kind {
 pub struct TokenRef<'t> {
     /// The term.
     pub term: &'t str,
-    /// Where it stands among the tokens, from 0.
+    /// Position of the token among the others, from 0.
     pub position: u32,
     /// The bytes of the text that it was made of: where they begin …
     pub offset_from: usize,

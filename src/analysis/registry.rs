@@ -139,8 +139,8 @@ impl Analyzers {
         self.find(field, field.query_analyzer_spec()).map(Analyzer::for_queries)
     }
 
-    /// What each stretch of a query's text may be in a field, in order: its terms by the
-    /// [query-time](Self::query_time) analyzer, and what they also stand for.
+    /// Returns the alternatives for each place of a query's text in a field, in order. Alternatives are the
+    /// terms of the [query-time](Self::query_time) analyzer, and their synonyms.
     ///
     /// # Errors
     ///

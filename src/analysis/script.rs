@@ -1,4 +1,4 @@
-//! Which characters are cut into words, and which into pairs, because their scripts write without spaces.
+//! Scripts of characters, which decide whether a text is cut into words or into pairs.
 
 use crate::analysis::normalization;
 

@@ -113,7 +113,7 @@ impl Splitter {
         Self::of(Kind::Alphanumeric)
     }
 
-    /// What stands between white space, with plain apostrophes.
+    /// Runs of characters between white space, with plain apostrophes.
     pub fn whitespace() -> Self {
         Self::of(Kind::Whitespace)
     }

@@ -24,10 +24,10 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Terms of one side of a rule at the most.
 pub const SYNONYM_TERMS_MAX: usize = 32;
-/// What one side may stand for at the most.
+/// Alternatives of one side of a rule at the most.
 pub const SYNONYM_ALTERNATIVES_MAX: usize = 256;
 
-/// What may stand in one place of a query; see [`Analyzers::query_slots`](crate::analysis::Analyzers::query_slots).
+/// Alternatives for one place of a query; see [`Analyzers::query_slots`](crate::analysis::Analyzers::query_slots).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Slot {

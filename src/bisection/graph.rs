@@ -1,4 +1,4 @@
-//! Which terms each document has.
+//! The terms of each document, as a bipartite graph.
 
 /// The terms of documents, of both the numbers from 0 on: 4 bytes for each term of each document, and 4 for each document.
 #[derive(Debug)]

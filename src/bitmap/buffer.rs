@@ -100,7 +100,7 @@ impl ContainerBuf {
         }
     }
 
-    /// How many values, at once.
+    /// Number of values, in constant time.
     ///
     /// ```
     /// # use treepie::bitmap::ContainerBuf;
@@ -122,7 +122,7 @@ impl ContainerBuf {
         self.cardinality == 0
     }
 
-    /// How the values are written down at the moment.
+    /// Current encoding of the values.
     ///
     /// ```
     /// # use treepie::bitmap::{ContainerBuf, ContainerKind};

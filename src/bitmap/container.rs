@@ -6,7 +6,7 @@ use super::words::{self, Bits, FULL};
 use crate::simd::bitmaps;
 use std::{fmt, ops::Range, slice};
 
-/// How the values of a [`Container`] are written down.
+/// Encoding of the values of a [`Container`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContainerKind {
     /// Up to 4096 ascending values of two bytes.
@@ -46,7 +46,7 @@ pub enum Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// How the values are written down.
+    /// Encoding of the values.
     ///
     /// ```
     /// # use treepie::bitmap::{Container, ContainerKind};
@@ -60,7 +60,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// How many values: at once for an array, by adding lengths for runs, by counting bits for a
+    /// Number of values: in constant time for an array, by adding lengths for runs, by counting bits for a
     /// bitmap (50 to 200 ns).
     ///
     /// ```
@@ -95,7 +95,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// How many values are at most `value`.
+    /// Number of values that are at most `value`.
     ///
     /// ```
     /// # use treepie::bitmap::Container;

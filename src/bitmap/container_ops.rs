@@ -1,5 +1,4 @@
-//! What two containers have in common, together, apart: all nine pairs of kinds, as a count or as
-//! a container.
+//! Set operations on two containers: all nine pairs of kinds, as a count or as a container.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf, copy_values};
 use super::container::Container;
@@ -9,7 +8,7 @@ use crate::simd::arrays;
 use crate::simd::bitmaps::{self, And, AndNot, Or, WordOp, Words, Xor};
 use std::ops::Range;
 
-/// How many values are in both containers; `a_card` and `b_card` are their cardinalities.
+/// Counts the values in both containers; `a_card` and `b_card` are their cardinalities.
 ///
 /// Full and empty containers are answered from the cardinalities, without touching a value.
 ///
@@ -48,7 +47,7 @@ pub fn and_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -
     count.min(FULL)
 }
 
-/// How many values are in at least one of the containers: the sum less what they share.
+/// Counts the values in at least one of the containers: the sum less what they share.
 ///
 /// ```
 /// use treepie::bitmap::{Container, or_count};
@@ -61,7 +60,7 @@ pub fn or_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) ->
     a_card.saturating_add(b_card).saturating_sub(both).min(FULL)
 }
 
-/// How many values are in `a` and not in `b`.
+/// Counts the values that are in `a` and not in `b`.
 ///
 /// ```
 /// use treepie::bitmap::{Container, and_not_count};
@@ -73,7 +72,7 @@ pub fn and_not_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u3
     a_card.saturating_sub(and_count(a, a_card, b, b_card)).min(FULL)
 }
 
-/// How many values are in exactly one of the containers.
+/// Counts the values in exactly one of the containers.
 ///
 /// ```
 /// use treepie::bitmap::{Container, xor_count};

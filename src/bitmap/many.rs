@@ -1,5 +1,5 @@
-//! The same operations over many containers at once: the smallest first where all must agree, one
-//! bitmap for everything where one is enough.
+//! Set operations on many containers at once. Intersections begin with the smallest; unions go through one
+//! bitmap.
 
 use super::buffer::ContainerBuf;
 use super::container::{Container, ContainerKind};
@@ -36,8 +36,8 @@ impl Scratch {
     }
 }
 
-/// How many values are in all of the containers, each given with its cardinality: the smallest
-/// first, ending as soon as nothing is left. Reorders `operands`. Of no containers: all 65,536.
+/// Counts the values in all of the containers, each given with its cardinality. Begins with the smallest,
+/// ends as soon as nothing is left, and reorders `operands`. Without containers the count is 65,536.
 ///
 /// ```
 /// use treepie::bitmap::{Container, Scratch, and_count_all};
@@ -115,9 +115,9 @@ fn begin_and<'o, 'c>(
     Some(operands)
 }
 
-/// How many values are in at least one of the containers, each given with its cardinality. Of two
-/// by what they share, of more through one bitmap, with which the longest array is only compared. Of no
-/// containers: none.
+/// Counts the values in at least one of the containers, each given with its cardinality. Two are counted by
+/// what they share, more through one bitmap, with which the longest array is only compared. Without
+/// containers the count is 0.
 ///
 /// ```
 /// use treepie::bitmap::{Scratch, or_count_all};

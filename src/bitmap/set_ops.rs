@@ -56,7 +56,7 @@ impl RoaringView<'_> {
         self.combined(other, [true, true], container_ops::xor)
     }
 
-    /// How many values are in both lists; allocates nothing, as all counts of two.
+    /// Counts the values in both lists; allocates nothing, as all counts of two.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -82,7 +82,7 @@ impl RoaringView<'_> {
         count
     }
 
-    /// How many values are in at least one of the lists.
+    /// Counts the values in at least one of the lists.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -93,7 +93,7 @@ impl RoaringView<'_> {
         (self.len() + other.len()).saturating_sub(self.and_count(other))
     }
 
-    /// How many values are in this list and not in `other`.
+    /// Counts the values that are in this list and not in `other`.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -104,7 +104,7 @@ impl RoaringView<'_> {
         self.len().saturating_sub(self.and_count(other))
     }
 
-    /// How many values are in exactly one of the lists.
+    /// Counts the values in exactly one of the lists.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -115,8 +115,8 @@ impl RoaringView<'_> {
         (self.len() + other.len()).saturating_sub(2 * self.and_count(other))
     }
 
-    /// How many values are in all of `lists`, container by container, the smallest first. Of no
-    /// lists: all 2^32. Allocates only for more than 16 lists.
+    /// Counts the values in all of `lists`, container by container, the smallest first. Without lists the
+    /// count is 2^32. Allocates only for more than 16 lists.
     ///
     /// ```
     /// # use treepie::bitmap::{RoaringBuf, RoaringView, Scratch};
@@ -157,7 +157,7 @@ impl RoaringView<'_> {
         })
     }
 
-    /// How many values are in at least one of `lists`, container by container. Of no lists: none.
+    /// Counts the values in at least one of `lists`, container by container. Without lists the count is 0.
     /// Allocates only for more than 16 lists.
     ///
     /// ```

@@ -103,7 +103,7 @@ impl<'a> RoaringView<'a> {
         Ok(())
     }
 
-    /// How many values, at once.
+    /// Number of values, in constant time.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -138,7 +138,7 @@ impl<'a> RoaringView<'a> {
         }
     }
 
-    /// How many values are at most `value`: adds up the cardinalities of the containers before.
+    /// Number of values that are at most `value`: adds up the cardinalities of the containers before.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -226,7 +226,7 @@ impl<'a> RoaringView<'a> {
         iter
     }
 
-    /// How many containers: one for each 65,536 numbers that hold a value.
+    /// Number of containers: one for each 65,536 numbers that hold a value.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;

@@ -1,5 +1,5 @@
-//! How many values two containers have in common, or together, that a third has not: what a count is where documents
-//! are deleted. The kinds that long lists consist of take one pass.
+//! Counts of the values that two containers share, or have together, without those of a third. The third has the
+//! deleted documents. The kinds that long lists consist of take one pass.
 
 use super::container::Container;
 use super::container_ops::{and, and_count};

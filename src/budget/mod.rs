@@ -1,4 +1,4 @@
-//! How long a search may take and how much memory, asked in every loop of the read path.
+//! Limits on the time and memory of a search, asked in every loop of the read path.
 //!
 //! A [`Budget`] holds for a thread while something [runs](Budget::run) under it: a search enters its own, and
 //! the loops below it say what they did ([`work`]) and what they are about to allocate ([`hold`]). They

@@ -1,4 +1,4 @@
-//! How many documents are in a list or two, for the counts that need nothing else.
+//! Counts of the documents in one or two lists, if nothing else is asked.
 //!
 //! Two words joined by AND or OR are what people ask most, and their lists are mostly short: going
 //! through the operators for each window would cost more than the windows. So where nobody asks what

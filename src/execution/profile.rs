@@ -1,4 +1,4 @@
-//! What happened while a plan ran: counted always, timed on demand.
+//! Profile of a run of a plan: counted always, timed on demand.
 
 use crate::bitmap::ContainerKind;
 use crate::expansion::TermCounts;

@@ -1,4 +1,4 @@
-//! What one posting list shares with everything that matches.
+//! Intersections of one posting list with everything that matches.
 
 use crate::bitmap;
 use crate::budget::{self, ns};

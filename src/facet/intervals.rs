@@ -1,4 +1,4 @@
-//! How many of the documents that match have a date in each interval of the calendar, by a column.
+//! Counts of matching documents by calendar interval of their dates, by a column.
 //!
 //! Where the intervals between the least and the greatest date are few beside the documents that match, they are made
 //! first, and dates are looked for among their beginnings as among the ends of ranges. Otherwise only those that have any are

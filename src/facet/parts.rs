@@ -1,4 +1,4 @@
-//! What matches, parted by the buckets of a facet, for what is counted within each of them.
+//! Matching documents by bucket of a facet, for what is counted within each bucket.
 //!
 //! The documents of a value are those of its posting lists that match: only containers in windows where something matches are
 //! read. Those of ranges come out of one pass over the column, whatever number of ranges there is; a document with many values

@@ -28,7 +28,7 @@ pub(crate) struct FacetProfile {
     pub(crate) method: Option<FacetMethod>,
 }
 
-/// What was looked at in a column, and what bounds of blocks spared.
+/// Work on a column, and the work that bounds of blocks spared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnCounts {
@@ -38,8 +38,8 @@ pub struct ColumnCounts {
     /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
     /// which anything matches.
     pub blocks: u64,
-    /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
-    /// order, or all of them lie in one range.
+    /// Blocks among [`blocks`](Self::blocks) that were not read because their bounds say enough. None of their
+    /// values can be among the first of an order, or all of them are in one range.
     pub blocks_skipped: u64,
     /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
     pub ends_looked_up: u64,
@@ -51,14 +51,14 @@ pub struct ColumnCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InBuckets {
-    /// How many there are.
+    /// Number of buckets.
     pub buckets: u64,
     /// The documents of all of them together.
     pub documents: u64,
 }
 
-/// What counting one facet took. A term that several segments have is a term of each, so that all
-/// three numbers of terms add up to [`ExplainFacet::terms`](crate::explain::ExplainFacet::terms).
+/// Work of counting one facet. A term that several segments have is a term of each, so that all three numbers
+/// of terms add up to [`ExplainFacet::terms`](crate::explain::ExplainFacet::terms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetActual {
@@ -75,8 +75,8 @@ pub struct FacetActual {
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
     pub bytes_read: u64,
-    /// What was looked at in a column, where it is counted by one; within another facet also beside terms, as each bucket may
-    /// be counted in another way.
+    /// Work on a column, where the facet is counted by one. Within another facet it may come beside terms, as each
+    /// bucket may be counted in another way.
     pub column: Option<ColumnCounts>,
     /// Within another facet, in which of its buckets it was counted.
     pub within: Option<InBuckets>,

@@ -1,4 +1,4 @@
-//! How many of the documents that match have a value in each of some ranges, by a column.
+//! Counts of matching documents with a value in each of some ranges, by a column.
 //!
 //! The ends of all ranges cut the codes into pieces. Of a block whose least and greatest code lie in the same piece nothing is
 //! read where each of its documents has a value; of others every code is looked for among the ends. Of a column whose blocks share

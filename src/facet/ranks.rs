@@ -1,5 +1,5 @@
-//! What stands at some ranks of codes, without counting each: how many lie in each of some thousand equal parts of their range,
-//! and of the parts that ranks lie in once more, until these have few codes, which are written down and sorted.
+//! Codes at some ranks, found without counting each. Codes are counted in some thousand equal parts of their range,
+//! and those in the parts that ranks are in once more, until these have few codes, which are written down and sorted.
 //!
 //! Beside that a bit for each code says how many different ones there are, where that is asked for.
 //!

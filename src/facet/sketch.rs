@@ -1,4 +1,4 @@
-//! What stands in for a count of each value where that would take too much memory: sketches of a fixed size.
+//! Sketches of a fixed size, for when a count of each value would take too much memory.
 //!
 //! How many different values there are comes from HyperLogLog of 65,536 registers, whose standard error is 0.33 %: so it is within 1 %
 //! in all but 3 of a thousand cases. What stands at a rank comes from KLL with `k` of 2,048, whose rank is within 0.14 % of all

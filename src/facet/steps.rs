@@ -1,4 +1,4 @@
-//! How many of the documents that match have a number in each step of equal width, by a column.
+//! Counts of matching documents by steps of equal width of a number, by a column.
 //!
 //! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where those between the least and the greatest number of the field are few beside the
 //! documents that match, they are made before, and numbers are looked for among their beginnings as among the ends of ranges.

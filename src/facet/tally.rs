@@ -1,4 +1,4 @@
-//! How often each code was met.
+//! Counts of codes: how often each was met.
 
 use super::scan::{InBlock, Sink};
 use crate::budget::{self, Held, ns};

@@ -1,5 +1,5 @@
-//! How many documents the terms before each block of a dictionary have together: what a range counts, without looking at
-//! the terms inside.
+//! Cumulative document frequencies of the blocks of a dictionary. A range is counted by them without looking at the
+//! terms inside.
 //!
 //! Written by [`encode`] where a field keeps a column and no document has two values, so that terms share no document and
 //! their document frequencies add up to sets of documents. Read by [`Cumulative`].

@@ -1,4 +1,4 @@
-//! How long the field is in each document, in one byte, and what that means for its score.
+//! Lengths of a field in each document, in one byte, and their effect on the score.
 //!
 //! Written when a field's documents are all known ([`encode_head`]), read by ranking ([`Lengths`]).
 //!

@@ -1,4 +1,4 @@
-//! Where the words of a document stand in its text: for each position the bytes that the word was made of.
+//! Offsets of words in the text of a document: for each position the bytes that the word was made of.
 //!
 //! Written by [`OffsetsWriter`] behind the dictionary of a field that keeps offsets, from the parts that
 //! [`write_part`] makes of one document each; read by [`Offsets`] a document at a time, by position.

@@ -72,11 +72,11 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// Documents, deleted ones included.
     pub documents: u64,
-    /// How many of them are deleted.
+    /// Deleted documents of the segment.
     pub deleted: u64,
     /// The number of its first document in the snapshot.
     pub first_doc: DocId,
-    /// What each field has, in schema order.
+    /// Figures of each field, in schema order.
     pub fields: Vec<FieldInfo>,
 }
 
@@ -102,7 +102,7 @@ pub struct PostingsInfo {
     pub segment: usize,
     /// In how many of its documents the term is.
     pub documents: u64,
-    /// How the list is kept: `inline` in the dictionary, `short` (gaps), or `long` (roaring).
+    /// Encoding of the list: `inline` in the dictionary, `short` (gaps), or `long` (roaring).
     pub encoding: &'static str,
     /// Bytes of the list outside the dictionary, with frequencies, positions and bounds.
     pub bytes: u64,
@@ -123,7 +123,7 @@ pub struct ContainerCounts {
     pub run: u64,
 }
 
-/// What [`Inspector::verify`] found.
+/// Result of [`Inspector::verify`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
@@ -131,7 +131,7 @@ pub struct VerifyReport {
     pub segments: usize,
     /// Bytes read.
     pub bytes: u64,
-    /// How much was wrong.
+    /// Number of errors found; 0 if the index is sound.
     pub damaged: u64,
 }
 
@@ -167,7 +167,7 @@ impl Inspector {
         self.snapshot.manifest.n_docs()
     }
 
-    /// What the commit carries for whoever made it.
+    /// Payload of the commit, for whoever made it.
     pub fn payload(&self) -> &[u8] {
         &self.snapshot.manifest.payload
     }

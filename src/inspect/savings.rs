@@ -1,4 +1,4 @@
-//! What an index would save, did it keep less: counted, not guessed.
+//! Bytes that an index would save if it kept less: counted, not guessed.
 
 use super::storage::section_len;
 use super::{Inspector, deletes_len};
@@ -12,22 +12,22 @@ use crate::schema::Detail;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Saving {
-    /// What is left out: `positions`, `column`, `offsets` or `deleted documents`.
+    /// Name of the part: `positions`, `column`, `offsets` or `deleted documents`.
     pub what: &'static str,
     /// The field it belongs to, if to one.
     pub field: Option<String>,
     /// Bytes that it takes now. Of positions these are the ones that frequencies alone would not take; of deleted documents
     /// their share of the segments that they are in, as if all documents were alike.
     pub bytes: u64,
-    /// What would be lost.
+    /// Loss of function without the part, in words.
     pub loss: &'static str,
-    /// How it is done.
+    /// Setting or command that leaves the part out.
     pub how: &'static str,
 }
 
 impl Inspector {
-    /// What could be left out of the index, the largest first. Walks every term and the occurrences of rare ones: about a
-    /// second for ten million of these.
+    /// Lists what could be left out of the index, the largest first. Walks every term and the occurrences of rare
+    /// ones: about a second for ten million of these.
     ///
     /// # Errors
     ///

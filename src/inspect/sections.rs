@@ -10,14 +10,15 @@ pub struct SectionInfo {
     pub segment: String,
     /// The field, where the section belongs to one.
     pub field: Option<String>,
-    /// What it holds: `terms`, `postings`, `column`, …
+    /// Kind of the section: `terms`, `postings`, `column`, …
     pub section: &'static str,
-    /// Where it begins in the file.
+    /// Offset of the section in the file.
     pub offset: u64,
     /// Its length.
     pub bytes: u64,
-    /// How many of its bytes are in memory now, in whole pages: reading them waits for no disk. `None` where the file is not
-    /// mapped or the system does not say; only Linux does, and of files that others own it says that all of them are.
+    /// Bytes of the section that are in memory now, in whole pages: reading them waits for no disk. `None` if the
+    /// file is not mapped or the system does not say. Only Linux does, and of files that others own it says that all
+    /// bytes are in memory.
     pub resident: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the bytes of an index go: by field and part, as the files say.
+//! Bytes of an index by field and part, as the files say.
 
 use super::{ContainerCounts, Inspector, count_containers, deletes_len};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::format::terms::PostingsAt;
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
 
-/// Where the bytes of an index go.
+/// Bytes of an index by field and part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StorageReport {
@@ -25,16 +25,16 @@ pub struct StorageReport {
 pub struct StoragePart {
     /// The field, where the part belongs to one.
     pub field: Option<String>,
-    /// What it is, such as `terms` or `postings: bitmap containers`.
+    /// Name of the part, such as `terms` or `postings: bitmap containers`.
     pub part: String,
     /// Bytes in all segments.
     pub bytes: u64,
-    /// How many there are: documents, terms, lists or containers.
+    /// Number of documents, terms, lists or containers in the part.
     pub count: u64,
 }
 
 impl Inspector {
-    /// Where the bytes of all segments go. Reads every posting list's header.
+    /// Adds up the bytes of all segments by field and part. Reads every posting list's header.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How often words stand as a phrase wants them, given the positions of each in one document.
+//! Matches of a phrase in one document: their number, from the positions of each word.
 //!
 //! Exact phrases are an intersection: each position of a word, less the word's offset, is where the
 //! phrase would begin, and what is left after all words are the beginnings. The others are found as

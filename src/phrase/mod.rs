@@ -1,4 +1,4 @@
-//! Where words stand in a document: whether it has a phrase, and how often.
+//! Phrases by the positions of their words: whether a document has one, and how often.
 //!
 //! A [`PhraseReader`] reads the positions of a phrase's words in one segment: execution asks it which of
 //! the documents of a window that have all words [match](PhraseReader::retain), ranking for the

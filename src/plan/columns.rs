@@ -1,4 +1,4 @@
-//! Which conditions are asked of a column: whether the documents that all else leaves have one of the values.
+//! Conditions that are asked of a column: whether the documents that all else leaves have one of the values.
 
 use super::cost;
 use super::decision::Rule;

@@ -1,4 +1,4 @@
-//! What operators cost, by the figures of a [`CostModel`], and which kernel a pair of containers takes.
+//! Costs of operators, by the figures of a [`CostModel`], and the kernel that a pair of containers takes.
 
 use super::costs::CostModel;
 use crate::bitmap::Kernel;

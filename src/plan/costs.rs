@@ -1,8 +1,8 @@
-//! What kernels, lookups and lists cost on a machine, in nanoseconds: the figures that the planner multiplies by sizes.
+//! Costs of kernels, lookups and lists on a machine, in nanoseconds. The planner multiplies these figures by sizes.
 //!
-//! They order alternatives and are shown beside them. No answer depends on them. The built-in ones were measured on 144,245
-//! articles with the benchmark game's queries on one core of an AMD Zen 3 with AVX2, caches warm; the portable kernels cost 1.3 to 5
-//! times as much.
+//! The figures order alternatives and are shown beside them. No answer depends on them. The built-in ones were
+//! measured on 144,245 articles with the benchmark game's queries on one core of an AMD Zen 3 with AVX2, caches warm;
+//! the portable kernels cost 1.3 to 5 times as much.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt::Write;
@@ -105,8 +105,9 @@ cost_model! {
     visit_ns = 12.0;
 }
 
-/// What this or another machine takes for what planning reckons with: made by [`calibrate`](crate::calibrate()), kept as text, and
-/// given to an index that is [opened](crate::IndexOptions::costs). The default are the built-in figures.
+/// Costs of operations on this or another machine, which planning reckons with. Measured by
+/// [`calibrate`](crate::calibrate()), kept as text, and given to an index that is
+/// [opened](crate::IndexOptions::costs). The default are the built-in figures.
 ///
 /// No answer depends on them: they choose between ways that find the same.
 ///

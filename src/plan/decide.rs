@@ -1,5 +1,5 @@
-//! What was decided about each operator, and what the other way would have cost: a record for people, which nothing that runs
-//! reads.
+//! Record of the decision about each operator, and of the cost of the other way. Only people read it, nothing that
+//! runs.
 
 use super::cost;
 use super::decision::{Decision, Rule};

@@ -1,5 +1,5 @@
-//! What the planner weighed: typed, so that taking a decision costs no strings and tests can match
-//! on it; `explain` has the names of the rules and puts them into words.
+//! Decisions of the planner: typed, so that taking one costs no strings and tests can match on it; `explain`
+//! has the names of the rules and puts them into words.
 
 use super::{LeafId, NodeId};
 use crate::bitmap::Kernel;

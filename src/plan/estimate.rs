@@ -1,4 +1,4 @@
-//! How many documents an operator will find: a guess, and two bounds that always hold.
+//! Estimates of the documents an operator finds: a guess, and two bounds that always hold.
 //!
 //! The document frequency of a term is exact, and the header of a long posting list says how many
 //! documents each block of 65,536 (a *window*) holds. The bounds follow from the sizes of the
@@ -25,20 +25,21 @@ pub(crate) struct Estimate {
     pub(crate) source: EstimateSource,
 }
 
-/// What the estimates of a plan that is shown to people may read.
+/// Sources that the estimates of an explained plan may read.
 ///
 /// Bounds hold whichever it is. What runs does not depend on it: a plan that is only carried out never samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EstimateFrom {
-    /// How many documents each term has, which the dictionary says; several terms are taken to be independent.
+    /// Document frequencies of terms, from the dictionary; several terms are taken to be independent.
     Dictionary,
-    /// Also the headers of posting lists: how many documents a term has in each 65,536 of a segment. The default of plans that are
-    /// not carried out: making them reads no postings.
+    /// Headers of posting lists as well: how many documents a term has in each 65,536 of a segment. The default of
+    /// plans that are not carried out: making them reads no postings.
     #[default]
     Headers,
-    /// Also postings: in some 65,536 documents, or in all of them where that is little, what matches is counted, and the words of
-    /// phrases are placed in some documents that have them. Some 20 µs. The default where the plan is carried out as well.
+    /// Postings as well: in some 65,536 documents, or in all of them where that is little, what matches is counted,
+    /// and the words of phrases are placed in some documents that have them. Some 20 µs. The default if the plan is
+    /// carried out as well.
     Samples,
 }
 

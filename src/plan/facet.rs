@@ -1,4 +1,4 @@
-//! How the values of a field will be counted over what matches.
+//! Plans of facets: how the values of a field are counted over what matches.
 
 use super::cost::{self, FacetCosts, FacetSizes, TermSample};
 use super::{CostModel, SegmentPlan};
@@ -26,12 +26,12 @@ pub(crate) struct ValuesWanted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetOrder {
-    /// Those with the most documents first, of equal ones the smaller.
+    /// Values with the most documents first; among equal counts the smaller value first.
     #[default]
     Count,
     /// By value: numbers and dates as such, texts by their bytes.
     Value,
-    /// The same backwards.
+    /// By value, the greatest first.
     ValueDescending,
 }
 
@@ -227,7 +227,7 @@ pub enum FacetMethod {
     /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
     /// the first. Not to be had where values come by [value](FacetOrder::Value).
     MostFrequentFirst,
-    /// The same in one pass over all values.
+    /// Posting lists of all values are intersected with what matches, in one pass over the dictionary.
     Dictionary,
     /// Each document that matches is looked up in the field's [column](crate::Field::column).
     Column,

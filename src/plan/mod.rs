@@ -1,4 +1,4 @@
-//! How a query will be answered: operators, what each is expected to find, and why this way.
+//! Query plans: operators, what each is expected to find, and why this way.
 //!
 //! [`plan`] turns the normal form of a query into a [`Plan`]. It looks every word up once in every
 //! segment and reads the headers of long posting lists, and nothing else: no postings are touched,

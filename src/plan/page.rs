@@ -1,4 +1,4 @@
-//! How a page is made of what matches: the operator above the matching ones, and how it works.
+//! Pages of what matches: the operator above the matching ones, and how it works.
 //!
 //! | operator | makes the page of | strategies |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! How many documents have a phrase: the words are placed in some of those that have them all, where people want to know.
+//! Estimates of the documents that have a phrase. For explained plans its words are placed in some of the documents
+//! that have them all.
 //!
 //! Words of a phrase keep company, so that independence says next to nothing of how many documents have them
 //! all, let alone side by side. Which documents have them is counted window by window (`sample`); of these

@@ -1,4 +1,4 @@
-//! What every operator finds in one window of a segment, for a sample.
+//! Samples: the documents that every operator finds in one window of a segment.
 //!
 //! Lists of terms are intersected and united by the kernels that execution uses, but without its shortcuts: each
 //! operator is counted by itself, whatever those above it need. What would take long is left alone, and estimated from what is counted below it:

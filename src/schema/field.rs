@@ -11,21 +11,20 @@ pub(super) const NORMALIZER: &str = "keyword|";
 pub struct Field {
     /// Letters, digits, `_`, `-` and `.`; not starting with a digit.
     pub name: String,
-    /// How values become terms.
+    /// Kind of the field, which decides how values become terms.
     pub kind: FieldKind,
     /// Whether the values come back with a hit.
     pub stored: bool,
     /// Whether a document may have more than one value.
     pub many: bool,
-    /// How the texts of documents become terms: the spec or the name of an analyzer (see
-    /// [`analysis`](crate::analysis)). None is [`DEFAULT_ANALYZER`]; text fields, and keyword fields with a
-    /// [normalizer](Self::normalizer).
+    /// Analyzer for the texts of documents: its spec or its name (see [`analysis`](crate::analysis)). None is
+    /// [`DEFAULT_ANALYZER`]; text fields, and keyword fields with a [normalizer](Self::normalizer).
     pub analyzer: Option<String>,
-    /// How the words of queries become terms. None is the same as in documents; text fields only.
+    /// Analyzer for the words of queries. None is the same as in documents; text fields only.
     pub query_analyzer: Option<String>,
-    /// What is kept of each occurrence of a term.
+    /// Data that is kept of each occurrence of a term.
     pub detail: Detail,
-    /// How many places are left free between the words of one value and those of the next; text fields only.
+    /// Positions left free between the words of one value and those of the next; text fields only.
     pub position_gap: u16,
     /// Whether the bytes that each word stands in are kept; only with positions.
     pub offsets: bool,
@@ -37,15 +36,15 @@ pub struct Field {
     pub copy_of: Option<String>,
 }
 
-/// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
-/// the one before.
+/// Data kept of the occurrences of a term, beside the documents they are in. Each step includes the one
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Detail {
     /// Nothing: words can be looked for and counted, not ranked.
     Documents,
-    /// How often a term occurs in each document, and how long each document is: enough for ranking.
+    /// Frequency of a term in each document, and the length of each document: enough for ranking.
     Frequencies,
-    /// Also where it occurs, which phrases need.
+    /// Positions as well, which phrases need.
     Positions,
 }
 
@@ -61,7 +60,7 @@ impl Detail {
     }
 }
 
-/// How the values of a field become terms.
+/// Kind of a field, which decides how its values become terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldKind {

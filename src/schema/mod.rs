@@ -1,4 +1,4 @@
-//! Which fields a document has, and how each is indexed.
+//! Schemas: the fields of a document, and how each is indexed.
 //!
 //! ```
 //! use treepie::{FieldKind, Schema};
@@ -35,7 +35,7 @@ pub const DECIMAL_SCALE_MAX: u8 = 18;
 pub const PATH_NAMES_MAX: usize = 128;
 /// Bytes the name of a time zone may have at the most.
 pub const ZONE_BYTES_MAX: usize = 64;
-/// What stands between two names of a path in a schema file that does not say otherwise.
+/// Default separator between two names of a path, if a schema file names none.
 pub const PATH_SEPARATOR_DEFAULT: char = '/';
 /// The spec that a text field without one stands for.
 pub const DEFAULT_ANALYZER: &str = "default";
@@ -47,7 +47,7 @@ pub const POSITION_GAP_DEFAULT: u16 = 100;
 pub const NULL_FIELD: &str = "_null";
 /// The field that has the names of a document's fields that have an empty text or an empty list.
 pub const EMPTY_FIELD: &str = "_empty";
-/// What finds the documents that say nothing of a field: no field, but a name in queries.
+/// Name that finds the documents that say nothing of a field: a name in queries, of no field.
 pub const MISSING_FIELD: &str = "_missing";
 
 /// The fields of an index, given when it is created; more can be [added](crate::Index::add_fields), and none changed.
@@ -152,8 +152,9 @@ impl Schema {
         (stored.next().is_none() && !self.get(first).many).then_some(first)
     }
 
-    /// The same schema with more fields behind those that it has. Where its default fields are all of its text fields, those among
-    /// the new ones are default fields, too; so it is with the fields that [similarity](Self::similarity_fields) is of.
+    /// Adds fields to a copy of the schema, behind those that it has. If all of its text fields are default fields,
+    /// the new text fields are default fields, too; so it is with the fields that
+    /// [similarity](Self::similarity_fields) is of.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, Schema};
@@ -190,7 +191,7 @@ impl Schema {
         builder.build()
     }
 
-    /// The same schema with the documents of each segment in this order, or in none; see [`SchemaBuilder::order_by`].
+    /// Copies the schema, with this order of each segment's documents, or none; see [`SchemaBuilder::order_by`].
     ///
     /// # Errors
     ///
@@ -202,7 +203,7 @@ impl Schema {
         self.to_builder().order_by(order).build()
     }
 
-    /// The same schema with the documents of large segments in the order of similarity; see
+    /// Copies the schema, with large segments' documents in the order of similarity; see
     /// [`SchemaBuilder::order_by_similarity`].
     ///
     /// # Errors

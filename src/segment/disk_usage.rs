@@ -1,4 +1,4 @@
-//! How much of a disk an index takes, and how much of that is for nothing any more.
+//! Disk usage of an index, and how much of it is no longer needed.
 
 use crate::error::{ErrorKind, Result};
 use crate::format::FileName;
@@ -11,13 +11,13 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiskUsage {
-    /// What the newest commit consists of.
+    /// Bytes of the newest commit.
     pub live: u64,
-    /// What only older commits consist of: a writer removes it when no reader has one of them open and newer ones
-    /// have come.
+    /// Bytes that only older commits need. A writer removes them when no reader has one of these commits open and
+    /// newer ones have come.
     pub older: u64,
-    /// What no commit refers to: being written just now, or left by a writer that was killed. The next writer
-    /// removes it.
+    /// Bytes that no commit refers to: being written just now, or left by a writer that was killed. The next
+    /// writer removes them.
     pub unreferenced: u64,
     /// Files, live or not.
     pub files: u64,
@@ -29,7 +29,7 @@ impl DiskUsage {
         self.live + self.older + self.unreferenced
     }
 
-    /// What the disk would have back if nothing but the newest commit were kept.
+    /// Bytes that would be freed if nothing but the newest commit were kept.
     pub fn reclaimable(&self) -> u64 {
         self.older + self.unreferenced
     }

@@ -1,4 +1,4 @@
-//! Where the documents of a segment stand in the order of the schema, by their columns.
+//! Ranks of a segment's documents in the order of the schema, by their columns.
 
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};

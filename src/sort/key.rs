@@ -1,4 +1,4 @@
-//! What hits are sorted by.
+//! Keys that hits are sorted by.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::{Function, SCORE};

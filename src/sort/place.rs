@@ -1,4 +1,4 @@
-//! Where a document stands in an order.
+//! Places of documents in an order.
 
 use super::text::Tie;
 use crate::ids::DocId;

@@ -33,7 +33,7 @@ pub struct StreamCounts {
     pub terms: u64,
     /// Documents in these lists.
     pub documents: u64,
-    /// Those of them that match.
+    /// Documents of the lists that match.
     pub candidates: u64,
 }
 

@@ -18,7 +18,7 @@ const LOCK_FILE: &str = "write.lock";
 /// Bytes asked of the system at once; Linux cuts calls at 2 GiB anyway.
 const CALL_BYTES_MAX: usize = 1 << 30;
 
-/// How an index is read.
+/// Way to read the files of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadMode {

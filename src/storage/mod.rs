@@ -128,7 +128,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Removes a file unless it is pinned, with no moment in between; `false` if it is.
     fn delete_unless_pinned(&self, name: &str) -> Result<bool>;
 
-    /// Where this is, for messages.
+    /// Path of the storage, for messages.
     fn location(&self) -> PathBuf;
 }
 
@@ -185,7 +185,7 @@ impl Entry {
 #[derive(Debug)]
 pub struct WriterLock(Box<dyn HeldLock>);
 
-/// What a storage keeps alive for a [`WriterLock`].
+/// Lock that a storage holds for a [`WriterLock`] until it is dropped.
 pub trait HeldLock: fmt::Debug + Send + Sync {
     /// An error if somebody else could be holding the lock by now.
     fn check(&self) -> Result<()>;

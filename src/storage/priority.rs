@@ -1,13 +1,13 @@
-//! How urgent the reads and writes of a thread are to the system.
+//! I/O priorities of threads.
 //!
-//! Linux keeps it for each thread (`ioprio_set(2)`), and asks for it where the scheduler of a disk knows priorities: `bfq`
-//! and `mq-deadline` do, `none` and `kyber` do not. It holds for what the thread itself waits for or starts, so for reads,
-//! direct writes, early write-back and syncs, not for pages that the system writes back later. Elsewhere nothing happens.
-//! A thread without a priority of its own is taken to be as urgent as others are; of the scheduling class `SCHED_IDLE` it
-//! would be less, which is not asked for.
+//! Linux keeps a priority for each thread (`ioprio_set(2)`), and asks for it if the scheduler of a disk knows
+//! priorities: `bfq` and `mq-deadline` do, `none` and `kyber` do not. The priority holds for what the thread itself
+//! waits for or starts, so for reads, direct writes, early write-back and syncs, not for pages that the system writes
+//! back later. Elsewhere nothing happens. A thread without a priority of its own is taken to be as urgent as others
+//! are; of the scheduling class `SCHED_IDLE` it would be less, which is not asked for.
 
-/// How urgent the reads and writes of merges are that run beside other work, where the system knows such a thing: on Linux,
-/// on disks whose scheduler heeds it (`bfq`, `mq-deadline`).
+/// I/O priority of merges that run beside other work. Takes effect on Linux, on disks whose scheduler heeds it
+/// (`bfq`, `mq-deadline`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum IoPriority {
@@ -16,7 +16,7 @@ pub enum IoPriority {
     /// After everybody else's, and never without any share of the disk.
     #[default]
     Low,
-    /// As the thread has it.
+    /// Priority of the thread, left as it is.
     Unchanged,
 }
 

@@ -29,7 +29,7 @@ const DIRECT_FROM_BYTES: u64 = 256 << 20;
 /// What addresses, lengths and offsets of direct I/O are multiples of, on any disk.
 const ALIGNMENT: usize = 4_096;
 
-/// How files are written. All modes give the same bytes, equally durable.
+/// Way to write files. All modes give the same bytes, equally durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WriteMode {

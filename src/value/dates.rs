@@ -1,4 +1,4 @@
-//! What texts of dates mean where and when they are read.
+//! Meanings of dates in texts, by the time and the zone in which they are read.
 
 use super::Value;
 use super::date::{self, Timestamp};
@@ -9,7 +9,7 @@ use crate::schema::{Field, FieldKind};
 use jiff::Span;
 use std::ops::RangeInclusive;
 
-/// When now is, and where: what [`Query::at`](crate::query::Query::at) reads the dates of a query by.
+/// Current time and zone, by which [`Query::at`](crate::query::Query::at) reads the dates of a query.
 ///
 /// A date without an offset is one of the zone, as clocks show it there; of an hour that comes twice the first. Where it is known
 /// when now is, a date may also be told from there: `now`, `now-7d`, `now-1M/d`. After `now` come any number of steps, `+` or

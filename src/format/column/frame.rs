@@ -1,4 +1,4 @@
-//! What all codes of a column have in common.
+//! Packing parameters that all blocks of a column share.
 
 use super::{gcd, width_of};
 

@@ -1,4 +1,4 @@
-//! What a manifest says is read back, and what it cannot say is refused.
+//! Tests that a manifest is read back, and that what it cannot say is refused.
 
 use super::schema::{FREQUENCIES, POSITIONS};
 use super::*;

@@ -1,4 +1,4 @@
-//! What ranking and phrases need of a long list, addressed by the rank of a posting.
+//! Data of a long list for ranking and phrases, addressed by the rank of a posting.
 //!
 //! Written behind the list's bitmap by [`RankedWriter`] while runs or segments are merged, read by
 //! [`RankedLong`] and [`PostingReader`] in pieces: no part is ever decoded as a whole. The rank of a posting

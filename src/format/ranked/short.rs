@@ -1,4 +1,4 @@
-//! The same facts of a list of at most 255 documents, which is read whole.
+//! Data of a list of at most 255 documents for ranking and phrases, which is read whole.
 
 use crate::bytes::Bytes;
 use crate::format::occurrences::OccurrenceReader;
