@@ -43,8 +43,9 @@
 //!
 //! # Cost
 //!
-//! Every value is copied: of hits some 50 nanoseconds each. Of columns some ten for each number, and for each keyword that a
-//! batch meets for the first time a look into the dictionary; a batch has up to 65,536 documents and is made when it is asked for.
+//! Every value is copied, in some 50 nanoseconds for hits and some ten for numbers of columns. A keyword that a batch
+//! meets for the first time takes a look into the dictionary; a batch has up to 65,536 documents and is made when it
+//! is asked for.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::BLOCK_DOCS;
@@ -91,7 +92,7 @@ impl HitTable {
     ///
     /// # Errors
     ///
-    /// What is wrong with the options of the search; a usage error for a field that is called as another column.
+    /// Any error in the options of the search; a usage error for a field that is called as another column.
     pub fn of(search: &SearchBuilder<'_>) -> Result<Self> {
         let kinds = search.kinds_of_hits()?;
         let mut columns = vec![
@@ -145,8 +146,8 @@ impl HitTable {
     }
 }
 
-/// The buckets of a facet, a row each: `value` and `count`, or `from`, `to` and `count` of ranges. What lies within buckets is not
-/// among them, and can be given by itself.
+/// The buckets of a facet, a row each: `value` and `count`, or `from`, `to` and `count` of ranges. Facets within
+/// buckets are not among them, and can be given by themselves.
 ///
 /// ```
 /// # use treepie::{Document, Index, Schema};
@@ -220,9 +221,9 @@ pub fn write_stream(
     writer.finish().map_err(wrong)
 }
 
-/// Fields that keep a [column](Field::column), of every document that is not deleted, in document order: `_doc`, and the fields
-/// as they are named. Of a document with many values these ascend, and none is there twice; a path is there with all that it is
-/// below, and so a list in any case.
+/// Fields that keep a [column](Field::column), of every document that is not deleted, in document order: `_doc`, and
+/// the fields as they are named. Values of a document with many ascend, and none is there twice; a path is there with
+/// all that it is below, and so a list in any case.
 ///
 /// # Errors
 ///

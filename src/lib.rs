@@ -51,12 +51,12 @@
 //!
 //! # Where names are
 //!
-//! What most programs use is here, at the root. The rest is in modules that are named like their field: [`schema`], [`query`],
-//! [`search`], [`facet`], [`function`] (scores and orders by formulas), [`highlight`], [`writer`], [`value`], [`analysis`], [`explain`],
-//! [`inspect`], [`events`], [`error`].
+//! Names that most programs use are here, at the root. The rest is in modules that are named like their field:
+//! [`schema`], [`query`], [`search`], [`facet`], [`function`] (scores and orders by formulas), [`highlight`],
+//! [`writer`], [`value`], [`analysis`], [`explain`], [`inspect`], [`events`], [`error`].
 //!
-//! What an index survives, and which test shows it, is told in [`reliability`]; what it does while it is written to,
-//! in [`events`]. The [`guide`] leads from a first index to programs in production.
+//! Failures that an index survives, and the tests that show it, are listed in [`reliability`]; [`events`] tells
+//! what an index does while it is written to. The [`guide`] leads from a first index to programs in production.
 //!
 //! # Features
 //!

@@ -1,9 +1,8 @@
 //! Limits of documents and queries that may be set, with their defaults.
 //!
-//! A limit is there so that no document and no query, whoever wrote it, takes memory or time without bound. What
-//! reaches one is refused with [`ErrorKind::LimitExceeded`] or, for a document,
-//! [`ErrorKind::Document`]; [`Error::limit`](crate::Error::limit) tells which limit it
-//! was.
+//! A limit is there so that no document and no query, whoever wrote it, takes memory or time without bound.
+//! Anything that exceeds one is refused with [`ErrorKind::LimitExceeded`] or, for a document,
+//! [`ErrorKind::Document`]; [`Error::limit`](crate::Error::limit) tells which limit it was.
 //!
 //! Limits of the file format are not here, because they cannot be raised: terms of 32,766 bytes, 1,024 fields,
 //! 2³¹ − 129 documents a segment, 4,096 fields' worth of names in a manifest of 16 MiB. Nor is what a loop works in:

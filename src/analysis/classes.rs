@@ -1,8 +1,8 @@
 //! Every character by what the default analyzer makes of it.
 //!
 //! Texts are folded in this order: compatibility decomposition (NFKD), no diacritics, full case folding, and
-//! composition. Of most characters the result does not depend on what is beside them, so that a table has it:
-//! one page for 256 characters of the basic multilingual plane, which the first of them that is met makes, in some 50 µs.
+//! composition. The result for most characters does not depend on their neighbours, so that a table has it: one page
+//! for 256 characters of the basic multilingual plane, which the first of them that is met makes, in some 50 µs.
 
 use std::sync::OnceLock;
 

@@ -70,8 +70,9 @@ enum Kind {
 impl Filter {
     /// Full case folding, composed (NFC) and with plain apostrophes: what makes `STRASSE`, `Straße` and `strasse` one.
     ///
-    /// As Unicode has it, `İ` is an `i` with a dot above, another letter than `i`: `istanbul` is found as `İstanbul` where
-    /// [`fold_diacritics`](Self::fold_diacritics) stands behind, or by [`lower_case_of`](Self::lower_case_of) Turkish.
+    /// In Unicode `İ` is an `i` with a dot above, another letter than `i`: `istanbul` is found as `İstanbul` where
+    /// [`fold_diacritics`](Self::fold_diacritics) stands behind, or by [`lower_case_of`](Self::lower_case_of)
+    /// Turkish.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;

@@ -53,8 +53,8 @@
 //!
 //! # Positions
 //!
-//! Every token has a position, from 0; several tokens may have one. What a filter drops leaves its position empty, as does a token of
-//! more than [`TERM_BYTES_MAX`] bytes, which no index can hold and which is counted instead.
+//! Every token has a position, from 0; several tokens may have one. A token that a filter drops leaves its position
+//! empty, as does one of more than [`TERM_BYTES_MAX`] bytes, which no index can hold and which is counted instead.
 //!
 //! # Cost
 //!

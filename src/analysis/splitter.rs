@@ -17,10 +17,10 @@
 //!
 //! # Queries
 //!
-//! A tokenizer [for queries](crate::analysis::Analyzer::for_queries) gives only as many of its pieces as find a text. Of
-//! n-grams these are the longest ones that cover it: `barman` with `ngram:2,4` is the phrase `barm` and, two
+//! A tokenizer [for queries](crate::analysis::Analyzer::for_queries) gives only as many of its pieces as find a text.
+//! For n-grams these are the longest ones that cover it: `barman` with `ngram:2,4` is the phrase `barm` and, two
 //! characters later, `rman`, and `bar` is a term. A text of fewer than MIN characters has none, and finds nothing.
-//! Of `edge_ngram` the longest one is enough, which of a text longer than MAX says no more than how it begins.
+//! The longest piece of `edge_ngram` is enough; for a text longer than MAX it is only the beginning.
 //!
 //! # Characters before n-grams
 //!

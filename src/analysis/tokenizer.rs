@@ -1,8 +1,8 @@
 //! The built-in tokenizer: words of alphanumeric characters without case, diacritics and compatibility forms, and pairs
 //! of characters where words have no spaces between.
 //!
-//! Of ASCII these are the runs of letters and digits in lower case. [`stretch`](super::stretch) says what
-//! becomes of other texts.
+//! In ASCII texts these are the runs of letters and digits in lower case. [`stretch`](super::stretch)
+//! says what becomes of other texts.
 
 use tantivy_tokenizer_api::{Token, TokenStream, Tokenizer};
 

@@ -26,9 +26,9 @@
 //!
 //! # Layout
 //!
-//! That of the [portable specification](https://github.com/RoaringBitmap/RoaringFormatSpec), which
-//! the C, Java, Go and Rust implementations read and write. Little-endian; offsets count from the
-//! first byte of the list; `n` is the number of containers, `[a; b]` stands for `b` times `a`.
+//! Layout of the [portable specification](https://github.com/RoaringBitmap/RoaringFormatSpec),
+//! which the C, Java, Go and Rust implementations read and write. Little-endian; offsets count from
+//! the first byte of the list; `n` is the number of containers, `[a; b]` stands for `b` times `a`.
 //!
 //! ```text
 //! without run containers
@@ -70,9 +70,9 @@
 //!    without gaps. (The specification would let them lie anywhere; nobody writes that.)
 //! 3. Values of an array ascend strictly; runs ascend, neither overlap nor touch, and end by
 //!    65,535; the cardinality in the head is the true one.
-//! 4. What we write has an array of up to 4,096 values and a bitmap of more, and runs only where
-//!    they take strictly fewer bytes, are at most 16 instead of a bitmap, and have 32 values each at
-//!    the mean instead of an array. So equal sets are equal bytes.
+//! 4. A list that we write has an array of up to 4,096 values and a bitmap of more, and runs only
+//!    where they take strictly fewer bytes, are at most 16 instead of a bitmap, and have 32 values
+//!    each at the mean instead of an array. So equal sets are equal bytes.
 //!
 //! # Checks
 //!

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// An owned list: the bytes of the portable format, checked.
 ///
-/// Those we made ourselves are equal exactly if the sets are, because each container has the
+/// Lists that we made ourselves are equal exactly if the sets are, because each container has the
 /// kind that its values say; bytes from elsewhere may write the same set differently.
 ///
 /// ```
@@ -32,7 +32,7 @@ impl RoaringBuf {
     ///
     /// # Panics
     ///
-    /// Where the ids are not strictly ascending.
+    /// Panics if the ids are not strictly ascending.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;

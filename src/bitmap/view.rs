@@ -13,8 +13,8 @@ use std::{fmt, iter::FusedIterator};
 /// [`new`](Self::new) checks what keeps every later access inside the bytes: cookie, counts,
 /// ascending keys, offsets and sizes, and that the list ends where the bytes do. It looks at the
 /// head and at the number of runs of run containers, which costs 2 to 5 ns per container, and
-/// allocates nothing. What the values themselves claim (order, cardinality) is left to
-/// [`verify`](Self::verify): where they lie, answers are wrong, and nothing worse.
+/// allocates nothing. Order and cardinality of the values are left to [`verify`](Self::verify): if
+/// they are wrong, answers are wrong, and nothing worse.
 ///
 /// ```
 /// use treepie::bitmap::RoaringView;
@@ -242,7 +242,7 @@ impl<'a> RoaringView<'a> {
     ///
     /// # Panics
     ///
-    /// Where `i` is not below [`n_containers`](Self::n_containers).
+    /// Panics if `i` is not below [`n_containers`](Self::n_containers).
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;

@@ -14,7 +14,7 @@ use std::ops::Range;
 ///
 /// # Panics
 ///
-/// Where `docs` is not strictly ascending.
+/// Panics if `docs` is not strictly ascending.
 ///
 /// ```
 /// use treepie::bitmap::{RoaringView, write_sorted};
@@ -96,7 +96,7 @@ fn kind_for(cardinality: u32, n_runs: u32) -> ContainerKind {
 ///
 /// # Panics
 ///
-/// Where the keys are not strictly ascending.
+/// Panics if the keys are not strictly ascending.
 ///
 /// ```
 /// use treepie::bitmap::{Container, RoaringView, write_containers};

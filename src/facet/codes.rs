@@ -1,13 +1,13 @@
 //! The most frequent values of a field among the documents that match, or the first, by its column.
 //!
-//! Each document that matches is asked for its codes, and a counter a code does the rest. Numbers of terms are counted in
-//! each segment and brought together by their terms, the codes of typed fields are the same in all segments. Where the codes
-//! lie close there is a counter for each that may come; where they are far apart and few match, the codes are written down,
-//! sorted and counted by their runs.
+//! Each document that matches is asked for its codes, and a counter a code does the rest. Numbers of terms are
+//! counted in each segment and brought together by their terms, the codes of typed fields are the same in all
+//! segments. Codes that are close have a counter for each that may come; if they are far apart and few match, they
+//! are written down, sorted and counted by their runs.
 //!
-//! Where a filter leaves out values, those that were met are tested by their terms, or, where they are many, the dictionary is
-//! walked over once to note the numbers that are wanted. Counts are exact and ties go to the smaller term by bytes, as with
-//! [`terms`](super::terms).
+//! A filter is applied to the values that were met: they are tested by their terms, or, where they are many, the
+//! dictionary is walked over once to note the numbers that are wanted. Counts are exact and ties go to the smaller
+//! term by bytes, as with [`terms`](super::terms).
 //!
 //! Cost: a look at the directory for each block of 1,024 documents in which something matches where these do not share a frame,
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.

@@ -1,9 +1,9 @@
 //! Counts of matching documents by calendar interval of their dates, by a column.
 //!
-//! Where the intervals between the least and the greatest date are few beside the documents that match, they are made
-//! first, and dates are looked for among their beginnings as among the ends of ranges. Otherwise only those that have any are
-//! made, so that one date far from all others costs nothing. Of a block whose least and greatest date lie in the same interval
-//! nothing is read where each of its documents has a value.
+//! Intervals between the least and the greatest date are made first if they are few beside the documents that match,
+//! and dates are looked for among their beginnings as among the ends of ranges. Otherwise only those that have any
+//! are made, so that one date far from all others costs nothing. A block whose least and greatest date are in one
+//! interval is not read if each of its documents has a value.
 //!
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.

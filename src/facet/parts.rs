@@ -1,8 +1,8 @@
 //! Matching documents by bucket of a facet, for what is counted within each bucket.
 //!
-//! The documents of a value are those of its posting lists that match: only containers in windows where something matches are
-//! read. Those of ranges come out of one pass over the column, whatever number of ranges there is; a document with many values
-//! is in each range that it has one in.
+//! The documents of a value are those of its posting lists that match: only containers in windows where something
+//! matches are read. The documents of ranges come out of one pass over the column, whatever number of ranges there
+//! is; a document with many values is in each range that it has one in.
 //!
 //! Cost: of a value what intersecting its posting lists takes, some 500 ns a window; of ranges some ten nanoseconds for each
 //! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.

@@ -1,9 +1,10 @@
 //! Sketches of a fixed size, for when a count of each value would take too much memory.
 //!
-//! How many different values there are comes from HyperLogLog of 65,536 registers, whose standard error is 0.33 %: so it is within 1 %
-//! in all but 3 of a thousand cases. What stands at a rank comes from KLL with `k` of 2,048, whose rank is within 0.14 % of all
-//! values in 99 of a hundred cases: so it is within 0.28 % in all but one of a million. It is always one of the values, and the least
-//! and the greatest are exact. KLL leaves out values by chance, so that two runs may give neighbours.
+//! The number of different values comes from HyperLogLog of 65,536 registers, whose standard error is 0.33 %: it is
+//! within 1 % in all but 3 of a thousand cases. The value at a rank comes from KLL with `k` of 2,048, whose rank is
+//! within 0.14 % of all values in 99 of a hundred cases: it is within 0.28 % in all but one of a million. The result
+//! is always one of the values, and the least and the greatest are exact. KLL leaves out values by chance, so that
+//! two runs may give neighbours.
 //!
 //! One sketch takes the values of all segments, whose codes mean the same everywhere.
 //!

@@ -1,10 +1,10 @@
 //! Counts of matching documents by steps of equal width of a number, by a column.
 //!
-//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where those between the least and the greatest number of the field are few beside the
-//! documents that match, they are made before, and numbers are looked for among their beginnings as among the ends of ranges.
-//! Otherwise the steps of the numbers are tallied as codes are, so that one number far from all others costs nothing, nor what
-//! the field spans beside a few documents that match. A document with many values counts once for each step
-//! that it has one in.
+//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Steps between
+//! the least and the greatest number of the field are made before if they are few beside the documents that match,
+//! and numbers are looked for among their beginnings as among the ends of ranges. Otherwise the steps of the numbers
+//! are tallied as codes are, so that one number far from all others costs nothing, nor what the field spans beside a
+//! few documents that match. A document with many values counts once for each step that it has one in.
 //!
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or eight where steps
 //! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250

@@ -1,6 +1,6 @@
 //! The most frequent terms of a field among the documents that match, or the first, by term intersection.
 //!
-//! The count of a term is the size of what its posting list shares with the result. What makes that fast is that most
+//! The count of a term is the size of what its posting list shares with the result. Counting is fast because most
 //! terms are never looked at:
 //!
 //! - Where every document matches, the document frequency *is* the count; where all but deleted ones do, the document frequency less
@@ -10,7 +10,7 @@
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
 //! - Where no document has two values, each that is counted leaves less for the terms to come. Once
 //!   every matching document has been counted, or too few are left for the N-th count, the rest of
-//!   the dictionary is not even listed. Where none has a value, nothing is.
+//!   the dictionary is not even listed. If none has a value, no term is listed.
 //! - A short list is tested document by document, a long one container by container.
 //!
 //! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the

@@ -28,12 +28,13 @@
 //!
 //! # Checks
 //!
-//! Opening compares the length with the number of blocks. Reading refuses numbers that descend. What else contradicts the
-//! dictionary (U1, U2) `verify` finds; until then it makes wrong counts.
+//! Opening compares the length with the number of blocks. Reading refuses numbers that descend. Other contradictions
+//! to the dictionary (U1, U2) are found by `verify`; until then they make wrong counts.
 //!
 //! # Cost
 //!
-//! 4 bytes for 32 terms. How many documents the terms before one have takes one read here, and the infos of a block.
+//! 4 bytes for 32 terms. The number of documents with the terms before one takes one read here, and the infos of a
+//! block.
 //!
 //! # Versions
 //!

@@ -36,9 +36,9 @@
 //!
 //! # Checks
 //!
-//! [`decode`] checks the header, the length, the table against its CRC, every name against the grammar
-//! of file names and every range against the image. What the files hold is checked as in a directory: the
-//! manifest when it is opened, segments block by block when they are read.
+//! [`decode`] checks the header, the length, the table against its CRC, every name against the grammar of
+//! file names and every range against the image. The content of the files is checked as in a directory:
+//! the manifest when it is opened, segments block by block when they are read.
 //!
 //! # Cost
 //!

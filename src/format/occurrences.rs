@@ -7,7 +7,7 @@
 //! # Layout
 //!
 //! A stream of varints without a length of its own, one part a document, in the order of the
-//! documents. What a part looks like follows from what the field keeps:
+//! documents. The form of a part follows from what the field keeps:
 //!
 //! ```text
 //! keeps        part

@@ -5,8 +5,8 @@
 //!
 //! # Layout
 //!
-//! The POSTINGS section is the lists of one field in term order, back to back, unaligned. What a
-//! list looks like follows from its document frequency alone:
+//! The POSTINGS section is the lists of one field in term order, back to back, unaligned. The form
+//! of a list follows from its document frequency alone:
 //!
 //! ```text
 //! documents  where                    encoding
@@ -15,9 +15,9 @@
 //! 256..      here, "long"             a portable roaring bitmap, see `bitmap`
 //! ```
 //!
-//! Where the field keeps frequencies, a short list is followed by its `format::occurrences` and a long one by
-//! its `format::ranked`. A list of up to four documents whose occurrences are too long for the dictionary
-//! stands here as a short one.
+//! A short list is followed by its `format::occurrences` and a long one by its `format::ranked`, if the field
+//! keeps frequencies. A list of up to four documents whose occurrences are too long for the dictionary stands
+//! here as a short one.
 //!
 //! # Example
 //!

@@ -172,7 +172,8 @@ impl Inspector {
         &self.snapshot.manifest.payload
     }
 
-    /// All segments in the order of their documents. What cannot be read is left out of `fields`.
+    /// All segments in the order of their documents. Fields that cannot be read are left out of
+    /// `fields`.
     pub fn segments(&self) -> Vec<SegmentInfo> {
         let mut first = 0;
         let mut infos = vec![];
@@ -196,10 +197,9 @@ impl Inspector {
         infos
     }
 
-    /// Calls `visit` with every term of a field that begins with `prefix`, in byte order, and the number
-    /// of documents it is in, until it answers false. Terms are listed segment by segment
-    /// merged into one order. Those of a typed field are its values, all of them where `prefix` is empty, else the one
-    /// that it reads as.
+    /// Calls `visit` with every term of a field that begins with `prefix`, in byte order, and the number of documents
+    /// it is in, until it answers false. Terms of all segments are merged into one order. Terms of a typed field are
+    /// its values: all of them if `prefix` is empty, else the one that it reads as.
     ///
     /// # Errors
     ///

@@ -16,8 +16,8 @@ pub struct Saving {
     pub what: &'static str,
     /// The field it belongs to, if to one.
     pub field: Option<String>,
-    /// Bytes that it takes now. Of positions these are the ones that frequencies alone would not take; of deleted documents
-    /// their share of the segments that they are in, as if all documents were alike.
+    /// Bytes that it takes now. For positions these are the ones that frequencies alone would not take; for deleted
+    /// documents their share of the segments that they are in, as if all documents were alike.
     pub bytes: u64,
     /// Loss of function without the part, in words.
     pub loss: &'static str,

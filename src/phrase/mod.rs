@@ -37,9 +37,9 @@
 //! Cost: 90 ns for a document and two words, 1 to 2 ns for each position beyond eight. Memory: for each word
 //! 16 KiB where the file is not mapped, and a list of positions; 24 bytes a document that is gathered.
 //!
-//! Words of a phrase may stand for many terms each. Documents are looked up in their long lists by the batch,
-//! list by list, because each is in few of them. What their short lists say is
-//! gathered once, at most [`PHRASE_PATTERN_POSITIONS_MAX`](crate::query::PHRASE_PATTERN_POSITIONS_MAX) positions; of long ones there may be
+//! Words of a phrase may stand for many terms each. Documents are looked up in their long lists by the batch, list by
+//! list, because each is in few of them. Their short lists are gathered once, at most
+//! [`PHRASE_PATTERN_POSITIONS_MAX`](crate::query::PHRASE_PATTERN_POSITIONS_MAX) positions; of long ones there may be
 //! [`PHRASE_PATTERN_LISTS_MAX`](crate::query::PHRASE_PATTERN_LISTS_MAX). Beyond that the phrase is refused.
 
 mod candidates;

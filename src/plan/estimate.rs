@@ -27,7 +27,8 @@ pub(crate) struct Estimate {
 
 /// Sources that the estimates of an explained plan may read.
 ///
-/// Bounds hold whichever it is. What runs does not depend on it: a plan that is only carried out never samples.
+/// Bounds hold whichever it is. Execution does not depend on it: a plan that is only carried out never
+/// samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EstimateFrom {

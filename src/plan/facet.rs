@@ -221,8 +221,9 @@ impl FacetSizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetMethod {
-    /// Every document matches, so that the document frequencies are the counts. Where some are deleted and the field keeps a
-    /// [column](crate::Field::column), what these have there is taken away. Where not all others match, this is not to be had.
+    /// Every document matches, so that the document frequencies are the counts. If some are deleted and the field
+    /// keeps a [column](crate::Field::column), their values there are subtracted. Not to be had if not all others
+    /// match.
     DocumentFrequency,
     /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
     /// the first. Not to be had where values come by [value](FacetOrder::Value).

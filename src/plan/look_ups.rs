@@ -1,7 +1,7 @@
 //! Terms of a search as the dictionaries have them: each is asked for once in each segment, whoever needs it first.
 //!
-//! Matching and scoring, counts and facets mean the same terms, and each plans by itself. What the first of them has looked up is
-//! kept for the others, unless it is known that there are none.
+//! Matching and scoring, counts and facets mean the same terms, and each plans by itself. Terms that the first of
+//! them has looked up are kept for the others, unless it is known that there are none.
 
 use crate::budget;
 use crate::error::Result;

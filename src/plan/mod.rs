@@ -20,9 +20,9 @@
 //! An intersection of one input or none that leaves documents out is shown as a difference. Matching operators stand in [`Plan::nodes`];
 //! the one that makes a page of what they find, by a strategy, is [`Plan::page`], and those that count it are [`Plan::facets`].
 //!
-//! What is decided here: which operators are known to be empty or complete, the order of
-//! intersections, the way a count is taken, and where reading may stop. What is left to execution,
-//! because only it knows: the order inside one container, by the cardinalities found there.
+//! Decisions taken here: which operators are known to be empty or complete, the order of
+//! intersections, the way a count is taken, and where reading may stop. Left to execution, because
+//! only it knows: the order inside one container, by the cardinalities found there.
 
 mod columns;
 pub(crate) mod cost;

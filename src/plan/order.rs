@@ -7,8 +7,8 @@
 //! | bounds of blocks | heads of all blocks of the first field's column where something matches, and the blocks with the best bounds |
 //! | every match | a key of each match |
 //!
-//! Of each segment a way is taken once its matches are counted; people who only ask for the plan are told the way for as many
-//! matches as are expected.
+//! A way is chosen for each segment once its matches are counted; people who only ask for the plan are told the way
+//! for as many matches as are expected.
 
 use super::costs::CostModel;
 use crate::format::column::BLOCK_DOCS;

@@ -2,8 +2,9 @@
 //! that have them all.
 //!
 //! Words of a phrase keep company, so that independence says next to nothing of how many documents have them
-//! all, let alone side by side. Which documents have them is counted window by window (`sample`); of these
-//! some are looked at, in groups of neighbours that are spread evenly: 0.1 µs each and a few µs to begin with.
+//! all, let alone side by side. Documents that have them all are counted window by window (`sample`); some of
+//! these are looked at, in groups of neighbours that are spread evenly: 0.1 µs each and a few µs to begin
+//! with.
 
 use super::estimate::{EstimateSource, Span};
 use super::window::GROUP;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! So two words that are always together in the sample are so elsewhere, and two that do not know each other are
-//! expected as they were. What is counted is proof: it tightens the bounds, and where all windows are counted they meet.
+//! expected as they were. A count is proof: it tightens the bounds, and where all windows are counted they meet.
 //!
 //! Work is counted in elements of containers, not by a clock, so that a plan is the same each time. It is no more than
 //! [`WORK_MAX`], some 10 µs, and a little for each of some small segments, until that is as much again; and as much to place

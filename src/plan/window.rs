@@ -1,8 +1,9 @@
 //! Samples: the documents that every operator finds in one window of a segment.
 //!
 //! Lists of terms are intersected and united by the kernels that execution uses, but without its shortcuts: each
-//! operator is counted by itself, whatever those above it need. What would take long is left alone, and estimated from what is counted below it:
-//! patterns, columns, words that must be placed, and how many inputs have a document.
+//! operator is counted by itself, whatever those above it need. Operators that would take long are left alone, and
+//! estimated from what is counted below them: patterns, columns, words that must be placed, and how many inputs have
+//! a document.
 
 use super::estimate::Span;
 use super::leaf::Postings;

@@ -196,9 +196,9 @@ impl SchemaBuilder {
     /// added. A field needs a column and at most one value a document, be it a number, a date, a boolean, an address, or a keyword,
     /// which is compared by its bytes.
     ///
-    /// What is looked for, counted and sorted stays the same, but for what the order of documents decides: hits of the
-    /// same score or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of their segments' documents. It is chosen when the index
-    /// is created, and stays.
+    /// Matches, counts and sorts stay the same, but for what the order of documents decides: hits of the same score
+    /// or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of their segments' documents.
+    /// The order is chosen when the index is created, and stays.
     ///
     /// # Cost
     ///
@@ -240,23 +240,25 @@ impl SchemaBuilder {
     /// which they are added: by the terms of some text fields, or of all where none is named. It is found by recursive graph
     /// bisection.
     ///
-    /// What is looked for, counted and sorted stays the same, with the same scores, but for what the order of documents decides: hits of the
-    /// same score or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of their segments' documents, which says
-    /// nothing to people. It is chosen when the index is created, and stays; an index without can be put in this order
-    /// [once](crate::IndexWriter::reorder).
+    /// Matches, counts and sorts stay the same, with the same scores, but for what the order of documents decides:
+    /// hits of the same score or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of
+    /// their segments' documents, which says nothing to people. The order is chosen when the index is created, and
+    /// stays; an index without can be put in this order [once](crate::IndexWriter::reorder).
     ///
     /// # Cost
     ///
     /// Posting lists become smaller, by some 13 % for articles, and ranked searches faster, as whole blocks of documents have nothing of what
     /// is looked for.
     ///
-    /// Whatever makes a segment of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more, be it a merge or what was added since the last commit or flush, finds
-    /// the order, on the threads of the writer and for a [job](crate::writer::MergeJob) on its own, and writes the segment in it, which
-    /// is told of as a [merge](crate::events::What::Merge). That takes up to some 10 µs a document and thread, and memory: 24 bytes a document, beside them what rows, columns and
-    /// lists take in any [order](Self::order_by), and for the terms of documents up to half of
-    /// [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes) and 16 bytes for each different term and thread. Terms of fewer than 4 and of more than half of
-    /// all documents are left out, and then the rarest, until there are 96 a document and there is memory: with less of that the
-    /// order is a little worse. It is the same for any number of threads.
+    /// Segments of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more are put in this order when
+    /// they are written, be it by a merge or from what was added since the last commit or flush. The threads of the
+    /// writer find the order, or for a [job](crate::writer::MergeJob) its own, and an event tells of it as a
+    /// [merge](crate::events::What::Merge). The order takes up to some 10 µs a document and thread, and memory: 24
+    /// bytes a document, beside them what rows, columns and lists take in any [order](Self::order_by), and for the
+    /// terms of documents up to half of [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes) and 16
+    /// bytes for each different term and thread. Terms of fewer than 4 and of more than half of all documents are
+    /// left out, and then the rarest, until there are 96 a document and there is memory: with less of that the order
+    /// is a little worse. The result is the same for any number of threads.
     ///
     /// ```
     /// use treepie::Schema;

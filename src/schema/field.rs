@@ -162,8 +162,8 @@ impl Field {
         self
     }
 
-    /// Sets whether a document may have more than one value (default: false). What is indexed of a field that is no text is the set of
-    /// them: a value that a document has twice counts once in searches, facets, statistics and columns, while the
+    /// Sets whether a document may have more than one value (default: false). Fields other than texts index the set
+    /// of them: a value that a document has twice counts once in searches, facets, statistics and columns, while the
     /// stored document keeps all of them in their order.
     #[must_use]
     pub fn many(mut self, many: bool) -> Self {
@@ -276,9 +276,9 @@ impl Field {
 
     /// Fills the field with all values of another one, indexed as a field of its own kind (default: none).
     ///
-    /// So a keyword that facets count as a whole is also found by its words, which [queries](crate::query::Query::in_copies) of
-    /// the keyword look for in its text copies. A copy is not stored, as its source is, and
-    /// documents give it no values of their own. Where the source may have many values, so may the copy.
+    /// So a keyword that facets count as a whole is also found by its words, which
+    /// [queries](crate::query::Query::in_copies) of the keyword look for in its text copies. A copy is not stored, as
+    /// its source is, and documents give it no values of their own. The copy may have many values if the source may.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};

@@ -1,8 +1,8 @@
 //! Fields that came to an index after one of its segments was made: there they are those of documents that have none of them.
 //!
-//! The file of such a segment has nothing of them. What readers ask for is made in memory when it is first asked for, by what
-//! writes segments, so that no reader need know: a dictionary without terms, sets without documents, and what has a part for
-//! each document with all of these empty. A merge makes a segment that has them itself.
+//! The file of such a segment has nothing of them. Data that readers ask for is made in memory when it is first asked
+//! for, by what writes segments, so that no reader need know: a dictionary without terms, sets without documents, and
+//! what has a part for each document with all of these empty. A merge makes a segment that has them itself.
 //!
 //! Cost: nothing until a field is asked for, and then as much as an empty field takes of a file, in memory for as long as the
 //! segment is open: some hundred bytes, beside them a byte a document for a text field with frequencies, and a block's head for

@@ -1,7 +1,7 @@
 //! The newest snapshot of an index as this process knows it, in one place for writers and readers.
 //!
 //! A writer publishes by one atomic store, and a reader takes what is there by one atomic load: neither waits for the
-//! other, and nobody sees half of a change. What was taken stays as it is for as long as it is held.
+//! other, and nobody sees half of a change. A value that was taken stays as it is for as long as it is held.
 
 use crate::segment::snapshot::Snapshot;
 use crate::sync::{self, Condvar, Mutex};

@@ -55,7 +55,7 @@
 //! | a list of structs or of lists, a variant with data, bytes | an error: a document has no place for it |
 //!
 //! Back it goes the same way. A field without a value is no field of a hit, so that a list that may be empty needs
-//! `#[serde(default)]`; an `Option` is `None`. Of a field that is not stored nothing comes back.
+//! `#[serde(default)]`; an `Option` is `None`. Fields that are not stored do not come back.
 
 mod document;
 mod fields;

@@ -1,8 +1,8 @@
 //! The first documents where the index has them in this order: those that match are gone through until they are found.
 //!
-//! Where the first keys are the order that the documents of each segment lie in, what matches comes by these keys as it stands. So
-//! the first are the first that match, and all that are the same by these keys as the last of them, if there are other keys. What another
-//! page ends with is looked up by halving the segment.
+//! Matches come in the order of the first keys as they stand if that is the order of each segment's documents. So the
+//! first are the first that match, and all that are the same by these keys as the last of them, if there are other
+//! keys. The end of another page is looked up by binary search in the segment.
 //!
 //! Cost: some 20 to 40 ns for each document of the page, and for each that is the same as its last.
 

@@ -11,7 +11,7 @@ const RANDOM: &str = "random";
 /// One of the things that hits are sorted by, and which of its ends comes first: of a field numbers, dates and booleans by their
 /// size, keywords by their bytes; the [score](Self::score), a [function](Self::function) of both, or [chance](Self::random).
 ///
-/// Of a document with many values the least counts where the order ascends, the greatest where it descends. Documents without
+/// The least of a document's many values counts if the order ascends, the greatest if it descends. Documents without
 /// a value come last, unless they are wanted [first](Self::missing_first), whichever way the order goes.
 ///
 /// ```
@@ -71,8 +71,8 @@ impl SortKey {
         Self::ascending(field).reversed()
     }
 
-    /// Keywords in natural order: letters without regard to case and marks, numbers in them by their value, in the digits of any script.
-    /// What is the same so is in the order of bytes. Any other key stays as it is.
+    /// Keywords in natural order: letters without regard to case and marks, numbers in them by their value, in the
+    /// digits of any script. Keywords that are equal so are in the order of bytes. Any other key stays as it is.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
@@ -122,12 +122,12 @@ impl SortKey {
         SortKey { by: SortBy::Score, direction: Direction::default() }.reversed()
     }
 
-    /// In no order, but the same one each time that it is asked for with this seed.
+    /// Random order, the same each time that it is asked for with this seed.
     ///
-    /// By the greatest 53 bits of `splitmix64(splitmix64(seed) ^ n)`, a hash that a test keeps as it is. Where the index has a
-    /// [key](crate::SchemaBuilder::key) of numbers, n is the code of its value: then a document keeps its place as long as it has its
-    /// key, wherever updates and merges put it. Otherwise n is the number of the document in the snapshot, which holds for all pages of
-    /// one snapshot and may be another's in the next.
+    /// By the greatest 53 bits of `splitmix64(splitmix64(seed) ^ n)`, a hash that a test keeps as it is. If the index
+    /// has a [key](crate::SchemaBuilder::key) of numbers, n is the code of its value: then a document keeps its place
+    /// as long as it has its key, wherever updates and merges put it. Otherwise n is the number of the document in
+    /// the snapshot, which holds for all pages of one snapshot and may be another's in the next.
     pub fn random(seed: u64) -> Self {
         SortKey { by: SortBy::Random(seed), direction: Direction::default() }
     }
@@ -167,7 +167,7 @@ impl SortKey {
         self
     }
 
-    /// The other end first. Of chance there is no other end.
+    /// Reverses the order; has no effect on a random order.
     #[must_use]
     pub fn reversed(mut self) -> Self {
         self.direction.descending ^= !matches!(self.by, SortBy::Random(_));

@@ -1,8 +1,8 @@
 //! The first documents of an order by its first field's dictionary, whose lists come in the order of the values.
 //!
-//! A column has to be looked at wherever something matches. Where many documents match, the lists of the first few values hold as
-//! many of them as are wanted: these are candidates, and the column is looked at for them alone. Whether they do is not known
-//! before they are read; after as much work as the column takes it is given up.
+//! A column has to be looked at wherever something matches. If many documents match, the lists of the first few
+//! values hold as many of them as are wanted: these are candidates, and the column is looked at for them alone.
+//! Whether they do is not known before they are read; after as much work as the column takes it is given up.
 //!
 //! Cost: some 10 to 40 ns for each document in these lists, which are about as many as are wanted times all documents over those
 //! that match. Memory: 4 bytes a candidate.

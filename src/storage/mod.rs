@@ -1,7 +1,7 @@
 //! Files as bytes: the one door to the disk.
 //!
 //! Everything the index does with files goes through [`Storage`]: files are written once from front
-//! to back, made durable, given their name, read, and deleted; none is ever changed. That little is
+//! to back, made durable, given their name, read, and deleted; none is ever changed. So little is
 //! enough for the commit protocol, and small enough for a simulated disk that loses whatever a power
 //! failure may lose (`tests/crash`).
 //!
@@ -15,8 +15,8 @@
 //!    published, deleted) once [`Storage::sync_names`] did. No other order is promised, or relied on.
 //! 2. [`Storage::publish`] is atomic: afterwards the file has its new name or its old one, and an
 //!    existing file of the new name is never replaced.
-//! 3. A failed `sync` is final. The same file is never synced again, because some systems forget the
-//!    lost pages and then report success.
+//! 3. A failed `sync` is final. The file is never synced again, because some systems forget the lost
+//!    pages and then report success.
 //! 4. A file that is open stays readable and unchanged when its name is deleted.
 //!
 //! ```
@@ -105,8 +105,8 @@ pub trait Storage: fmt::Debug + Send + Sync {
         copy(&*from, &mut *to)
     }
 
-    /// Puts the file `name` into a directory of the file system, under its name: the same file once more where that can
-    /// be, else a durable copy. What is there already is never replaced.
+    /// Puts the file `name` into a directory of the file system, under its name: the same file once more where that
+    /// can be, else a durable copy. An existing file is never replaced.
     fn put_into(&self, name: &str, directory: &Path) -> Result<()> {
         let from = self.open_unmapped(name)?;
         let mut to = FsStorage::open(directory, ReadMode::Pread)?.create(name)?;
@@ -122,7 +122,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Keeps a file from being deleted by [`delete_unless_pinned`](Self::delete_unless_pinned) in any
     /// process until the pin is dropped; an error of kind `NotFound` if it is gone already.
     ///
-    /// Where nothing can be locked, as on read-only media, the pin holds nothing and is no error.
+    /// The pin holds nothing, without an error, if nothing can be locked, as on read-only media.
     fn pin(&self, name: &str) -> Result<Pin>;
 
     /// Removes a file unless it is pinned, with no moment in between; `false` if it is.

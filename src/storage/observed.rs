@@ -1,7 +1,7 @@
 //! Any storage, with everything that is done to its files counted and told.
 //!
 //! This is the one place that sees every file: whatever an index does goes through it, and nothing that it does
-//! changes. What is told is what the storage was asked for, in its order, and whether it could.
+//! changes. An event says what the storage was asked for, in its order, and whether it could.
 
 use super::{Entry, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use crate::error::{Error, Result};

@@ -9,8 +9,8 @@
 //! the calls of a durable commit took 0.94 ms at the median, the same as one chain of requests 1.0 and in three rounds 0.96;
 //! 512 MiB past the page cache took 0.40 to 0.45 s, by eight requests at a time 0.41 to 0.42, with 0.05 s less of a processor.
 //!
-//! What is not there falls back to plain writes and is no error: no direct I/O on the file system, no hints or
-//! reservations on the platform. Only that the disk is full is told, and told early.
+//! Anything that is not there falls back to plain writes and is no error: no direct I/O on the file system, no
+//! hints or reservations on the platform. Only that the disk is full is told, and told early.
 
 use super::StorageWrite;
 use crate::error::{Error, ErrorKind, Result};
@@ -37,8 +37,8 @@ pub enum WriteMode {
     /// [`EarlyWriteback`](Self::EarlyWriteback) for all others.
     #[default]
     Auto,
-    /// Plain writes; the system begins to write when it likes, at the latest when the file is made durable. What
-    /// every other mode is where a platform or a file system lacks it.
+    /// Plain writes; the system begins to write when it likes, at the latest when the file is made durable.
+    /// Every other mode falls back to it if a platform or a file system lacks that mode.
     FileIo,
     /// Plain writes, and every 8 MiB a hint to begin writing to the disk (Linux).
     EarlyWriteback,

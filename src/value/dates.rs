@@ -11,11 +11,11 @@ use std::ops::RangeInclusive;
 
 /// Current time and zone, by which [`Query::at`](crate::query::Query::at) reads the dates of a query.
 ///
-/// A date without an offset is one of the zone, as clocks show it there; of an hour that comes twice the first. Where it is known
-/// when now is, a date may also be told from there: `now`, `now-7d`, `now-1M/d`. After `now` come any number of steps, `+` or
-/// `-` with a number and `y`, `M`, `w`, `d`, `h`, `m` or `s`, and at the end, behind a slash, what it leaves open: `now/d` is all
-/// of today, and `now-1M/M` the month before this one. Years, months, weeks and days are those of the calendar, and what clocks
-/// show stays the same over them.
+/// A date without an offset is one of the zone, as clocks show it there; of an hour that comes twice the first. If
+/// the current time is known, a date may also be relative to it: `now`, `now-7d`, `now-1M/d`. After `now` come any
+/// number of steps, `+` or `-` with a number and `y`, `M`, `w`, `d`, `h`, `m` or `s`, and at the end, behind a slash,
+/// what it leaves open: `now/d` is all of today, and `now-1M/M` the month before this one. Years, months, weeks and
+/// days are those of the calendar, and what clocks show stays the same over them.
 ///
 /// ```
 /// use treepie::value::Dates;

@@ -1,7 +1,7 @@
 //! Paths of a hierarchy: names one below the other, as `home/kitchen/pans`.
 //!
 //! A separator that is part of a name has a backslash before it, and so has a backslash: `24\/7/news` is `news` below
-//! `24/7`. Where the backslash is the separator, as in `C:\dir`, nothing is escaped, and no name has one.
+//! `24/7`. If the backslash is the separator, as in `C:\dir`, nothing is escaped, and no name has one.
 //!
 //! Separators before the first name and behind the last mean nothing, and several between two names mean one:
 //! `/usr//lib/` is `usr/lib`. The form without them is the canonical one. It is the term of a path, so the terms of what is

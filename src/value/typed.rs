@@ -1,7 +1,7 @@
 //! Values of typed fields as numbers in order, which is what dictionaries and columns hold.
 //!
-//! Every value of a typed field but an address has a code, a `u64`: of two values the smaller has the smaller code. As a term the code is
-//! eight bytes, the highest first, so that terms stand in the order of values.
+//! Every value of a typed field but an address has a code, a `u64`: of two values the smaller has the smaller code.
+//! The term of a code is eight bytes, the highest first, so that terms stand in the order of values.
 //!
 //! | kind | code |
 //! |---|---|

@@ -80,9 +80,9 @@
 //!
 //! # Checks
 //!
-//! Opening compares the length with the number of documents. Whoever opens a block compares encoding, width and counts with
-//! its length; then no number leads outside of it. What is written otherwise than here (C1, C3, C4), or contradicts the posting
-//! lists (C2), `verify` finds.
+//! Opening compares the length with the number of documents. Whoever opens a block compares encoding, width and
+//! counts with its length; then no number leads outside of it. Data that is written otherwise than here (C1, C3, C4),
+//! or contradicts the posting lists (C2), is found by `verify`.
 //!
 //! # Cost
 //!

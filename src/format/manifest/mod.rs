@@ -52,24 +52,25 @@
 //!
 //! A manifest with deletes has feature bit 2.
 //!
-//! What is added: how many fields at the end of the schema came to it after the segment was made, of which its file has nothing; fewer
-//! than there are fields. At least one segment has some.
+//! Added fields: how many fields at the end of the schema came to it after the segment was made, of which its file
+//! has nothing; fewer than there are fields. At least one segment has some.
 //!
-//! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature
-//! bit 8 also 3 i64, 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64
-//! 9 ip, and with bit 128 10 path), u8 flags (1 stored,
-//! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
-//! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
-//! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point,
-//! of a path u32 the character that separates names; u16 number of default fields, and u16 the position of
-//! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
-//! module `column`), at least 1, and u16 the position of each, ascending; with feature bit 512, u16 number of fields with a time
-//! zone, at least 1, and of each u16 its position, ascending, u8 length of the zone's name, its name; with feature
-//! bit 256, u16 the positions of the fields `_null` and `_empty`; with feature bit 2048, u8 number of fields that the documents of each
-//! segment lie in the order of (1 to 4), and of each u16 its position, u8 1 where the greatest value comes first, else 0; with feature bit 8192, u16 number of
-//! fields that are copies of others, at least 1, and of each u16 its position, ascending, and u16 that of its source; with feature bit
-//! 16384, never with 2048, u16 number of text fields by whose terms the documents of large segments are laid near those that are like them, at least 1, and u16 the
-//! position of each. Where documents of a segment lie is nothing that a reader need know.
+//! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature bit 8 also 3 i64,
+//! 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64 9 ip, and with bit 128 10 path), u8 flags (1 stored, 2 many
+//! values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another gap
+//! than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its
+//! name, its name, for each analyzer u16 length of its spec and its spec, and, if 64 is set, u16 the gap, of a
+//! decimal u8 its digits behind the point, of a path u32 the character that separates names; u16 number of default
+//! fields, and u16 the position of each; with feature bit 4, u16 the position of the key; with feature bit 32, u16
+//! number of fields that keep a column (the module `column`), at least 1, and u16 the position of each, ascending;
+//! with feature bit 512, u16 number of fields with a time zone, at least 1, and of each u16 its position, ascending,
+//! u8 length of the zone's name, its name; with feature bit 256, u16 the positions of the fields `_null` and
+//! `_empty`; with feature bit 2048, u8 number of fields that the documents of each segment lie in the order of (1 to
+//! 4), and of each u16 its position, u8 1 where the greatest value comes first, else 0; with feature bit 8192, u16
+//! number of fields that are copies of others, at least 1, and of each u16 its position, ascending, and u16 that of
+//! its source; with feature bit 16384, never with 2048, u16 number of text fields by whose terms the documents of
+//! large segments are laid near those that are like them, at least 1, and u16 the position of each. A reader need not
+//! know where documents of a segment lie.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.

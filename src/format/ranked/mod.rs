@@ -29,7 +29,8 @@
 //!
 //! *Codes.* The score part of a posting is what its frequency and its document's length make of a
 //! score, see [`lengths`](crate::format::lengths); the code of a part s is the smallest c of 1 to 255
-//! with c × max ≥ 255 × s. What stands for a container follows from its cardinality alone:
+//! with c × max ≥ 255 × s. The codes and the directory of a container follow from its cardinality
+//! alone:
 //!
 //! ```text
 //! cardinality  codes                                directory
@@ -45,8 +46,8 @@
 //! than what was met. In segments without the incompatible feature 1 `told_from` is 0, and flag 2 says that this holds
 //! from code 1 on and that there are at most 128 different parts.
 //!
-//! The code of a block of 64 documents is the largest of its postings, 0 if it has none. Where there
-//! is one a posting, the first posting of each block has the block's code and the others have 0.
+//! The code of a block of 64 documents is the largest of its postings, 0 if it has none. If there is
+//! one code a posting, the first posting of each block has the block's code and the others have 0.
 //! Entry i of a directory is the number of postings of the container before the documents it is for.
 //!
 //! *Frequencies.* An entry of `widths` is offset << 8 | width, for 64 postings by rank: their

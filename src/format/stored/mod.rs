@@ -5,9 +5,9 @@
 //! # Layout
 //!
 //! All integers are little-endian. A document's *row* is its stored values; one of a typed field is its
-//! term, eight bytes. Where the schema has
-//! exactly one stored field and that has one value, the row is the value; otherwise it is, for each
-//! stored field in schema order, a varint count and that many varint lengths, then all values.
+//! term, eight bytes. If the schema has exactly one stored field and that has one value, the row is the
+//! value; otherwise it is, for each stored field in schema order, a varint count and that many varint
+//! lengths, then all values.
 //!
 //! The STORED section is chunks back to back; STORED_INDEX says where each begins:
 //!

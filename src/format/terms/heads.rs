@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! That of `fst` 0.4, [version 3](https://docs.rs/fst/0.4.7/src/fst/raw/node.rs.html): u64
+//! Layout of `fst` 0.4, [version 3](https://docs.rs/fst/0.4.7/src/fst/raw/node.rs.html): u64
 //! version, u64 type (0), nodes, u64 number of keys, u64 address of the root, u32 masked CRC32C of
 //! all that. The address of a node is that of its last byte; its fields are read backwards from
 //! there. Address 0 stands for the final node without transitions or output. The last byte tells
