@@ -1,7 +1,7 @@
 //! Counts of matching documents by calendar interval of their dates, by a column.
 //!
-//! Intervals between the least and the greatest date are made first if they are few beside the documents that match,
-//! and dates are looked for among their beginnings as among the ends of ranges. Otherwise only those that have any
+//! Intervals between the least and the greatest date are made first if they are few beside the documents that match.
+//! Dates are then looked for among their beginnings as among the ends of ranges. Otherwise only those that have any
 //! are made, so that one date far from all others costs nothing. A block whose least and greatest date are in one
 //! interval is not read if each of its documents has a value.
 //!

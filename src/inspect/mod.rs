@@ -197,9 +197,9 @@ impl Inspector {
         infos
     }
 
-    /// Calls `visit` with every term of a field that begins with `prefix`, in byte order, and the number of documents
-    /// it is in, until it answers false. Terms of all segments are merged into one order. Terms of a typed field are
-    /// its values: all of them if `prefix` is empty, else the one that it reads as.
+    /// Calls `visit` with every term of a field that begins with `prefix`, until it answers false. Each term comes
+    /// with the number of documents that have it, in byte order. Terms of all segments are merged into one order.
+    /// Terms of a typed field are its values: all of them if `prefix` is empty, else the one that it reads as.
     ///
     /// # Errors
     ///

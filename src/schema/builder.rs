@@ -251,8 +251,8 @@ impl SchemaBuilder {
     /// is looked for.
     ///
     /// Segments of [`SIMILARITY_DOCS_MIN`](super::SIMILARITY_DOCS_MIN) documents or more are put in this order when
-    /// they are written, be it by a merge or from what was added since the last commit or flush. The threads of the
-    /// writer find the order, or for a [job](crate::writer::MergeJob) its own, and an event tells of it as a
+    /// they are written. They come from merges, or from what was added since the last commit or flush. The threads
+    /// of the writer find the order, or for a [job](crate::writer::MergeJob) its own, and an event tells of it as a
     /// [merge](crate::events::What::Merge). The order takes up to some 10 µs a document and thread, and memory: 24
     /// bytes a document, beside them what rows, columns and lists take in any [order](Self::order_by), and for the
     /// terms of documents up to half of [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes) and 16
