@@ -166,7 +166,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for the next snapshot, and gives the newest there is by then: what came in between is left out.
+    /// Waits for the next snapshot, and returns the newest one by then. Snapshots in between are left out.
     #[expect(
         clippy::should_implement_trait,
         reason = "it never ends, and an iterator would hide that it waits"
@@ -176,7 +176,7 @@ impl Subscription {
         self.reader.searcher()
     }
 
-    /// The same, for at most so long; `None` if there was none.
+    /// Waits for the next snapshot as [`next`](Self::next), but at most for `timeout`. `None` if there was none.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Searcher> {
         let n_changes = self.reader.0.wanted.0.wait(self.seen, Some(timeout));
         let is_new = n_changes > self.seen;

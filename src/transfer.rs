@@ -51,7 +51,7 @@ impl Index {
         )
     }
 
-    /// The same, to any storage; every byte is copied.
+    /// Copies the index as [`copy_to`](Self::copy_to), to any storage. Every byte is copied.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -21,7 +21,7 @@ pub struct FieldValue {
     pub(super) missing: Option<f64>,
 }
 
-/// What is made of a value.
+/// Transformation of a value, applied after the factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Modifier {
@@ -87,21 +87,22 @@ impl FieldValue {
         FieldValue { field: field.into(), factor, modifier, missing }
     }
 
-    /// What the value is multiplied by before anything else (default 1): finite.
+    /// Sets the factor that the value is multiplied by first (default 1): finite.
     #[must_use]
     pub fn factor(mut self, factor: f64) -> Self {
         self.factor = factor;
         self
     }
 
-    /// What is made of that (default [`Modifier::None`]). Where it has no finite value, as the logarithm of 0, the function has none.
+    /// Sets the transformation of the product (default [`Modifier::None`]). If its result is not finite, as the logarithm of 0,
+    /// the function has no value.
     #[must_use]
     pub fn modifier(mut self, modifier: Modifier) -> Self {
         self.modifier = modifier;
         self
     }
 
-    /// The value of documents that have none (default: the function has none, either): finite.
+    /// Sets the value for documents without a value in the field, a finite number (default: none).
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);

@@ -16,7 +16,7 @@ pub struct ScoreFunction {
     pub(super) combine: Combine,
 }
 
-/// How a function changes a score.
+/// Combination of a function with the score: product, sum, or the function alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Combine {
@@ -44,7 +44,7 @@ impl ScoreFunction {
         ScoreFunction { function: function.into(), combine: Combine::Replace }
     }
 
-    /// How it changes a score.
+    /// Returns how the function is combined with the score.
     pub fn combine(&self) -> Combine {
         self.combine
     }

@@ -1,4 +1,4 @@
-//! How an index is opened: where it lies, how it is read, and who is told what is done to it.
+//! Options for opening an index: its storage, its cache and logs, its costs, and the listener for events.
 
 use super::{Index, Place};
 use crate::analysis::Analyzers;
@@ -16,7 +16,7 @@ use crate::writer::{Existing, Recovery, Salvage, WriterOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How an index is opened: [`Index::options`].
+/// Options for opening or creating an index; from [`Index::options`].
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     read_mode: ReadMode,
@@ -243,7 +243,7 @@ impl IndexOptions {
         recover(Observed::watch(storage, &self.observer()), false)
     }
 
-    /// What [`Index::recover`] would find, reading every byte and changing nothing. No lock is taken: where a
+    /// Reports the damage that [`Index::recover`] would find, and changes nothing. It reads every byte and takes no lock: if a
     /// writer is at work, a commit may be gone before it has been read.
     ///
     /// # Errors

@@ -224,13 +224,13 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Also counts the `limit` most frequent values of a field, or terms of a text field; with options by
+    /// Adds a facet of the `limit` most frequent values of a field, or terms of a text field. For more options use
     /// [`with_facet`](Self::with_facet).
     pub fn facet(self, field: impl Into<String>, limit: usize) -> Self {
         self.with_facet(Facet::values(field).limit(limit))
     }
 
-    /// Also counts what a [`Facet`] says; any number of them, of which the result has the counts in this order.
+    /// Adds a [`Facet`]. A search may have any number; the result has their counts in this order.
     ///
     /// # Errors
     ///

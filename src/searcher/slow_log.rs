@@ -20,9 +20,9 @@ const BYTES_MAX_DEFAULT: u64 = 64 << 20;
 /// What a search may take again at the least, and what planning may take where nothing is run again.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Where searches that take long are written down, with how they were answered.
+/// Log of slow searches, with their plans.
 ///
-/// It is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
+/// The log is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
 /// [`SearchBuilder::run`](super::SearchBuilder::run), [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
 /// that takes as long as its threshold leaves a line, also one that ends with an error.
 ///

@@ -152,11 +152,11 @@ enum Operation {
     Payload(Vec<u8>),
 }
 
-/// How much waits to be worked on: [`SharedWriter::add`].
+/// Amount of data that waits to be processed; from [`SharedWriter::add`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Buffered {
-    /// About as many bytes.
+    /// Bytes that wait, about.
     pub bytes: usize,
     /// Whether it is time for somebody to [work on it](SharedWriter::process), or to commit.
     pub is_due: bool,
@@ -181,7 +181,7 @@ impl IndexWriter {
 
 impl SharedWriter {
     /// Adds a document, as [`IndexWriter::add`] does. It is only put into memory: nothing is written, and nobody waits but for
-    /// others who do the same. What it returns says when it is time to [work on it](Self::process).
+    /// others who do the same. The result says when it is time to [work on it](Self::process).
     ///
     /// # Errors
     ///
@@ -194,7 +194,8 @@ impl SharedWriter {
         self.push(Operation::Add(document), bytes)
     }
 
-    /// The same, and works on what waits where that is due: what a thread should call that has time.
+    /// Adds a document as [`add`](Self::add), and [processes](Self::process) what waits if that is due. Threads
+    /// that have time should call this.
     ///
     /// # Errors
     ///

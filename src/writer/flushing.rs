@@ -23,7 +23,7 @@ const FLUSHED_SEGMENTS_MAX: usize = 64;
 /// milliseconds, as a sync does.
 const JOINED_DOCS_MAX: u64 = 4_096;
 
-/// What a [flush](IndexWriter::flush) made visible.
+/// Result of a [flush](IndexWriter::flush): the index as it is visible to this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlushInfo {

@@ -77,7 +77,7 @@ pub struct MergeJob {
     reordering: Reordering<'static>,
 }
 
-/// What a [job](MergeJob) made, durable and unknown to anybody until [`IndexWriter::finish_merge`]. Dropping it deletes it.
+/// Segment made by a [`MergeJob`]: durable, but part of no index until [`IndexWriter::finish_merge`]. Dropping it deletes it.
 #[derive(Debug)]
 #[must_use = "it is part of nothing until the writer takes it in"]
 pub struct MergedSegment {
@@ -244,7 +244,8 @@ impl IndexWriter {
         self.merge_to(1)
     }
 
-    /// The same, until there are at most `segments`: neighbours become one, those that have the fewest documents.
+    /// Merges segments as [`merge`](Self::merge), until there are at most `segments`. Neighbours with the fewest documents
+    /// become one.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};

@@ -1,4 +1,4 @@
-//! How a writer works: its memory, its threads, and what it tells.
+//! Options of a writer: its memory, its threads, and its progress reports.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Observer;
@@ -17,7 +17,7 @@ const MEMORY_BYTES: usize = 256 << 20;
 /// The least memory a build can do with: a batch and its buffers for each thread.
 const MEMORY_BYTES_MIN: usize = 16 << 20;
 
-/// How an [`IndexWriter`](crate::IndexWriter) works.
+/// Options of an [`IndexWriter`](crate::IndexWriter).
 #[derive(Default)]
 pub struct WriterOptions {
     memory_bytes: Option<usize>,
