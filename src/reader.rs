@@ -9,11 +9,10 @@ use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Gives searchers of what was flushed and committed last, from [`Index::reader`](crate::Index::reader).
+/// Reader that gives searchers of the newest flush or commit, from [`Index::reader`](crate::Index::reader).
 ///
-/// Cheap to clone and to share between threads. What writers of the same [`Index`](crate::Index) value, or of a clone of
-/// it, flush and commit is there at once; commits of other processes when somebody
-/// [looks for them](Self::refresh).
+/// Cheap to clone and to share between threads. Flushes and commits of writers of the same [`Index`](crate::Index) value, or of
+/// a clone of it, are there at once; commits of other processes when somebody [looks for them](Self::refresh).
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};
@@ -104,8 +103,8 @@ impl IndexReader {
         fresh
     }
 
-    /// Looks whether another process has committed; whether it had. Where it had not, that costs a listing of the
-    /// directory.
+    /// Looks for commits of other processes, and returns whether there was one. If there was none, that costs a listing
+    /// of the directory.
     ///
     /// # Errors
     ///

@@ -8,8 +8,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// 1 where the value of a field is the origin or within the offset of it, and less and less the farther it is from there: at the
-/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. Of many values
-/// the nearest counts.
+/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. If there
+/// are many values, the nearest counts.
 ///
 /// With d the distance beyond the offset and s the scale:
 ///

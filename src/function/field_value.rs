@@ -102,7 +102,7 @@ impl FieldValue {
         self
     }
 
-    /// Sets the value for documents without a value in the field, a finite number (default: none).
+    /// Sets the value that stands in for a missing one, a finite number (default: the function has none for such documents).
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);

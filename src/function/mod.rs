@@ -109,7 +109,7 @@ impl Function {
     /// | `coalesce(x, …)` | the first that is not missing |
     ///
     /// A name that is not of letters, digits, `_` and `.` is written between backquotes; so is that of a field which is also a name
-    /// [that was given](Self::with) or `_score`: `` `now` `` is the field, `now` the time. Whatever is made of something missing is
+    /// [that was given](Self::with) or `_score`: `` `now` `` is the field, `now` the time. A result from something missing is
     /// missing, but for `coalesce`; of `if` only the side that is taken counts.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use std::fmt;
 
 /// A function, and what a score becomes by it.
 ///
-/// Where the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
-/// Several are applied one after the other, each to what the one before made, with 64 bits. What is less than 0 in the end counts as 0.
+/// If the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
+/// Several are applied one after the other, each to what the one before made, with 64 bits. A result below 0 counts as 0.
 /// Then it is a score, of 32 bits: of large numbers, as [dates](crate::function::FieldValue::new) are, those that are near each other score the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreFunction {

@@ -70,9 +70,9 @@ impl IndexOptions {
         self
     }
 
-    /// Has whole answers kept, up to so many bytes (default 0: none), for those who ask the same of the same snapshot again:
-    /// the query, the page and everything else that an answer depends on. An answer is kept under the
-    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
+    /// Sets the size of the cache of results, in bytes (default 0: none). The cache keeps whole answers for equal requests of the
+    /// same snapshot: the query, the page and everything else that an answer depends on are equal. An answer is kept under the
+    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. The cache is shared by all threads that
     /// search through this value, its clones and their readers, whatever their [limits](Index::with_limits), deadlines and
     /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps, and a plan whether an answer is kept. Answers of more than an eighth of the
     /// room are not kept.

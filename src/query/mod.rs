@@ -308,9 +308,9 @@ pub enum Query {
         /// Where it stood in the text.
         place: Place,
     },
-    /// Documents that match all of these: `a AND b`. Of none: every document.
+    /// Documents that match all of these: `a AND b`. An empty list matches every document.
     And(Vec<Query>),
-    /// Documents that match one of these: `a OR b`. Of none: no document.
+    /// Documents that match one of these: `a OR b`. An empty list matches no document.
     Or(Vec<Query>),
     /// Documents that do not match this: `NOT a`.
     Not(Box<Query>),

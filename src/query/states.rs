@@ -6,8 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{EMPTY_FIELD, MISSING_FIELD, NULL_FIELD};
 
 impl Query {
-    /// Documents that say of a field that it is null, and give it no value: `_null:field`. Of an index whose schema
-    /// [keeps that](crate::SchemaBuilder::nulls).
+    /// Documents that say of a field that it is null, and give it no value: `_null:field`. The schema
+    /// must [keep nulls](crate::SchemaBuilder::nulls).
     ///
     /// ```
     /// use treepie::query::Query;
@@ -18,8 +18,8 @@ impl Query {
         Query::word_in(NULL_FIELD, field)
     }
 
-    /// Documents that give a field an empty text or an empty list: `_empty:field`. Of an index whose schema
-    /// [keeps that](crate::SchemaBuilder::nulls).
+    /// Documents that give a field an empty text or an empty list: `_empty:field`. The schema
+    /// must [keep nulls](crate::SchemaBuilder::nulls).
     ///
     /// ```
     /// use treepie::query::Query;

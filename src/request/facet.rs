@@ -255,8 +255,8 @@ impl Facet {
     }
 
     /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
-    /// 5 times a power of ten, of dates intervals of the calendar or so many years. Of a field of numbers or
-    /// dates that keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
+    /// 5 times a power of ten, of dates intervals of the calendar or so many years. The field has numbers or
+    /// dates and keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
     ///
     /// Costs a look at the least and the greatest value beside counting.
     ///
@@ -336,7 +336,7 @@ impl Facet {
 
     /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
     /// next: quartiles with 4 of them. They have no end before the first and behind the last. Fewer where values are the same so
-    /// often that two would begin with one of them; none where nothing has a value. Of a field of numbers or dates that keeps a
+    /// often that two would begin with one of them; none where nothing has a value. The field has numbers or dates and keeps a
     /// [column](crate::Field::column). A document with many values counts once for each range that it has one in.
     ///
     /// Costs what [percentiles](StatisticsFacet::percentiles) take beside counting. The counts are exact in any case; where the
@@ -363,7 +363,7 @@ impl Facet {
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
-    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
+    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). In a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
     /// ```

@@ -108,7 +108,7 @@ impl SlowLog {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] and the like where the file cannot be opened. What goes wrong later is told as an
+    /// [`ErrorKind::Io`] and the like where the file cannot be opened. A later error is told as an
     /// [event](crate::events::What::SlowSearch) and makes no search fail.
     pub fn to_file(path: impl Into<PathBuf>, threshold: Duration) -> Result<SlowLog> {
         let path = path.into();
@@ -129,7 +129,7 @@ impl SlowLog {
     }
 
     /// Sets how large a file may grow (default 64 MiB); with the one that was set aside, the log takes twice that. A line
-    /// that is larger is not written, and that is told as an event. Of a writer nothing is counted.
+    /// that is larger is not written, and that is told as an event. For a writer nothing is counted.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> SlowLog {
         self.bytes_max = bytes;

@@ -59,7 +59,7 @@ pub enum Accuracy {
     /// cases.
     HyperLogLog,
     /// A percentile by the sketch KLL: one of the values, of which so many percent are not above as were asked for, within an
-    /// [error](Self::error) of all values, in all but one of a million cases. Which of the values near by it is depends on chance.
+    /// [error](Self::error) of all values, in all but one of a million cases. The choice among the values near by depends on chance.
     Kll,
 }
 

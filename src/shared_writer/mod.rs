@@ -245,7 +245,7 @@ impl SharedWriter {
         self.with(|writer| writer.delete(query))
     }
 
-    /// Sets what the next commit carries, as [`IndexWriter::set_payload`] does. Of several callers the last counts.
+    /// Sets what the next commit carries, as [`IndexWriter::set_payload`] does. The last of several callers counts.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl SharedWriter {
 
     /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
     /// one commit, for which those who shared the last one are waited for, a fourth of the time of a commit and 5 ms at
-    /// most. Where there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
+    /// most. If there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
     /// as one that added and deleted nothing.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl IndexWriter {
     /// # Cost
     ///
     /// Writes a segment and does not wait for the disk. Small ones are merged as they come together, on this thread: up to
-    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. Where the schema has an
+    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. If the schema has an
     /// [order](crate::schema::SchemaBuilder::order_by), what was added is written once more, in that, on this thread too.
     ///
     /// ```

@@ -238,7 +238,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit). Where the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
+    /// As [`commit`](Self::commit). If the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
     /// added is durable, and unless publishing failed the writer goes on.
     pub fn merge(&mut self) -> Result<CommitInfo> {
         self.merge_to(1)
@@ -353,8 +353,8 @@ impl IndexWriter {
     }
 
     /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), by a commit for each merge, in
-    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next;
-    /// so do the merges where anything of it was [flushed](Self::flush).
+    /// the foreground, and returns the number of merges. Documents added and deletions since the last commit wait for the
+    /// next; so do the merges if anything of it was [flushed](Self::flush).
     ///
     /// To be called after every commit, or when there is time: an index that is committed to often has few segments
     /// then. Whoever searches keeps the old segments until it reloads. See [`begin_merge`](Self::begin_merge) for merging on other threads.
@@ -376,8 +376,8 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
-    /// everything that waits for the next commit; where only its commit fails, the writer is as after any commit that does.
+    /// As [`commit`](Self::commit); the commits before stand. If a merge fails, as on a full disk, the writer goes on with
+    /// everything that waits for the next commit; if only its commit fails, the writer is as after any commit that does.
     pub fn maintain(&mut self) -> Result<usize> {
         self.check()?;
         let mut n_merges = 0;

@@ -45,7 +45,7 @@ pub struct Salvage {
     pub revived: u64,
     /// Outcome of each segment of the commit.
     pub segments: Vec<SalvagedSegment>,
-    /// Newer commits, whose manifests cannot be read. What they added or deleted is not known.
+    /// Newer commits, whose manifests cannot be read. Their additions and deletions are not known.
     pub unreadable: Vec<DamagedCommit>,
     /// Segments that no readable commit names, where there is a newer one that is not readable: they may have
     /// documents that only it had, or the same as others have.
@@ -62,7 +62,7 @@ pub struct SalvagedSegment {
     pub documents: u64,
     /// Outcome of the segment.
     pub outcome: SegmentOutcome,
-    /// Documents that are lost, by their numbers in the damaged commit. Where it is not known which were deleted, deleted
+    /// Documents that are lost, by their numbers in the damaged commit. If it is not known which were deleted, deleted
     /// ones are among them.
     pub lost: Vec<Range<u64>>,
     /// Maximum number of its deleted documents that are back, because the record of deletions is damaged.
