@@ -40,8 +40,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyExists`] and [`ErrorKind::NotAnIndex`] if there is something in `to`; as [`open`](Self::open). After
-    /// an error there is no index in `to`, and a second attempt clears it away.
+    /// [`ErrorKind::AlreadyExists`] and [`ErrorKind::NotAnIndex`] if there is something in `to`; as [`open`](Self::open). An
+    /// error leaves no index in `to`, and a second attempt clears the files away.
     pub fn copy_to(&self, to: impl Into<PathBuf>) -> Result<u64> {
         let to = to.into();
         refuse_existing(&to, Making::Copy)?;

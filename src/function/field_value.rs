@@ -79,9 +79,9 @@ impl FieldValue {
     /// The value as it is: of dates seconds since 1970, of booleans 1 and 0, of many the least.
     ///
     /// A score is of 32 bits and keeps seven digits: dates as they are make the same score where they are less than some two minutes
-    /// apart, and whole numbers beyond 16 million where they are neighbours. What is to be in the order of such values is
-    /// [sorted](crate::SearchBuilder::sort) by them, which compares all digits; what is recent is better told by a [`Decay`](crate::function::Decay) or
-    /// by an age, as `1 / (1 + (now - since) / 86400)`.
+    /// apart, and whole numbers beyond 16 million where they are neighbours. To order by such values,
+    /// [sort](crate::SearchBuilder::sort) by them, which compares all digits. To prefer recent documents, use a
+    /// [`Decay`](crate::function::Decay) or an age, as `1 / (1 + (now - since) / 86400)`.
     pub fn new(field: impl Into<String>) -> Self {
         let (factor, modifier, missing) = (1.0, Modifier::None, None);
         FieldValue { field: field.into(), factor, modifier, missing }

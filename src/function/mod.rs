@@ -5,8 +5,8 @@
 //! are those of fields that keep a column: as they are, dates as seconds since 1970, true as 1 and false as 0; of a field with many
 //! values the least. `_score` is the score.
 //!
-//! What is missing goes through all: a function of nothing is nothing, unless it says otherwise. So is what is no finite number in
-//! the end, as 1 / 0.
+//! Missing values propagate: a function of a missing value is missing, unless it says otherwise. A result that is no finite
+//! number, as 1 / 0, is missing, too.
 //!
 //! Cost: by document a column takes some nanoseconds where the documents asked for are near each other, else a block to be set up;
 //! an expression one or two nanoseconds for each of its parts.

@@ -4,8 +4,8 @@
 //! was when it was indexed, and its terms, not its spelling, are compared with those of the query: so
 //! `running` is marked where `run` was asked for and the field stems, `Łódź` for `lodz` where it
 //! folds. Patterns mark the words whose terms they stand for, synonyms the words found by them,
-//! and of phrases only the words that stand as the phrase wants them. What the query excludes is not
-//! marked.
+//! and of phrases only the words that stand as the phrase wants them. Words that the query
+//! excludes are not marked.
 //!
 //! ```
 //! use treepie::{Document, Index, Schema, highlight::PassageOptions};

@@ -226,7 +226,7 @@ impl Index {
     /// Goes back to the last commit that is whole, where the newest is damaged. Reads every byte of the commits that it
     /// looks at. Whoever adds and searches must be done or must be able to wait: it becomes the writer meanwhile.
     ///
-    /// The whole commit is published once more, under the next number. What the damaged ones consisted of is not
+    /// The whole commit is published once more, under the next number. Files of the damaged ones are not
     /// deleted but set aside, under names that begin with `damaged-`; [`salvage`](Self::salvage) saves more of it,
     /// and is to be used before. Searchers that have a damaged commit open keep it until they reload.
     ///
@@ -379,7 +379,7 @@ impl Index {
     /// as long as any; the memory of an open segment that was made before grows by up to a byte a document for each new text
     /// field that is asked for, until a merge makes it part of the files.
     ///
-    /// A field stays as it was made: none is changed and none removed. Where the [default fields](crate::schema::SchemaBuilder::default_fields)
+    /// A field stays as it was made: none is changed and none removed. If the [default fields](crate::schema::SchemaBuilder::default_fields)
     /// are all text fields, new text fields are among them.
     ///
     /// Searchers that are open keep the fields that they have, and [readers](Self::reader) follow. Other values of this index, clones

@@ -11,7 +11,7 @@ type Scope<'q> = Option<&'q [(String, Boost)]>;
 impl Query {
     /// Looks for words in keyword fields in the text [copies](crate::Field::copy_of) of these, too.
     ///
-    /// So `country:kingdom` finds "United Kingdom", which facets count as a whole. It does so for words, prefixes,
+    /// So `country:kingdom` finds "United Kingdom", which facets count as a whole. The copies are searched for words, prefixes,
     /// wildcards and fuzzy words; if fields are scored as one, the copy takes the place of the keyword. Text in quotes
     /// stays the whole value of a keyword, as do values of lists and ranges.
     /// [`Searcher::parse`](crate::Searcher::parse) does it to what it reads.

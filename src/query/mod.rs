@@ -66,7 +66,7 @@
 //! minus sign stands in quotes or behind a backslash. There are no patterns of characters there. A single value scores by how
 //! rare it is, as that of a keyword does, everything else scores 1.
 //!
-//! What changes scores but not what matches:
+//! Operators that change scores but not matches:
 //!
 //! | written | score |
 //! |---|---|

@@ -30,9 +30,9 @@ impl Query {
         Query::word_in(EMPTY_FIELD, field)
     }
 
-    /// Documents that say nothing of a field: `_missing:field`. Where the schema does not [keep](crate::SchemaBuilder::nulls)
-    /// what is null or an empty list, these say nothing, either. Of a field of an object, as `author.name`, nothing is said where
-    /// that is not there, or is itself null or empty.
+    /// Documents that say nothing of a field: `_missing:field`. If the schema does not [keep](crate::SchemaBuilder::nulls)
+    /// nulls and empty lists, these say nothing, either. Documents say nothing of a field of an object, as `author.name`, if the
+    /// object is not there, or is itself null or empty.
     ///
     /// | a document says | `tag:*` | `_null:tag` | `_empty:tag` | `_missing:tag` | the last without nulls |
     /// |---|---|---|---|---|---|
@@ -42,8 +42,8 @@ impl Query {
     /// | `{"tag": ""}`, `{"tag": ["", null]}` | yes | | yes | | |
     /// | `{"tag": "a"}`, `{"tag": ["a", null]}` | yes | | | | |
     ///
-    /// What counts documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), counts all of which `tag:*` is not
-    /// true.
+    /// Counts of documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), are of all
+    /// that `tag:*` does not match.
     ///
     /// ```
     /// use treepie::query::Query;

@@ -101,7 +101,7 @@ pub(crate) enum FacetWhat {
     /// As the clocks of a zone show them, or where none is said, in UTC.
     Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
-    /// Of this width.
+    /// Ranges of this width.
     Steps(Value),
     /// At most so many ranges that suit what matches, of dates as the clocks of a zone show them.
     Suitable(usize, Option<Zone>),

@@ -59,7 +59,7 @@ impl Searcher {
 
     /// Finds what is worth knowing first of a plan of this index, with remedies from the dictionary.
     ///
-    /// Such remedies are words that are like one that no document has, and how many terms a longer prefix leaves.
+    /// Examples are words that are like one that no document has, and the number of terms that a longer prefix leaves.
     /// [`analyze`](crate::SearchBuilder::analyze) asks for them, [`explain`](crate::SearchBuilder::explain) does not.
     ///
     /// ```

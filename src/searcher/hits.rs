@@ -32,7 +32,7 @@ pub struct Hits {
     pub took: Duration,
     /// Whether the result was kept from an earlier search, by a [cache](crate::IndexOptions::result_cache_bytes).
     pub from_cache: bool,
-    /// Reason of a partial result, if the search was stopped and gives what it
+    /// Reason for a partial result, if the search was stopped and gives what it
     /// [found so far](crate::SearchBuilder::partial).
     pub stopped: Option<Stopped>,
 }
@@ -65,7 +65,7 @@ impl Hits {
     }
 }
 
-/// Reason why a search gave what it had found so far.
+/// Reason why a search gave a partial result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stopped {

@@ -87,7 +87,7 @@ const NODES_KEPT: usize = 64;
 
 /// Answers queries from one snapshot of an index, which no later commit changes.
 ///
-/// Cloning is cheap, and clones may be used from any number of threads. What a searcher reads stays
+/// Cloning is cheap, and clones may be used from any number of threads. The files of a searcher stay
 /// on disk for as long as it lives; [`reload`](Self::reload) gives the newest commit.
 ///
 /// ```

@@ -332,7 +332,7 @@ impl SharedWriter {
     }
 
     /// Does something with the writer itself, once it has what was added so far. The others wait meanwhile, but for
-    /// those who [add](Self::add). Where that rolls back, it is as [`rollback`](Self::rollback) for them.
+    /// those who [add](Self::add). If that rolls back, it is as [`rollback`](Self::rollback) for them.
     ///
     /// # Errors
     ///

@@ -354,7 +354,7 @@ impl IndexWriter {
 
     /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), by a commit for each merge, in
     /// the foreground, and returns the number of merges. Documents added and deletions since the last commit wait for the
-    /// next; so do the merges if anything of it was [flushed](Self::flush).
+    /// next; so do the merges if anything of them was [flushed](Self::flush).
     ///
     /// To be called after every commit, or when there is time: an index that is committed to often has few segments
     /// then. Whoever searches keeps the old segments until it reloads. See [`begin_merge`](Self::begin_merge) for merging on other threads.
@@ -416,7 +416,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// Those of opening the segments; the writer goes on.
+    /// Errors of opening the segments; the writer goes on.
     pub fn begin_merge(&mut self) -> Result<Option<MergeJob>> {
         self.check()?;
         self.merges.running.retain(|sources| sources.strong_count() > 0);

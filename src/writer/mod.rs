@@ -133,7 +133,8 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// added a segment, puts that in order on the caller's thread: that takes 20 bytes more for each document of the segment and 16 for
 /// each field of the order but the first, and reads it several times where it is more than a quarter of that memory. Documents
 /// added between two commits become a segment of their own whenever they are about twice that memory. The cost of putting similar
-/// documents near each other is [said there](crate::schema::SchemaBuilder::order_by_similarity).
+/// documents near each other is
+/// [described there](crate::schema::SchemaBuilder::order_by_similarity).
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};
@@ -305,7 +306,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// What `bad_lines` refuses is an error of kind [`ErrorKind::Document`] that names the line; documents before it
+    /// A line that `bad_lines` refuses is an error of kind [`ErrorKind::Document`] that names the line; documents before it
     /// may have been added, so the writer is useless afterwards, and the index is as it was.
     pub fn add_lines(
         &mut self,

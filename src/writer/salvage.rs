@@ -1,11 +1,11 @@
 //! Rebuilding what can be read of a damaged index as a new one.
 //!
 //! The newest commit whose manifest can be read says what there was. Its segments that are sound are copied as they
-//! are. Of the others every document whose stored values can be read is added anew, in its old order. What nobody stored
-//! is lost with them, and said to be. The new index is made by one commit, so it is there as a whole or not at all.
+//! are. From the others every document whose stored values can be read is added anew, in its old order. Values that are not
+//! stored are lost with them, and reported as lost. The new index is made by one commit, so it is there as a whole or not at all.
 //!
 //! The disk may be failing: files are read piece by piece, and what cannot be read is lost as what is damaged is. Only
-//! what could be read is mapped. Where nobody knows any more what is deleted of a segment, its documents are back, but for those of which
+//! what could be read is mapped. If nobody knows any more what is deleted of a segment, its documents are back, but for those of which
 //! a later one has the key.
 
 use crate::analysis::Analyzers;
