@@ -1,8 +1,8 @@
-//! What this machine takes for the things that planning reckons with, measured on made-up data.
+//! Calibration of the cost model: measures the costs of this machine on synthetic data.
 //!
-//! Each figure is the least of many short runs, so that what else the machine does spoils few of them. What no measurement
-//! of a few milliseconds gives keeps its built-in figure: what depends on how a query goes rather than on one loop, as scoring and
-//! its bounds, and on how values lie in a column.
+//! Each figure is the least of many short runs, so that other load on the machine spoils few of them. Costs that no
+//! measurement of a few milliseconds gives keep their built-in figures: those that depend on how a query goes rather than on one
+//! loop, as scoring and its bounds, and those that depend on how values lie in a column.
 
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::document::Document;

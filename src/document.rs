@@ -1,4 +1,4 @@
-//! What is indexed: a document is a list of field names and values.
+//! Documents: lists of field names and values, the unit that is indexed.
 
 use crate::ids::FieldId;
 use crate::schema::{EMPTY_FIELD, NULL_FIELD, Schema};

@@ -9,11 +9,10 @@ use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Gives searchers of what was flushed and committed last, from [`Index::reader`](crate::Index::reader).
+/// Reader that gives searchers of the newest flush or commit, from [`Index::reader`](crate::Index::reader).
 ///
-/// Cheap to clone and to share between threads. What writers of the same [`Index`](crate::Index) value, or of a clone of
-/// it, flush and commit is there at once; commits of other processes when somebody
-/// [looks for them](Self::refresh).
+/// Cheap to clone and to share between threads. Flushes and commits of writers of the same [`Index`](crate::Index) value, or of
+/// a clone of it, are there at once; commits of other processes when somebody [looks for them](Self::refresh).
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};
@@ -104,8 +103,8 @@ impl IndexReader {
         fresh
     }
 
-    /// Looks whether another process has committed; whether it had. Where it had not, that costs a listing of the
-    /// directory.
+    /// Looks for commits of other processes, and returns whether there was one. If there was none, that costs a listing
+    /// of the directory.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for the next snapshot, and gives the newest there is by then: what came in between is left out.
+    /// Waits for the next snapshot, and returns the newest one by then. Snapshots in between are left out.
     #[expect(
         clippy::should_implement_trait,
         reason = "it never ends, and an iterator would hide that it waits"
@@ -176,7 +175,7 @@ impl Subscription {
         self.reader.searcher()
     }
 
-    /// The same, for at most so long; `None` if there was none.
+    /// Waits for the next snapshot as [`next`](Self::next), but at most for `timeout`. `None` if there was none.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Searcher> {
         let n_changes = self.reader.0.wanted.0.wait(self.seen, Some(timeout));
         let is_new = n_changes > self.seen;

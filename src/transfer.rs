@@ -40,8 +40,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyExists`] and [`ErrorKind::NotAnIndex`] if there is something in `to`; as [`open`](Self::open). What
-    /// an error leaves in `to` is no index, and a second attempt clears it away.
+    /// [`ErrorKind::AlreadyExists`] and [`ErrorKind::NotAnIndex`] if there is something in `to`; as [`open`](Self::open). An
+    /// error leaves no index in `to`, and a second attempt clears the files away.
     pub fn copy_to(&self, to: impl Into<PathBuf>) -> Result<u64> {
         let to = to.into();
         refuse_existing(&to, Making::Copy)?;
@@ -51,7 +51,7 @@ impl Index {
         )
     }
 
-    /// The same, to any storage; every byte is copied.
+    /// Copies the index as [`copy_to`](Self::copy_to), to any storage. Every byte is copied.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -120,8 +120,8 @@ impl Index {
 }
 
 impl IndexWriter {
-    /// Adds every document of another index, with what is not stored of it, too; how many. Its segments are merged as they
-    /// are: nothing is tokenized. Where the schema has a key they take the place of those that have the same, as
+    /// Adds every document of another index, also the parts that are not stored, and returns their number. Its segments are
+    /// merged as they are: nothing is tokenized. If the schema has a key they take the place of those that have the same, as
     /// [added](Self::add) documents do.
     ///
     /// ```

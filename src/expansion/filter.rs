@@ -1,8 +1,8 @@
-//! Which terms of a dictionary are wanted: those with one beginning that also are what some patterns mean.
+//! Filter of the terms of a dictionary: by one prefix, and by patterns that all must match.
 //!
-//! The beginning is two searches in the dictionary. Where there is none, the first pattern steers the walk; all others are
-//! tested term by term. Nothing ends such a walk but its budget: who goes through a filtered dictionary would go through all
-//! of it otherwise.
+//! The prefix costs two searches in the dictionary. If there is none, the first pattern steers the walk; all others are
+//! tested term by term. Nothing ends such a walk but its budget: without the filter the caller would walk the whole
+//! dictionary.
 
 use super::{AnyAutomaton, Expansion, RegexAutomaton, TermPattern};
 use crate::budget::{self, ns};

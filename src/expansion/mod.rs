@@ -3,8 +3,8 @@
 //! An [`Expansion`] is made of a query once and walks the dictionary of a field in each segment.
 //! Prefixes and ranges are two searches and the terms between them, whose keys are not even
 //! decoded; a list is looked up; everything else is an automaton that steers the walk past the
-//! terms it cannot accept. What comes out are the documents of all these terms, as a [`DocSet`], or
-//! only the first of them, where no more are wanted.
+//! terms it cannot accept. The result is the documents of all these terms, as a [`DocSet`], or
+//! only the first of them, if no more are wanted.
 //!
 //! # Limits
 //!
@@ -63,20 +63,20 @@ pub const TERMS_VISITED_MAX: u64 = Limits::DEFAULT.terms_visited;
 /// Values of a list up to which their posting lists are read one by one, where that is needed.
 const FEW_VALUES: usize = 16;
 
-/// Which terms are meant.
+/// Pattern of terms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TermPattern {
-    /// Those that begin so.
+    /// Terms that begin with these bytes.
     Prefix(Vec<u8>),
-    /// Those between two bounds, in the order of their bytes.
+    /// Terms between two bounds, in the order of their bytes.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>),
-    /// These, ascending.
+    /// List of terms, ascending.
     Set(Vec<Vec<u8>>),
-    /// Those of this form.
+    /// Terms of this form.
     Wildcard(Vec<WildcardPiece>),
-    /// Those that match as a whole.
+    /// Terms that match a regular expression as a whole.
     Regex(String),
-    /// Those at most so far away, with so many characters as they are.
+    /// Terms within an edit distance, with a prefix of so many characters as written.
     Fuzzy { text: String, distance: u8, prefix_len: u32, transpositions: bool },
 }
 

@@ -8,8 +8,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// 1 where the value of a field is the origin or within the offset of it, and less and less the farther it is from there: at the
-/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. Of many values
-/// the nearest counts.
+/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. If there
+/// are many values, the nearest counts.
 ///
 /// With d the distance beyond the offset and s the scale:
 ///
@@ -76,30 +76,31 @@ impl Decay {
         Decay { field, shape, origin, scale, offset: 0.0, decay: 0.5, missing: None }
     }
 
-    /// The distance up to which it is 1 (default 0): not negative.
+    /// Sets the distance up to which the function is 1 (default 0): not negative.
     #[must_use]
     pub fn offset(mut self, offset: f64) -> Self {
         self.offset = offset;
         self
     }
 
-    /// What it is at the scale beyond the offset (default 0.5): between 0 and 1, both excluded.
+    /// Sets the value at the distance `scale` beyond the offset (default 0.5): between 0 and 1, both excluded.
     #[must_use]
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// What it is for documents that have no value (default: the function has none, either): finite.
+    /// Sets the value of the function for documents without a value in the field, a finite number (default: none).
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);
         self
     }
 
-    /// The same with the moment that an origin means in a field of dates of `schema`, as [`Query::at`](crate::query::Query::at)
-    /// has those of a query: a date without an offset in the zone of `dates`, and `now`, `now-7d/d` and the like. Of what a text
-    /// leaves open it is the first moment. Without it dates without an offset are in the zone of the field.
+    /// Resolves an origin that is a date to a moment, as [`Query::at`](crate::query::Query::at) does with the dates of a query.
+    /// It does so for fields of dates of `schema`: a date without an offset is in the zone of `dates`, and `now`, `now-7d/d` and
+    /// the like count from the current time of `dates`. If a text leaves the time open, its first moment is taken. Without this call, dates
+    /// without an offset are in the zone of the field.
     ///
     /// ```
     /// use treepie::function::Decay;

@@ -21,7 +21,7 @@ pub struct FieldValue {
     pub(super) missing: Option<f64>,
 }
 
-/// What is made of a value.
+/// Transformation of a value, applied after the factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Modifier {
@@ -79,29 +79,30 @@ impl FieldValue {
     /// The value as it is: of dates seconds since 1970, of booleans 1 and 0, of many the least.
     ///
     /// A score is of 32 bits and keeps seven digits: dates as they are make the same score where they are less than some two minutes
-    /// apart, and whole numbers beyond 16 million where they are neighbours. What is to be in the order of such values is
-    /// [sorted](crate::SearchBuilder::sort) by them, which compares all digits; what is recent is better told by a [`Decay`](crate::function::Decay) or
-    /// by an age, as `1 / (1 + (now - since) / 86400)`.
+    /// apart, and whole numbers beyond 16 million where they are neighbours. To order by such values,
+    /// [sort](crate::SearchBuilder::sort) by them, which compares all digits. To prefer recent documents, use a
+    /// [`Decay`](crate::function::Decay) or an age, as `1 / (1 + (now - since) / 86400)`.
     pub fn new(field: impl Into<String>) -> Self {
         let (factor, modifier, missing) = (1.0, Modifier::None, None);
         FieldValue { field: field.into(), factor, modifier, missing }
     }
 
-    /// What the value is multiplied by before anything else (default 1): finite.
+    /// Sets the factor that the value is multiplied by first (default 1): finite.
     #[must_use]
     pub fn factor(mut self, factor: f64) -> Self {
         self.factor = factor;
         self
     }
 
-    /// What is made of that (default [`Modifier::None`]). Where it has no finite value, as the logarithm of 0, the function has none.
+    /// Sets the transformation of the product (default [`Modifier::None`]). If its result is not finite, as the logarithm of 0,
+    /// the function has no value.
     #[must_use]
     pub fn modifier(mut self, modifier: Modifier) -> Self {
         self.modifier = modifier;
         self
     }
 
-    /// The value of documents that have none (default: the function has none, either): finite.
+    /// Sets the value that stands in for a missing one, a finite number (default: the function has none for such documents).
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);

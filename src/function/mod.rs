@@ -5,8 +5,8 @@
 //! are those of fields that keep a column: as they are, dates as seconds since 1970, true as 1 and false as 0; of a field with many
 //! values the least. `_score` is the score.
 //!
-//! What is missing goes through all: a function of nothing is nothing, unless it says otherwise. So is what is no finite number in
-//! the end, as 1 / 0.
+//! Missing values propagate: a function of a missing value is missing, unless it says otherwise. A result that is no finite
+//! number, as 1 / 0, is missing, too.
 //!
 //! Cost: by document a column takes some nanoseconds where the documents asked for are near each other, else a block to be set up;
 //! an expression one or two nanoseconds for each of its parts.
@@ -109,7 +109,7 @@ impl Function {
     /// | `coalesce(x, …)` | the first that is not missing |
     ///
     /// A name that is not of letters, digits, `_` and `.` is written between backquotes; so is that of a field which is also a name
-    /// [that was given](Self::with) or `_score`: `` `now` `` is the field, `now` the time. Whatever is made of something missing is
+    /// [that was given](Self::with) or `_score`: `` `now` `` is the field, `now` the time. A result from something missing is
     /// missing, but for `coalesce`; of `if` only the side that is taken counts.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use std::fmt;
 
 /// A function, and what a score becomes by it.
 ///
-/// Where the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
-/// Several are applied one after the other, each to what the one before made, with 64 bits. What is less than 0 in the end counts as 0.
+/// If the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
+/// Several are applied one after the other, each to what the one before made, with 64 bits. A result below 0 counts as 0.
 /// Then it is a score, of 32 bits: of large numbers, as [dates](crate::function::FieldValue::new) are, those that are near each other score the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreFunction {
@@ -16,7 +16,7 @@ pub struct ScoreFunction {
     pub(super) combine: Combine,
 }
 
-/// How a function changes a score.
+/// Combination of a function with the score: product, sum, or the function alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Combine {
@@ -44,7 +44,7 @@ impl ScoreFunction {
         ScoreFunction { function: function.into(), combine: Combine::Replace }
     }
 
-    /// How it changes a score.
+    /// Returns how the function is combined with the score.
     pub fn combine(&self) -> Combine {
         self.combine
     }

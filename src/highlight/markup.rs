@@ -17,17 +17,17 @@ impl Passage {
         Passage { range, matches, score }
     }
 
-    /// Which bytes of the text it is. No character is cut, nor is one from the marks that combine with it.
+    /// Returns the byte range of the passage in the text. It cuts no character, and none from the marks that combine with it.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// Which bytes of the text to mark: inside [`range`](Self::range), ascending, apart from each other.
+    /// Returns the byte ranges of the text to mark: inside [`range`](Self::range), ascending, apart from each other.
     pub fn matches(&self) -> &[Range<usize>] {
         &self.matches
     }
 
-    /// How many different words and patterns of the query are in it.
+    /// Returns the number of different words and patterns of the query that the passage has.
     pub fn score(&self) -> u32 {
         self.score
     }

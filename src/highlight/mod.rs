@@ -4,8 +4,8 @@
 //! was when it was indexed, and its terms, not its spelling, are compared with those of the query: so
 //! `running` is marked where `run` was asked for and the field stems, `Łódź` for `lodz` where it
 //! folds. Patterns mark the words whose terms they stand for, synonyms the words found by them,
-//! and of phrases only the words that stand as the phrase wants them. What the query excludes is not
-//! marked.
+//! and of phrases only the words that stand as the phrase wants them. Words that the query
+//! excludes are not marked.
 //!
 //! ```
 //! use treepie::{Document, Index, Schema, highlight::PassageOptions};
@@ -27,14 +27,14 @@
 //!
 //! # Passages
 //!
-//! A text of at most [`max_len`](PassageOptions::max_len) bytes is one passage. Of a longer one those
-//! stretches are taken that hold the most different words of the query, where they are as many, the
-//! earlier; they begin and end with sentences where that is near, else with words.
+//! A text of at most [`max_len`](PassageOptions::max_len) bytes is one passage. From a longer one the
+//! passages with the most different words of the query are taken, and of equal ones the earlier. They
+//! begin and end with sentences if that is near, else with words.
 //!
 //! # Offsets
 //!
-//! Where a field keeps [offsets](crate::Field::offsets), [`Highlighter::in_document`] looks the words of the query
-//! up in the index and does not analyse the text; what is marked is the same. Texts are analysed all the same
+//! If a field keeps [offsets](crate::Field::offsets), [`Highlighter::in_document`] looks the words of the query
+//! up in the index and does not analyse the text; the marks are the same. Texts are analysed all the same
 //! where nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
 //! position), and where patterns stand for so many terms that looking them up would take longer.
 //!
@@ -78,7 +78,7 @@ const MAX_LEN_DEFAULT: usize = 200;
 /// Passages unless [`PassageOptions::max_passages`] says otherwise.
 const MAX_PASSAGES_DEFAULT: usize = 3;
 
-/// What a query asks for, field by field; from [`Searcher::highlighter`](crate::Searcher::highlighter)
+/// Highlighter of the words of a query, field by field; from [`Searcher::highlighter`](crate::Searcher::highlighter)
 /// or, without an index, from [`new`](Self::new).
 #[derive(Clone)]
 pub struct Highlighter {
@@ -94,7 +94,7 @@ pub struct Marked<'t> {
     marks: Vec<Mark>,
 }
 
-/// How long and how many passages may be.
+/// Options of passages: their length and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassageOptions {
     max_len: usize,
@@ -142,7 +142,7 @@ impl Highlighter {
         }
     }
 
-    /// What to mark in the values of a document's `field`, of which all are given in their order, as they are stored.
+    /// Finds the matches to mark in the values of a document's `field`. All values are given in their order, as they are stored.
     ///
     /// A phrase may go from one value to the next, as it does for a search. Quicker where the field keeps
     /// [offsets](crate::Field::offsets) and the highlighter is a searcher's; of another document's values
@@ -203,14 +203,14 @@ impl fmt::Debug for Highlighter {
 }
 
 impl PassageOptions {
-    /// Bytes of text that a passage may have (default 200); at least one character is taken.
+    /// Sets the maximum bytes of text of a passage (default 200); at least one character is taken.
     #[must_use]
     pub fn max_len(mut self, max_len: usize) -> Self {
         self.max_len = max_len.max(1);
         self
     }
 
-    /// How many passages are wanted of a text (default 3).
+    /// Sets the maximum number of passages of a text (default 3).
     #[must_use]
     pub fn max_passages(mut self, max_passages: usize) -> Self {
         self.max_passages = max_passages;

@@ -1,4 +1,4 @@
-//! Which passages of a text to show.
+//! Choice of the passages of a text to show.
 //!
 //! From each marked word a stretch as long as a passage may be is weighed by how many different words
 //! of the query it holds; the best that do not overlap are taken and filled up with what stands around them.

@@ -1,4 +1,4 @@
-//! Where the words of a phrase stand as it wants them.
+//! Occurrences of a phrase in a text, found from the positions of its words.
 //!
 //! Words in any order are a matter of bits, one for each position: with the words of a phrase moved to
 //! where the phrase would begin, a *window* of a certain reach must hold all of them; for an exact

@@ -65,7 +65,7 @@ impl Index {
     /// Creates an index without documents in the directory `path`, which is made where it does not exist.
     ///
     /// `Ok` means that it survives a power failure, and that every process can [open](Self::open) it: it is an empty
-    /// commit, of the number 0. The first commit of a writer takes its place. Where two processes create an index at
+    /// commit, of the number 0. The first commit of a writer takes its place. If two processes create an index at
     /// once, one of them does, and the other has an error; see [`open_or_create`](Self::open_or_create).
     ///
     /// ```
@@ -117,17 +117,17 @@ impl Index {
         Self::options().open_or_create(path, schema)
     }
 
-    /// A new index in the place of any that is there, be it of an older format that this version does not
-    /// read. The first commit replaces the old one at once: whoever searches sees all of the old or all of the new.
-    /// What is damaged or of a newer format is not replaced.
+    /// Makes a new index in the place of any that is there, even one of an older format that this version does not
+    /// read. The first commit replaces the old one at once: searches see all of the old or all of the new.
+    /// An index that is damaged or of a newer format is not replaced.
     ///
-    /// Where there is no index there is none before that commit either: other processes find none, and searchers of this
+    /// If there is no index, there is none before that commit either: other processes find none, and searchers of this
     /// value find no documents. So a build that is interrupted leaves nothing; to make an index that is there at once see
     /// [`create`](Self::create).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] where the directory does not exist and cannot be made, [`ErrorKind::NotAnIndex`] for a file. Those of
+    /// [`ErrorKind::Io`] where the directory does not exist and cannot be made, [`ErrorKind::NotAnIndex`] for a file. Errors of
     /// [`writer`](Self::writer) come later.
     pub fn overwrite(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         Self::options().overwrite(path, schema)
@@ -226,7 +226,7 @@ impl Index {
     /// Goes back to the last commit that is whole, where the newest is damaged. Reads every byte of the commits that it
     /// looks at. Whoever adds and searches must be done or must be able to wait: it becomes the writer meanwhile.
     ///
-    /// The whole commit is published once more, under the next number. What the damaged ones consisted of is not
+    /// The whole commit is published once more, under the next number. Files of the damaged ones are not
     /// deleted but set aside, under names that begin with `damaged-`; [`salvage`](Self::salvage) saves more of it,
     /// and is to be used before. Searchers that have a damaged commit open keep it until they reload.
     ///
@@ -292,7 +292,7 @@ impl Index {
         &self.schema
     }
 
-    /// The same index with other limits for what is asked of it and added to it through this value and its clones.
+    /// Sets other limits for queries and documents, for this value and its clones.
     ///
     /// # Errors
     ///
@@ -379,7 +379,7 @@ impl Index {
     /// as long as any; the memory of an open segment that was made before grows by up to a byte a document for each new text
     /// field that is asked for, until a merge makes it part of the files.
     ///
-    /// A field stays as it was made: none is changed and none removed. Where the [default fields](crate::schema::SchemaBuilder::default_fields)
+    /// A field stays as it was made: none is changed and none removed. If the [default fields](crate::schema::SchemaBuilder::default_fields)
     /// are all text fields, new text fields are among them.
     ///
     /// Searchers that are open keep the fields that they have, and [readers](Self::reader) follow. Other values of this index, clones
@@ -439,7 +439,7 @@ impl Index {
         self.writer()?.merge()
     }
 
-    /// How much of the disk the index takes, and how much of that is for nothing any more.
+    /// Returns the disk space that the index takes, and how much of it is no longer needed.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -463,8 +463,8 @@ impl Index {
         disk_usage(&*self.storage()?)
     }
 
-    /// What was done through this value, its clones and its writers so far: commits, merges, bytes and files.
-    /// Reading it is reading some 60 counters.
+    /// Returns counts of the work through this value, its clones and its writers so far: commits, merges, bytes and
+    /// files. Reading it is reading some 60 counters.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -483,7 +483,7 @@ impl Index {
         self.observer.stats()
     }
 
-    /// What the [cache of results](IndexOptions::result_cache_bytes) has done so far; all zeros where there is none.
+    /// Returns the statistics of the [cache of results](IndexOptions::result_cache_bytes); all zeros if there is none.
     pub fn result_cache(&self) -> ResultCacheStats {
         self.cache.as_ref().map_or_else(Default::default, |cache| cache.stats())
     }

@@ -1,4 +1,4 @@
-//! How an index is opened: where it lies, how it is read, and who is told what is done to it.
+//! Options for opening an index: its storage, its cache and logs, its costs, and the listener for events.
 
 use super::{Index, Place};
 use crate::analysis::Analyzers;
@@ -16,7 +16,7 @@ use crate::writer::{Existing, Recovery, Salvage, WriterOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How an index is opened: [`Index::options`].
+/// Options for opening or creating an index; from [`Index::options`].
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     read_mode: ReadMode,
@@ -70,9 +70,9 @@ impl IndexOptions {
         self
     }
 
-    /// Has whole answers kept, up to so many bytes (default 0: none), for those who ask the same of the same snapshot again:
-    /// the query, the page and everything else that an answer depends on. An answer is kept under the
-    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
+    /// Sets the size of the cache of results, in bytes (default 0: none). The cache keeps whole answers for equal requests of the
+    /// same snapshot: the query, the page and everything else that an answer depends on are equal. An answer is kept under the
+    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. The cache is shared by all threads that
     /// search through this value, its clones and their readers, whatever their [limits](Index::with_limits), deadlines and
     /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps, and a plan whether an answer is kept. Answers of more than an eighth of the
     /// room are not kept.
@@ -243,7 +243,7 @@ impl IndexOptions {
         recover(Observed::watch(storage, &self.observer()), false)
     }
 
-    /// What [`Index::recover`] would find, reading every byte and changing nothing. No lock is taken: where a
+    /// Reports the damage that [`Index::recover`] would find, and changes nothing. It reads every byte and takes no lock: if a
     /// writer is at work, a commit may be gone before it has been read.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What texts mean in a field of addresses: one, those of a block, or those of a range.
+//! Queries in a field of IP addresses: one address, a block, or a range.
 
 use std::ops::Bound;
 

@@ -12,10 +12,12 @@ use crate::value::{Dates, Timestamp, Value};
 type Scope<'q> = Option<&'q [(String, Boost)]>;
 
 impl Query {
-    /// The same query with the moments that its dates mean: those without an offset in the zone of `dates`, and `now-7d` and the
-    /// like from what they say is now. So it means the same whenever and wherever it is asked, and printed it shows them.
+    /// Resolves the dates of the query to moments, by the time zone and the current time of `dates`.
     ///
-    /// What stands in a field of dates of `schema` is read so; in a list of several fields, where all are.
+    /// Dates without an offset are in that zone; `now-7d` and the like count from that time. The result means the same whenever and
+    /// wherever it is asked, and printed it shows the moments.
+    ///
+    /// Only the fields of dates of `schema` are read so; a list of several fields, if all of them are fields of dates.
     ///
     /// ```
     /// use treepie::value::Dates;

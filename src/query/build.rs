@@ -233,8 +233,8 @@ impl Query {
         Query::Exists { field: field.into(), place: Place::default() }
     }
 
-    /// The same word, phrase, prefix and so on in this field; any other query with this as its
-    /// default field.
+    /// Puts a word, a phrase, a prefix and the like into this field. Any other query gets it as its default
+    /// field.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -254,7 +254,7 @@ impl Query {
         }
     }
 
-    /// The same query with these default fields, each with the weight of what matches there.
+    /// Sets the default fields of the query, each with the weight of its matches.
     ///
     /// ```
     /// use treepie::query::{Boost, Query};
@@ -273,7 +273,7 @@ impl Query {
         }
     }
 
-    /// The same query with these default fields, searched as if they were one: `{title^3 + body}:(…)`.
+    /// Sets default fields that are searched as if they were one: `{title^3 + body}:(…)`.
     ///
     /// Every word is scored once by BM25F ([Robertson, Zaragoza and Taylor, 2004]): its frequencies and the lengths
     /// of all fields are multiplied with the weights of the fields and added up, and what comes out is a
@@ -425,7 +425,7 @@ impl Query {
         GroupBuilder::default()
     }
 
-    /// The same documents with `factor` times the score.
+    /// Multiplies the score of the query by `factor`. The documents stay the same.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -445,7 +445,7 @@ impl Query {
         }
     }
 
-    /// The same documents, all with this score.
+    /// Gives all documents of the query this score.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -461,7 +461,7 @@ impl Query {
         Ok(self.with_score(Score::new(score)?))
     }
 
-    /// The same documents, without a score: a condition that does not change the ranking.
+    /// Makes the query a filter: a condition that does not change the ranking.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -539,7 +539,7 @@ impl GroupBuilder {
         self
     }
 
-    /// How many alternatives must match (default: one where nothing else must).
+    /// Sets the number of alternatives that must match (default: one if nothing else must).
     pub fn minimum(mut self, minimum: u32) -> Self {
         self.minimum = Some(minimum);
         self

@@ -7,8 +7,8 @@ use crate::terminal;
 /// Columns of the query shown on each side of the place at the most.
 const CONTEXT: usize = 36;
 
-/// The line of the query that holds the start of `span`, and below it a caret under every column of
-/// the span. Of a long line the part around the span is shown; what a terminal must not get is
+/// Renders the line of the query that holds the start of `span`, and below it a caret under every column of
+/// the span. A long line is cut to the part around the span; invisible characters are
 /// escaped. Any span is accepted: it is clipped to the query.
 ///
 /// ```

@@ -11,8 +11,9 @@ type Scope<'q> = Option<&'q [(String, Boost)]>;
 impl Query {
     /// Looks for words in keyword fields in the text [copies](crate::Field::copy_of) of these, too.
     ///
-    /// So `country:kingdom` finds "United Kingdom", which facets count as a whole. That is done to words, prefixes,
-    /// wildcards and fuzzy words; where fields are scored as one, the copy takes the place of the keyword. What stands in quotes stays the whole value of a keyword, as do values of lists and ranges.
+    /// So `country:kingdom` finds "United Kingdom", which facets count as a whole. The copies are searched for words, prefixes,
+    /// wildcards and fuzzy words; if fields are scored as one, the copy takes the place of the keyword. Text in quotes
+    /// stays the whole value of a keyword, as do values of lists and ranges.
     /// [`Searcher::parse`](crate::Searcher::parse) does it to what it reads.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What is asked: the tree of a query, the text it is written in, and what it becomes for the planner.
+//! Queries: their tree, their text, and the bound form that the planner takes.
 //!
 //! - [`Query`] is the tree as it was asked, built by [`parse`] or by its constructors.
 //! - [`parse`] reads the query language; errors carry the span they are about, and
@@ -66,7 +66,7 @@
 //! minus sign stands in quotes or behind a backslash. There are no patterns of characters there. A single value scores by how
 //! rare it is, as that of a keyword does, everything else scores 1.
 //!
-//! What changes scores but not what matches:
+//! Operators that change scores but not matches:
 //!
 //! | written | score |
 //! |---|---|
@@ -308,9 +308,9 @@ pub enum Query {
         /// Where it stood in the text.
         place: Place,
     },
-    /// Documents that match all of these: `a AND b`. Of none: every document.
+    /// Documents that match all of these: `a AND b`. An empty list matches every document.
     And(Vec<Query>),
-    /// Documents that match one of these: `a OR b`. Of none: no document.
+    /// Documents that match one of these: `a OR b`. An empty list matches no document.
     Or(Vec<Query>),
     /// Documents that do not match this: `NOT a`.
     Not(Box<Query>),
@@ -326,33 +326,33 @@ pub enum Query {
         should: Vec<Query>,
         /// Clauses with `-`, `!` or NOT.
         must_not: Vec<Query>,
-        /// How many of `should` must match.
+        /// Number of `should` clauses that must match.
         minimum: Option<u32>,
     },
     /// Documents that match one of these, with the score of the best: `MAX [a b]~0.1`.
     DisMax {
         /// The alternatives.
         any: Vec<Query>,
-        /// How much the others add.
+        /// The part of their score that the others add.
         tie: Tie,
     },
-    /// The same documents with a multiple of the score: `a^2.5`.
+    /// Query with its score multiplied: `a^2.5`.
     Boost {
-        /// What is weighted.
+        /// The query that is weighted.
         query: Box<Query>,
         /// The factor.
         boost: Boost,
     },
-    /// The same documents, all with one score: `a^=2.5`; `a^=0` is a filter.
+    /// Query whose documents all have one score: `a^=2.5`; `a^=0` is a filter.
     ConstantScore {
-        /// What must match.
+        /// The query that must match.
         query: Box<Query>,
         /// The score.
         score: Score,
     },
-    /// The same query with other default fields: `{title^3 body}:(…)`, `{title^3 + body}:(…)`.
+    /// Query with other default fields: `{title^3 body}:(…)`, `{title^3 + body}:(…)`.
     Fields {
-        /// The names of the fields, each with the weight of what matches there.
+        /// The names of the fields, each with the weight of its matches.
         fields: Vec<(String, Boost)>,
         /// Whether words are scored as if the fields were [one](Query::in_combined_fields).
         combined: bool,
@@ -361,7 +361,7 @@ pub enum Query {
     },
 }
 
-/// How near to each other the words of a phrase are.
+/// Distance and order of the words of a phrase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Proximity {
@@ -379,12 +379,12 @@ pub enum Proximity {
     Near(u32),
 }
 
-/// How far a term may be from a word.
+/// Maximum edit distance of a term from a word, and how it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fuzziness {
-    /// How many characters to insert, delete or replace at the most: 0 to [`Fuzziness::DISTANCE_MAX`].
+    /// Maximum number of characters to insert, delete or replace: 0 to [`Fuzziness::DISTANCE_MAX`].
     pub distance: u8,
-    /// How many characters at the beginning are as written.
+    /// Number of characters at the beginning that must be as written.
     pub prefix_len: u32,
     /// Whether two neighbours that change places count as one and not as two.
     pub transpositions: bool,
@@ -400,14 +400,14 @@ impl Fuzziness {
     }
 }
 
-/// What `word~` means.
+/// The fuzziness of `word~`.
 impl Default for Fuzziness {
     fn default() -> Self {
         Fuzziness::new(Self::DISTANCE_MAX)
     }
 }
 
-/// Where in the query text a word or its field stood, for messages.
+/// Place of a word or its field in the query text, for messages.
 ///
 /// Two trees that differ in places only are the same query, so all places are equal.
 #[derive(Clone, Debug, Default)]

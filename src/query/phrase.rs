@@ -1,7 +1,7 @@
-//! What a text means in a field: its terms, and how they must stand.
+//! Analysis of the text of a query in a field: its terms and their positions.
 //!
-//! A text becomes terms by the field's analyzer. Of one term the documents that have it are meant;
-//! several are a phrase, whether they stood in quotes or not. Where the analyzer left a word out,
+//! A text becomes terms by the field's analyzer. One term matches the documents that have it;
+//! several are a phrase, whether they stood in quotes or not. If the analyzer leaves a word out,
 //! its place stays empty. Synonyms of several words are read as phrases of their own. A field
 //! that keeps no positions cannot tell a phrase from its words, so it takes those, and a note says so.
 

@@ -72,8 +72,8 @@ impl Query {
     /// Words as a [`near`](Self::near) wants them, some of which stand for many: `PHRASE [the gr*t gatsby]`.
     ///
     /// Each part is a word, words in quotes, or a pattern: a prefix, wildcard, regular expression, fuzzy word, range
-    /// or list, which stands for one word, or [`Query::All`] for a place that is left open. Of one part the phrase is
-    /// that part, and without a pattern the phrase of its words.
+    /// or list, which stands for one word, or [`Query::All`] for a place that is left open. A phrase of one part is
+    /// that part, or, without a pattern, the phrase of its words.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

@@ -6,8 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{EMPTY_FIELD, MISSING_FIELD, NULL_FIELD};
 
 impl Query {
-    /// Documents that say of a field that it is null, and give it no value: `_null:field`. Of an index whose schema
-    /// [keeps that](crate::SchemaBuilder::nulls).
+    /// Documents that say of a field that it is null, and give it no value: `_null:field`. The schema
+    /// must [keep nulls](crate::SchemaBuilder::nulls).
     ///
     /// ```
     /// use treepie::query::Query;
@@ -18,8 +18,8 @@ impl Query {
         Query::word_in(NULL_FIELD, field)
     }
 
-    /// Documents that give a field an empty text or an empty list: `_empty:field`. Of an index whose schema
-    /// [keeps that](crate::SchemaBuilder::nulls).
+    /// Documents that give a field an empty text or an empty list: `_empty:field`. The schema
+    /// must [keep nulls](crate::SchemaBuilder::nulls).
     ///
     /// ```
     /// use treepie::query::Query;
@@ -30,9 +30,9 @@ impl Query {
         Query::word_in(EMPTY_FIELD, field)
     }
 
-    /// Documents that say nothing of a field: `_missing:field`. Where the schema does not [keep](crate::SchemaBuilder::nulls)
-    /// what is null or an empty list, these say nothing, either. Of a field of an object, as `author.name`, nothing is said where
-    /// that is not there, or is itself null or empty.
+    /// Documents that say nothing of a field: `_missing:field`. If the schema does not [keep](crate::SchemaBuilder::nulls)
+    /// nulls and empty lists, these say nothing, either. Documents say nothing of a field of an object, as `author.name`, if the
+    /// object is not there, or is itself null or empty.
     ///
     /// | a document says | `tag:*` | `_null:tag` | `_empty:tag` | `_missing:tag` | the last without nulls |
     /// |---|---|---|---|---|---|
@@ -42,8 +42,8 @@ impl Query {
     /// | `{"tag": ""}`, `{"tag": ["", null]}` | yes | | yes | | |
     /// | `{"tag": "a"}`, `{"tag": ["a", null]}` | yes | | | | |
     ///
-    /// What counts documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), counts all of which `tag:*` is not
-    /// true.
+    /// Counts of documents without a value, as [`FacetCounts::missing`](crate::facet::FacetCounts::missing), are of all
+    /// that `tag:*` does not match.
     ///
     /// ```
     /// use treepie::query::Query;

@@ -1,4 +1,4 @@
-//! What texts mean in a typed field: a value, the values of a range, or nothing that the field can have.
+//! Queries in a typed field: a value, a range of values, or nothing if the field cannot have the value.
 
 use std::borrow::Cow;
 use std::ops::Bound;

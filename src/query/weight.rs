@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a score is multiplied with: finite and greater than zero. Inside each other weights multiply to at most
-/// 10³⁰, so that no score becomes infinite.
+/// Factor of a score: finite and greater than zero. Nested factors multiply to at most 10³⁰, so that no score becomes
+/// infinite.
 ///
 /// ```
 /// use treepie::query::Boost;
@@ -46,7 +46,7 @@ impl Boost {
 }
 
 impl Score {
-    /// What a filter adds.
+    /// The score of a filter.
     pub const ZERO: Score = Score(0.0);
     /// The usual constant.
     pub const ONE: Score = Score(1.0);

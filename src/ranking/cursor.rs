@@ -1,4 +1,4 @@
-//! What one term gives a document.
+//! Cursor over the postings of one term, with the part that it adds to the score of a document.
 
 use crate::bytes::Bytes;
 use crate::error::Result;

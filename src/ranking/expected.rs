@@ -1,4 +1,4 @@
-//! How many documents a query is expected to match, by what was looked up to score it.
+//! Estimate of the documents that a query matches, from the statistics that were looked up to score it.
 
 use super::node::Node;
 use super::prepared::Ranked;

@@ -1,4 +1,4 @@
-//! Which of the matching documents are best, and why: BM25, and the k best by score.
+//! Ranking of the matching documents: BM25 scores, their explanation, and the k best.
 //!
 //! A score is a sum over the words of a query, in the order in which they stand there, of
 //!

@@ -84,9 +84,9 @@ pub(super) struct RankedPhrase {
 /// What of a query is wanted where all that matches scores the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// That score: what matches is known otherwise, and no part need be found by itself.
+    /// Score alone: what matches is known otherwise, and no part need be found by itself.
     AsNeeded,
-    /// What each part adds to it.
+    /// Score of each part.
     Each,
 }
 

@@ -262,15 +262,15 @@ fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
     Explanation::leaf(found.part, what)
 }
 
-/// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the
+/// Explanation of a score: a tree of numbers. If the parts say so, they add up or multiply to the
 /// value exactly, in `f32` and in this order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// The number.
     pub value: f32,
-    /// What it is.
+    /// Description of the number.
     pub what: String,
-    /// What it is made of, in order.
+    /// Parts that the number is computed from, in order.
     pub parts: Vec<Explanation>,
 }
 

@@ -1,6 +1,6 @@
 //! Grouping of hits by the values of a field.
 
-/// By which field hits are grouped, and how many of each group come; for [`collapse`](crate::SearchBuilder::collapse).
+/// Grouping of hits by a field, with the number of hits of each group; for [`collapse`](crate::SearchBuilder::collapse).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Collapse {
     pub(crate) field: String,
@@ -15,7 +15,7 @@ impl Collapse {
         Collapse { field: field.into(), keep: 1, missing_alone: false }
     }
 
-    /// So many hits of each value (default 1, and at least that).
+    /// Sets the number of hits of each value (default 1, the minimum).
     #[must_use]
     pub fn keep(mut self, hits: u64) -> Self {
         self.keep = hits.max(1);

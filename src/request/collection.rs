@@ -16,7 +16,7 @@ const ENTRY_BYTES: usize = 96;
 /// Numbers of a collection that scores of a query depend on: how many documents and words its fields have, and in how many
 /// documents its terms are.
 ///
-/// Of an index that is one of many shards each shard says its own, see
+/// Each shard of an index of many gives its own, see
 /// [`Searcher::collection_statistics`](crate::Searcher::collection_statistics); added up and handed to each by
 /// [`IdfScope::Collection`](crate::search::IdfScope::Collection) they make scores that can be compared: to the last bit those of one index of
 /// all documents. Known elsewhere as `CollectionStatistics` and `TermStatistics` (Lucene), or the phase `dfs` of a search

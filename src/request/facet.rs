@@ -1,4 +1,4 @@
-//! What a search can be asked to count, and with which options.
+//! Facets that a search can be asked for, and their options.
 
 use super::ranges::{FacetRange, calendar, not_an_end};
 use super::value_options::ValueOptions;
@@ -6,10 +6,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Dates, Interval, Value, Zone};
 
-/// How many facets may lie within each other, the outermost one counted.
+/// Maximum depth of facets within facets, the outermost one counted.
 pub const FACET_DEPTH_MAX: usize = 8;
 
-/// What is to be counted of a field over the documents that match, for [`with_facet`](crate::SearchBuilder::with_facet).
+/// Facet of a field over the documents that match, for [`with_facet`](crate::SearchBuilder::with_facet).
 ///
 /// ```
 /// use treepie::{Document, Facet, Index, Schema};
@@ -70,7 +70,7 @@ pub struct Facet {
     pub(crate) within: Within,
 }
 
-/// What is wanted of each bucket that comes.
+/// Facets and hits that are wanted of each bucket in the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Within {
     pub(crate) facets: Vec<Facet>,
@@ -101,7 +101,7 @@ pub(crate) enum FacetWhat {
     /// As the clocks of a zone show them, or where none is said, in UTC.
     Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
-    /// Of this width.
+    /// Ranges of this width.
     Steps(Value),
     /// At most so many ranges that suit what matches, of dates as the clocks of a zone show them.
     Suitable(usize, Option<Zone>),
@@ -141,8 +141,9 @@ impl Facet {
         Facet { field: field.into(), what, within: Within::default() }
     }
 
-    /// Also counts another facet in each bucket that comes, over the documents of that bucket alone:
-    /// [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
+    /// Adds a facet within each bucket of the result, over the documents of that bucket alone.
+    ///
+    /// Its counts are in [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
     /// [`FacetCounts::missing_bucket`](crate::facet::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
     /// a field are left out by its facet wherever it is, and by all that lie within it.
     ///
@@ -158,9 +159,10 @@ impl Facet {
         self
     }
 
-    /// Also gives the `n` best documents of each bucket that comes, in the order of the search and with the stored fields of
-    /// its hits: [`Bucket::hits`](crate::facet::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
-    /// counts as [memory](crate::Budget::memory_bytes) of the search.
+    /// Adds the `n` best documents of each bucket of the result: [`Bucket::hits`](crate::facet::Bucket::hits).
+    ///
+    /// They are in the order of the search and have the stored fields of its hits. By score, each document of a bucket is
+    /// scored. Their stored fields count as [memory](crate::Budget::memory_bytes) of the search.
     ///
     /// # Errors
     ///
@@ -202,7 +204,8 @@ impl Facet {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }
 
-    /// The same as the clocks of a zone show it: a day may have 23 or 25 hours. What it begins and ends with is told in UTC.
+    /// Counts documents by interval of the calendar as [`date_histogram`](Self::date_histogram), in a time zone. A day may have
+    /// 23 or 25 hours. The ends of buckets are in UTC.
     ///
     /// ```
     /// use treepie::value::Interval;
@@ -252,8 +255,8 @@ impl Facet {
     }
 
     /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
-    /// 5 times a power of ten, of dates intervals of the calendar or so many years. Of a field of numbers or
-    /// dates that keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
+    /// 5 times a power of ten, of dates intervals of the calendar or so many years. The field has numbers or
+    /// dates and keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
     ///
     /// Costs a look at the least and the greatest value beside counting.
     ///
@@ -277,12 +280,13 @@ impl Facet {
         Facet::of(field, FacetWhat::Suitable(n, None))
     }
 
-    /// The same where dates are those of a query that was read [at](crate::query::Query::at) `dates`: ends of ranges that are
-    /// texts, as `2024-05-01` and `now-7d/d`, become the first moments that they mean in a field of dates of `schema`; intervals
-    /// of the calendar that no zone was given for, and those of [`auto_ranges`](Self::auto_ranges), are what the clocks of the zone
-    /// of `dates` show, or else of the field's own. Facets within it, too.
+    /// Resolves the dates of the facet to moments, as [`Query::at`](crate::query::Query::at) does with those of a query.
     ///
-    /// Without it ends without an offset are in the zone of the field, and intervals in UTC.
+    /// In a field of dates of `schema`, ends of ranges that are texts, as `2024-05-01` and `now-7d/d`, become the first moments
+    /// that they mean. Intervals of the calendar without a zone, and those of [`auto_ranges`](Self::auto_ranges), get the zone of
+    /// `dates`, or else the field's own. Facets within it are resolved, too.
+    ///
+    /// Without this call, ends without an offset are in the zone of the field, and intervals in UTC.
     ///
     /// ```
     /// use treepie::facet::FacetRange;
@@ -332,7 +336,7 @@ impl Facet {
 
     /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
     /// next: quartiles with 4 of them. They have no end before the first and behind the last. Fewer where values are the same so
-    /// often that two would begin with one of them; none where nothing has a value. Of a field of numbers or dates that keeps a
+    /// often that two would begin with one of them; none where nothing has a value. The field has numbers or dates and keeps a
     /// [column](crate::Field::column). A document with many values counts once for each range that it has one in.
     ///
     /// Costs what [percentiles](StatisticsFacet::percentiles) take beside counting. The counts are exact in any case; where the
@@ -359,7 +363,7 @@ impl Facet {
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
-    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). Of a document with [many values](crate::Field::many) each
+    /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). In a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
     /// ```
@@ -417,15 +421,14 @@ pub struct StatisticsFacet {
 }
 
 impl StatisticsFacet {
-    /// Also how many different values there are: exact, or by a sketch where counting each would take too much memory, as
-    /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says.
+    /// Adds the number of different values: exact, or by a sketch if counting each would take too much memory.
+    /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says which.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;
         self
     }
 
-    /// Also the least values that these percentages of all are not above, 0 to 100; as [`distinct`](Self::distinct), exact or by a
-    /// sketch.
+    /// Adds these percentiles, 0 to 100. They are exact or by a sketch, as [`distinct`](Self::distinct).
     pub fn percentiles(mut self, percentages: impl IntoIterator<Item = f64>) -> Self {
         self.options.percentiles.extend(percentages.into_iter().map(f64::to_bits));
         self

@@ -1,4 +1,4 @@
-//! What a search asks for, as data: what is run, kept as the key of an answer, and written down.
+//! Search requests as data: they are run, are the keys of cached answers, and are written down.
 
 mod after;
 mod collapse;
@@ -39,12 +39,11 @@ use std::time::Duration;
 /// Hits on a page unless a [limit](super::SearchBuilder::limit) is given.
 const LIMIT_DEFAULT: u64 = 10;
 
-/// What a search asks for, without the index that it is asked of: a query, the page of its hits, their order, what is counted
-/// beside, and what it may take.
+/// Request of a search, independent of an index: its query, page, order, facets and limits.
 ///
 /// A [`SearchBuilder`](super::SearchBuilder) fills one in, [`SearchBuilder::request`](super::SearchBuilder::request) shows it,
 /// and [`Searcher::run`](super::Searcher::run) runs one of any snapshot. Two requests that are equal have the same answer of
-/// the same snapshot, which is what the cache of results keeps answers by.
+/// the same snapshot, so a request is the key of the cache of results.
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};
@@ -82,14 +81,14 @@ pub struct SearchRequest<'q> {
     pub(crate) limits: RequestLimits,
 }
 
-/// In what order hits come.
+/// Order of the hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Order {
-    /// The best first, by BM25; where scores are equal, the smaller number.
+    /// Best first, by BM25; if scores are equal, by document number.
     #[default]
     Score,
-    /// As they were added. Nothing is scored, and reading stops when the page is full.
+    /// Order in which the documents were added. Nothing is scored, and reading stops when the page is full.
     Document,
 }
 
@@ -206,7 +205,7 @@ impl RequestLimits {
     }
 }
 
-/// How far a search counts its matches.
+/// Extent to which a search counts its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TotalMode {

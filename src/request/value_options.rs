@@ -1,4 +1,4 @@
-//! Which values of a field a facet is of.
+//! Options of a facet of values: filters, order and limit of the values.
 
 use super::ranges::{FacetRange, Ranges};
 use crate::analysis::Analyzers;

@@ -15,19 +15,19 @@ pub struct ValueFacet {
 }
 
 impl ValueFacet {
-    /// Also counts another facet in each value that comes, as [`Facet::with_facet`].
+    /// Adds a facet within each value of the result, as [`Facet::with_facet`].
     pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
         self.within.facets.push(facet.into());
         self
     }
 
-    /// Also gives the `n` best documents of each value that comes, as [`Facet::top_hits`].
+    /// Adds the `n` best documents of each value of the result, as [`Facet::top_hits`].
     pub fn top_hits(mut self, n: usize) -> Self {
         self.within.hits = n;
         self
     }
 
-    /// How many values come at the most (default 10).
+    /// Sets the maximum number of values (default 10).
     pub fn limit(mut self, limit: usize) -> Self {
         self.options.limit = limit;
         self

@@ -1,4 +1,4 @@
-//! How a search is answered: the page, what matches, and what was found of it.
+//! Execution of a search: its matches, their count, and the page of hits.
 
 use super::bound_facet::BoundFacet;
 use super::search::Search;

@@ -53,7 +53,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Sorts hits by fields that keep a [column](crate::Field::column), by the first key first: in the place of
-    /// [`order`](Self::order). Where all keys are equal, the smaller number comes first, so that pages of one searcher
+    /// [`order`](Self::order). If all keys are equal, the smaller number comes first, so that pages of one searcher
     /// never repeat a document nor leave one out. [`Hit::sort`](crate::Hit::sort) has the values. Only what [`SortKey::score`] asks for is scored.
     ///
     /// By a field costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; by
@@ -136,7 +136,7 @@ impl<'a> SearchBuilder<'a> {
     /// [`PATTERN_TERMS_MAX`](crate::query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
     ///
     /// The matches stay the same. A document scores what BM25 gives it for those of the best terms that it has, and
-    /// nothing for the others. The best terms are the most frequent ones of the snapshot. Of a fuzzy word they are
+    /// nothing for the others. The best terms are the most frequent ones of the snapshot. For a fuzzy word they are
     /// the nearest, then the most frequent; each is weighted by 1 less its distance divided by the characters of
     /// the shorter word, and all count as rare as the most frequent of them, so that a misspelling is not worth
     /// more than the word. In a keyword field, where a value is there or not, only its rarity counts.
@@ -224,13 +224,13 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Also counts the `limit` most frequent values of a field, or terms of a text field; with options by
+    /// Adds a facet of the `limit` most frequent values of a field, or terms of a text field. For more options use
     /// [`with_facet`](Self::with_facet).
     pub fn facet(self, field: impl Into<String>, limit: usize) -> Self {
         self.with_facet(Facet::values(field).limit(limit))
     }
 
-    /// Also counts what a [`Facet`] says; any number of them, of which the result has the counts in this order.
+    /// Adds a [`Facet`]. A search may have any number; the result has their counts in this order.
     ///
     /// # Errors
     ///
@@ -398,8 +398,8 @@ impl<'a> SearchBuilder<'a> {
         self.search().explain()
     }
 
-    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. Where it is
-    /// [stopped](Self::timeout) while it runs, that is what happened: the plan shows where.
+    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. If the
+    /// search is [stopped](Self::timeout) while it runs, the plan shows where.
     ///
     /// # Errors
     ///

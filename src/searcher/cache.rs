@@ -47,15 +47,15 @@ impl Key {
     }
 }
 
-/// What a [cache of results](crate::IndexOptions::result_cache_bytes) has done so far.
+/// Statistics of a [cache of results](crate::IndexOptions::result_cache_bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResultCacheStats {
-    /// Searches that were answered by it.
+    /// Searches that were answered from the cache.
     pub hits: u64,
     /// Searches that had to run.
     pub misses: u64,
-    /// Answers that it keeps.
+    /// Answers that are in the cache.
     pub entries: usize,
     /// About how many bytes they take.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! What tells one snapshot from another.
+//! Identifier of a snapshot, to tell it from others.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::snapshot::Snapshot;

@@ -159,7 +159,7 @@ impl<'a> Explainer<'a> {
     /// none.
     ///
     /// Takes at the most a second, or half the time that the search has until its [deadline](super::SearchBuilder::timeout) where it has one,
-    /// then as long as analyzing it. What does not fit into that is not measured.
+    /// then as long as analyzing it. Decisions that do not fit into that are not measured.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

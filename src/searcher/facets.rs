@@ -1,4 +1,4 @@
-//! What is counted over the documents that match.
+//! Counting of facets over the documents that match.
 
 use super::answer::SearchOutcome;
 use super::bound_facet::{BoundFacet, BoundWhat};

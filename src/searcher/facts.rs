@@ -1,4 +1,4 @@
-//! What an index knows beyond its plans: for remedies that are numbers, and for words that it does not have.
+//! Facts of an index beyond its plans: numbers for remedies, and terms similar to words that it does not have.
 
 use super::Searcher;
 use crate::error::Result;
@@ -57,9 +57,10 @@ impl Searcher {
         Ok(others.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
     }
 
-    /// What is worth knowing of a plan of this index first, with remedies that only the dictionary knows: words that are like
-    /// one that no document has, and how many terms a longer prefix leaves. [`analyze`](crate::SearchBuilder::analyze) asks
-    /// for them, [`explain`](crate::SearchBuilder::explain) does not.
+    /// Finds what is worth knowing first of a plan of this index, with remedies from the dictionary.
+    ///
+    /// Examples are words that are like one that no document has, and the number of terms that a longer prefix leaves.
+    /// [`analyze`](crate::SearchBuilder::analyze) asks for them, [`explain`](crate::SearchBuilder::explain) does not.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

@@ -1,4 +1,4 @@
-//! What a search gives: hits, how many there are, and counts of values.
+//! Results of a search: hits, their total, and counts of facets.
 
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
@@ -18,21 +18,21 @@ const FIELDS_BYTES: usize = 640;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Hits {
-    /// How many documents match.
+    /// Number of documents that match.
     pub total: Total,
     /// The documents of the page, in the order of the search.
     pub hits: Vec<Hit>,
-    /// How many different values all documents that match have of the field that hits are
-    /// [grouped](crate::SearchBuilder::collapse) by, with those that have none as one more, or as many more as they are; `None`
-    /// where hits are not grouped, none are wanted, or the search was stopped before.
+    /// Number of groups over all documents that match, if hits are [grouped](crate::SearchBuilder::collapse) by a field.
+    /// Documents without a value are one group more, or one each. `None` if hits are not grouped, none are wanted, or the
+    /// search was stopped before.
     pub groups: Option<u64>,
-    /// In the order they were asked for.
+    /// Counts of the facets, in the order they were asked for.
     pub facets: Vec<FacetCounts>,
-    /// From the query to its answer.
+    /// Time from the query to its answer.
     pub took: Duration,
-    /// Whether it was kept from an earlier search, by a [cache](crate::IndexOptions::result_cache_bytes).
+    /// Whether the result was kept from an earlier search, by a [cache](crate::IndexOptions::result_cache_bytes).
     pub from_cache: bool,
-    /// Why this is not everything, where the search was stopped and gives what it
+    /// Reason for a partial result, if the search was stopped and gives what it
     /// [found so far](crate::SearchBuilder::partial).
     pub stopped: Option<Stopped>,
 }
@@ -65,7 +65,7 @@ impl Hits {
     }
 }
 
-/// Why a search gave what it had found so far.
+/// Reason why a search gave a partial result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stopped {
@@ -94,22 +94,22 @@ impl fmt::Display for Stopped {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Total {
-    /// How many were counted.
+    /// Number of matches that were counted.
     pub value: u64,
-    /// What that says about how many there are.
+    /// Whether the number is exact or a lower bound.
     pub relation: Relation,
 }
 
-/// What a counted number says about how many there are.
+/// Whether a total is exact or a lower bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relation {
-    /// It is the number.
+    /// Exact number of matches.
     #[default]
     Exact,
-    /// There may be more.
+    /// Lower bound: there may be more.
     AtLeast,
-    /// Nothing: counting was not asked for.
+    /// Neither: counting was not asked for.
     Unknown,
 }
 
@@ -124,7 +124,7 @@ named! {
 pub struct Hit {
     /// Its number in the snapshot.
     pub doc: DocId,
-    /// How well it matches, where anything is scored.
+    /// Score of the document; `None` if nothing is scored.
     pub score: Option<f32>,
     /// The values that it is [sorted](crate::SearchBuilder::sort) by, one a key, null where it has none; nothing where
     /// hits are not sorted by fields.
@@ -172,7 +172,7 @@ pub(super) fn value_bytes(value: &Value) -> usize {
 /// Stored fields by name.
 pub type Fields = BTreeMap<String, Values>;
 
-/// What is stored of one field of a document: one value or several, in the order they were added.
+/// Stored values of one field of a document: one or several, in the order they were added.
 ///
 /// ```
 /// use treepie::search::Values;
@@ -186,32 +186,32 @@ pub type Fields = BTreeMap<String, Values>;
 pub struct Values(Vec<Value>);
 
 impl Values {
-    /// The values.
+    /// Iterates over the values.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
         self.0.iter()
     }
 
-    /// Those that are texts.
+    /// Iterates over the values that are texts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(Value::as_str)
     }
 
-    /// The first of them.
+    /// Returns the first value.
     pub fn first(&self) -> Option<&Value> {
         self.0.first()
     }
 
-    /// How many there are; never none of a field that a hit has.
+    /// Returns the number of values; never 0 for a field that a hit has.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The values as one slice.
+    /// Returns the values as one slice.
     pub fn as_slice(&self) -> &[Value] {
         &self.0
     }
@@ -247,7 +247,7 @@ impl fmt::Display for Values {
     }
 }
 
-/// What the buckets of a facet are.
+/// Kind of the buckets of a facet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetKind {
@@ -256,7 +256,7 @@ pub enum FacetKind {
     Terms,
     /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
     Ranges,
-    /// No buckets: what numbers or dates say together.
+    /// No buckets: statistics of numbers or dates.
     Statistics,
 }
 
@@ -265,7 +265,7 @@ named! {
     pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
 }
 
-/// How many of the documents that match have each of some values of a field, or one in each of some ranges.
+/// Counts of a facet: documents that match by value of a field, or by range.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FacetCounts {
@@ -281,7 +281,7 @@ pub struct FacetCounts {
     pub other: Option<u64>,
     /// Matching documents without a value.
     pub missing: u64,
-    /// What the values say together, where that was [asked for](crate::Facet::statistics).
+    /// Statistics of the values, if they were [asked for](crate::Facet::statistics).
     pub statistics: Option<FieldStatistics>,
     /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
     /// counted, and where a sketch stands in for what there was no memory to count: of statistics, and of the ends of quantiles.
@@ -329,9 +329,9 @@ pub struct Bucket {
     pub from: Option<Value>,
     /// The value that a range ends before, where it has an end on that side.
     pub to: Option<Value>,
-    /// How many matching documents have it.
+    /// Number of matching documents in the bucket.
     pub count: u64,
-    /// What was asked for [within](crate::Facet::with_facet) each bucket, in that order: counted over its documents alone.
+    /// Facets that were asked for [within](crate::Facet::with_facet) each bucket, in that order, over its documents alone.
     pub facets: Vec<FacetCounts>,
     /// Its [best documents](crate::Facet::top_hits), in the order of the search.
     pub hits: Vec<Hit>,

@@ -87,7 +87,7 @@ const NODES_KEPT: usize = 64;
 
 /// Answers queries from one snapshot of an index, which no later commit changes.
 ///
-/// Cloning is cheap, and clones may be used from any number of threads. What a searcher reads stays
+/// Cloning is cheap, and clones may be used from any number of threads. The files of a searcher stay
 /// on disk for as long as it lives; [`reload`](Self::reload) gives the newest commit.
 ///
 /// ```
@@ -148,17 +148,17 @@ pub(crate) struct Setting {
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
-    /// How texts of queries are read where nothing else is said, with the limits of the index, and its schema for the
-    /// [lenient reading](Query::parse_lenient).
+    /// Returns the default options for parsing queries: the limits of the index, and its schema for
+    /// [lenient parsing](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
         let schema = Arc::new(self.schema().clone());
         self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
-    /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that
+    /// Returns a searcher of the newest commit; `None` if there is none that is newer than this one, or than the commit that
     /// what was flushed goes beyond. Segments that both have stay open.
     ///
-    /// Where there is nothing new that costs a listing of the directory. Another index that has come to lie at the same
+    /// If there is nothing new, this costs a listing of the directory. Another index that has come to lie at the same
     /// path is not looked for: open it anew. To rebuild an index in its place see [`Index::overwrite`](crate::Index::overwrite).
     ///
     /// # Errors
@@ -229,12 +229,12 @@ impl Searcher {
         self.0.snapshot.manifest.generation
     }
 
-    /// What the commit carries for [its writer's caller](crate::IndexWriter::set_payload).
+    /// Returns the payload of the commit, as set by [its writer's caller](crate::IndexWriter::set_payload).
     pub fn payload(&self) -> &[u8] {
         &self.0.snapshot.manifest.payload
     }
 
-    /// What tells this snapshot from every other one: as long as it stays the same, so do all answers. For
+    /// Returns the identifier of this snapshot: as long as it stays the same, so do all answers. For
     /// caches, and for the header of this name in HTTP.
     ///
     /// ```
@@ -263,12 +263,12 @@ impl Searcher {
         Arc::ptr_eq(&self.0.snapshot, snapshot)
     }
 
-    /// How many documents there are, without deleted ones.
+    /// Returns the number of documents, without deleted ones.
     pub fn n_docs(&self) -> u64 {
         self.segments().map(|segment| u64::from(segment.n_live())).sum()
     }
 
-    /// How many documents were deleted and are not merged away yet. They still count for how rare a word is.
+    /// Returns the number of deleted documents that are not merged away yet. They still count for how rare a word is.
     pub fn n_deleted(&self) -> u64 {
         self.segments().map(|segment| u64::from(segment.n_docs() - segment.n_live())).sum()
     }
@@ -410,8 +410,8 @@ impl Searcher {
         self.run(request).map(Some)
     }
 
-    /// How the score of a document comes about, as a tree of numbers; `None` where it does not match. That is
-    /// its score in a search without options; see [`Explainer::score`] for others.
+    /// Explains the score of a document as a tree of numbers; `None` if it does not match. The score is that
+    /// of a search without options; see [`Explainer::score`] for others.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -518,7 +518,7 @@ impl Searcher {
         query::matching(query, self.schema(), &self.0.setting.analyzers)
     }
 
-    /// How many documents match.
+    /// Counts the documents that match.
     ///
     /// # Errors
     ///
@@ -577,7 +577,7 @@ impl Searcher {
         found.facets.pop().ok_or_else(|| Error::new(ErrorKind::Usage, "counting a facet"))
     }
 
-    /// How a search for ten hits would be answered. Reads the dictionary, the headers of posting
+    /// Explains how a search for ten hits would be answered. Reads the dictionary, the headers of posting
     /// lists, and no postings; see [`SearchBuilder::analyze`] for what happens when it runs.
     ///
     /// # Errors
@@ -635,7 +635,7 @@ impl Searcher {
             .found(doc.to_string()))
     }
 
-    /// What marks the words of a query in stored texts; see [`highlight`](crate::highlight).
+    /// Returns a highlighter, which marks the words of a query in stored texts; see [`highlight`](crate::highlight).
     ///
     /// # Errors
     ///

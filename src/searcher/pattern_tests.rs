@@ -1,4 +1,4 @@
-//! How often the patterns of facets are made ready.
+//! Tests of how often the patterns of facets are compiled.
 
 use crate::document::Document;
 use crate::expansion::n_compiled;

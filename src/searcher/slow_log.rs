@@ -20,9 +20,9 @@ const BYTES_MAX_DEFAULT: u64 = 64 << 20;
 /// What a search may take again at the least, and what planning may take where nothing is run again.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Where searches that take long are written down, with how they were answered.
+/// Log of slow searches, with their plans.
 ///
-/// It is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
+/// The log is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
 /// [`SearchBuilder::run`](super::SearchBuilder::run), [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
 /// that takes as long as its threshold leaves a line, also one that ends with an error.
 ///
@@ -108,7 +108,7 @@ impl SlowLog {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] and the like where the file cannot be opened. What goes wrong later is told as an
+    /// [`ErrorKind::Io`] and the like where the file cannot be opened. A later error is told as an
     /// [event](crate::events::What::SlowSearch) and makes no search fail.
     pub fn to_file(path: impl Into<PathBuf>, threshold: Duration) -> Result<SlowLog> {
         let path = path.into();
@@ -129,7 +129,7 @@ impl SlowLog {
     }
 
     /// Sets how large a file may grow (default 64 MiB); with the one that was set aside, the log takes twice that. A line
-    /// that is larger is not written, and that is told as an event. Of a writer nothing is counted.
+    /// that is larger is not written, and that is told as an event. For a writer nothing is counted.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> SlowLog {
         self.bytes_max = bytes;

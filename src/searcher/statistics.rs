@@ -1,4 +1,4 @@
-//! What the numbers or dates of a field say together.
+//! Statistics of the numbers or dates of a field.
 
 use crate::facet::{DISTINCT_ERROR, NumberStatistics, RANK_ERROR};
 use crate::named::named;
@@ -16,7 +16,7 @@ const MICROS: f64 = 1e6;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FieldStatistics {
-    /// How many values there are.
+    /// Number of values.
     pub count: u64,
     /// Matching documents that have any.
     pub documents: u64,
@@ -30,18 +30,18 @@ pub struct FieldStatistics {
     pub mean: Value,
     /// The mean square of their distances from the mean; of dates in seconds, squared.
     pub variance: Option<f64>,
-    /// How many different values there are, where that was asked for.
+    /// Number of different values, if it was asked for.
     pub distinct: Option<u64>,
-    /// How near that is: a count of each value where a quarter of the memory that the search has left suffices for that.
+    /// Accuracy of `distinct`: exact if a quarter of the memory that the search has left suffices to count each value.
     pub distinct_by: Accuracy,
     /// For each percentage that was asked for the least value that so many are not above (the "nearest rank", always one of
     /// the values); nothing where there are none.
     pub percentiles: Vec<(f64, Value)>,
-    /// How near these are; as of different values.
+    /// Accuracy of `percentiles`, decided as that of `distinct`.
     pub percentiles_by: Accuracy,
 }
 
-/// How near a figure is to what counting each value gives.
+/// Accuracy of a figure, compared with counting each value.
 ///
 /// ```
 /// use treepie::facet::Accuracy;
@@ -52,14 +52,14 @@ pub struct FieldStatistics {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Accuracy {
-    /// It is that.
+    /// Exact figure.
     #[default]
     Exact,
     /// A number of different values by the sketch HyperLogLog: within an [error](Self::error) of itself, in all but 3 of a thousand
     /// cases.
     HyperLogLog,
     /// A percentile by the sketch KLL: one of the values, of which so many percent are not above as were asked for, within an
-    /// [error](Self::error) of all values, in all but one of a million cases. Which of the values near by it is depends on chance.
+    /// [error](Self::error) of all values, in all but one of a million cases. The choice among the values near by depends on chance.
     Kll,
 }
 
@@ -176,16 +176,16 @@ impl FieldStatistics {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Sum {
-    /// Of whole numbers.
+    /// Sum of whole numbers.
     Whole(i128),
-    /// Of decimals, with as many digits behind the point as they have.
+    /// Sum of decimals, with as many digits behind the point as they have.
     Decimal {
         /// The number without its point.
         unscaled: i128,
         /// Digits behind the point.
         scale: u8,
     },
-    /// Of fractions: what they add up to, rounded once or twice; infinite where that is beyond all fractions.
+    /// Sum of fractions, rounded once or twice; infinite if it is beyond all fractions.
     Fraction(f64),
 }
 

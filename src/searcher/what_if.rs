@@ -1,7 +1,7 @@
-//! What a search would have taken otherwise: each decision of its plan is taken the other way, measured, and the answer compared.
+//! Measurement of a search with each decision of its plan taken the other way, and comparison of the answers.
 //!
-//! All ways run in turn, and of each the least time counts, so that what else the machine does spoils rounds and not ways. What is
-//! fetched of hits is the same in all ways and left out.
+//! All ways run in turn, and the least time of each counts, so that other load on the machine spoils rounds and not ways. Fetching
+//! the fields of hits is the same in all ways and left out.
 
 use super::answer::{PreparedState, SearchOutcome};
 use super::search::Search;

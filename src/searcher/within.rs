@@ -1,4 +1,4 @@
-//! What is counted within the buckets of a facet, and their best documents.
+//! Facets within the buckets of a facet, and the best documents of each bucket.
 //!
 //! The documents of each bucket are found first, of a value by its posting lists and of ranges by one pass over the column. Over
 //! them all is counted as over the matches of a search: each facet in the way that is cheapest for so many documents. So any

@@ -152,11 +152,11 @@ enum Operation {
     Payload(Vec<u8>),
 }
 
-/// How much waits to be worked on: [`SharedWriter::add`].
+/// Amount of data that waits to be processed; from [`SharedWriter::add`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Buffered {
-    /// About as many bytes.
+    /// Bytes that wait, about.
     pub bytes: usize,
     /// Whether it is time for somebody to [work on it](SharedWriter::process), or to commit.
     pub is_due: bool,
@@ -181,7 +181,7 @@ impl IndexWriter {
 
 impl SharedWriter {
     /// Adds a document, as [`IndexWriter::add`] does. It is only put into memory: nothing is written, and nobody waits but for
-    /// others who do the same. What it returns says when it is time to [work on it](Self::process).
+    /// others who do the same. The result says when it is time to [work on it](Self::process).
     ///
     /// # Errors
     ///
@@ -194,7 +194,8 @@ impl SharedWriter {
         self.push(Operation::Add(document), bytes)
     }
 
-    /// The same, and works on what waits where that is due: what a thread should call that has time.
+    /// Adds a document as [`add`](Self::add), and [processes](Self::process) what waits if that is due. Threads
+    /// that have time should call this.
     ///
     /// # Errors
     ///
@@ -244,7 +245,7 @@ impl SharedWriter {
         self.with(|writer| writer.delete(query))
     }
 
-    /// Sets what the next commit carries, as [`IndexWriter::set_payload`] does. Of several callers the last counts.
+    /// Sets what the next commit carries, as [`IndexWriter::set_payload`] does. The last of several callers counts.
     ///
     /// # Errors
     ///
@@ -267,7 +268,7 @@ impl SharedWriter {
 
     /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
     /// one commit, for which those who shared the last one are waited for, a fourth of the time of a commit and 5 ms at
-    /// most. Where there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
+    /// most. If there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
     /// as one that added and deleted nothing.
     ///
     /// # Errors
@@ -331,7 +332,7 @@ impl SharedWriter {
     }
 
     /// Does something with the writer itself, once it has what was added so far. The others wait meanwhile, but for
-    /// those who [add](Self::add). Where that rolls back, it is as [`rollback`](Self::rollback) for them.
+    /// those who [add](Self::add). If that rolls back, it is as [`rollback`](Self::rollback) for them.
     ///
     /// # Errors
     ///

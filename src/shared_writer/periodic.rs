@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 const INTERVAL_MIN: Duration = Duration::from_millis(1);
 
 impl SharedWriter {
-    /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
-    /// once more at the end. What is due is merged on one more thread, in nobody's way, as by
-    /// [`begin_merge`](IndexWriter::begin_merge), whoever made the commits; what is being merged at the end is given up. `told`
+    /// Commits at an interval, on a thread of its own, until the returned value is dropped: if anything was added since, and
+    /// once more at the end. Merges that are due run on one more thread, in nobody's way, as by
+    /// [`begin_merge`](IndexWriter::begin_merge), whoever made the commits; a merge that runs at the end is given up. `told`
     /// gets what became of each commit, and the error of a merge; while the writer is useless, that, each time. An interval of
     /// less than a millisecond is one.
     ///
@@ -194,7 +194,7 @@ impl Stop {
     }
 }
 
-/// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
+/// Commits at an interval; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
 /// not to be done inside of [`SharedWriter::with`], which that commit would wait for, nor by what is told of the work of
 /// another thread that holds the writer or works for one that does. Where what is told of a commit or of a merge of its own drops it, one more commit
 /// may follow, and nobody waits for that.

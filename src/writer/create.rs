@@ -1,6 +1,6 @@
 //! Creating an index: an empty commit, so that every process can open it at once.
 //!
-//! That commit has the number 0. It names no file, so it is nothing to go back to: the first commit with documents, which
+//! The empty commit has the number 0. It names no file, so it is nothing to go back to: the first commit with documents, which
 //! has the number 1, takes its place, and recovery passes over it.
 
 use super::commit::{Committer, OlderFormat};

@@ -1,4 +1,4 @@
-//! What a writer has been told to delete, and the documents that this turns out to be.
+//! Deletions that wait for the next commit, and the documents that they match.
 //!
 //! A deletion is about the documents that were there when it was asked for: all of the segments before, and of the
 //! segment that is being written those that were added earlier. So it is kept with their number until the segment can be

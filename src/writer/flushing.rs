@@ -23,7 +23,7 @@ const FLUSHED_SEGMENTS_MAX: usize = 64;
 /// milliseconds, as a sync does.
 const JOINED_DOCS_MAX: u64 = 4_096;
 
-/// What a [flush](IndexWriter::flush) made visible.
+/// Result of a [flush](IndexWriter::flush): the index as it is visible to this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlushInfo {
@@ -44,7 +44,7 @@ impl IndexWriter {
     /// # Cost
     ///
     /// Writes a segment and does not wait for the disk. Small ones are merged as they come together, on this thread: up to
-    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. Where the schema has an
+    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. If the schema has an
     /// [order](crate::schema::SchemaBuilder::order_by), what was added is written once more, in that, on this thread too.
     ///
     /// ```

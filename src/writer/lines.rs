@@ -18,7 +18,7 @@ const DUMP_HEADER: &[u8] = b"page_title";
 /// Bad lines that a report describes.
 const REPORTED_LINES_MAX: usize = 10;
 
-/// What a line of input is.
+/// Format of a line of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFormat(Kind);
 
@@ -84,7 +84,7 @@ impl LineFormat {
     }
 }
 
-/// What to do with lines that are not UTF-8 or too long.
+/// Policy for lines that are not UTF-8 or too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadLines {
@@ -99,7 +99,7 @@ pub enum BadLines {
     SkipLossy,
 }
 
-/// What came of the lines of one input.
+/// Report on the lines of one input.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LinesReport {
@@ -113,7 +113,7 @@ pub struct LinesReport {
     pub skipped: u64,
     /// Lines in which bytes were replaced.
     pub replaced: u64,
-    /// What was wrong with the first ten that were skipped.
+    /// Errors of the first ten lines that were skipped.
     pub first_skipped: Vec<Error>,
 }
 

@@ -1,17 +1,17 @@
-//! Which segments become one, so that an index stays of few segments however often it is committed to.
+//! Choice of the segments to merge, so that an index has few segments however often it is committed to.
 //!
-//! Segments are of a level by the logarithm of their size. Where enough of a level stand side by side, but for smaller
+//! Segments are of a level by the logarithm of their size. If enough of a level stand side by side, but for smaller
 //! ones between them, they are merged, which makes one of the level above, mostly. So a document is written once for each level, and less than a
 //! `factor` of segments is left in each. Only neighbours are merged: documents keep the order in which they were added.
 //! Segments of which too much is deleted are written anew by themselves.
 //!
-//! This is what log-structured storage does (O'Neil et al., "The log-structured merge-tree", 1996).
+//! Log-structured storage does the same (O'Neil et al., "The log-structured merge-tree", 1996).
 
 use crate::format::manifest::SegmentMeta;
 use crate::writer::pipeline::SEGMENT_DOCS_MAX;
 use std::ops::Range;
 
-/// When [`maintain`](crate::IndexWriter::maintain) merges segments, and which.
+/// Rules by which [`maintain`](crate::IndexWriter::maintain) merges segments: when, and which.
 ///
 /// With `f` for the factor and `n` documents in commits of `c`, an index has less than `f` segments for each of its
 /// log(n / c) / log(f) levels, and each document is written once for each level.

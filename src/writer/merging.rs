@@ -77,7 +77,7 @@ pub struct MergeJob {
     reordering: Reordering<'static>,
 }
 
-/// What a [job](MergeJob) made, durable and unknown to anybody until [`IndexWriter::finish_merge`]. Dropping it deletes it.
+/// Segment made by a [`MergeJob`]: durable, but part of no index until [`IndexWriter::finish_merge`]. Dropping it deletes it.
 #[derive(Debug)]
 #[must_use = "it is part of nothing until the writer takes it in"]
 pub struct MergedSegment {
@@ -238,13 +238,14 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit). Where the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
+    /// As [`commit`](Self::commit). If the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
     /// added is durable, and unless publishing failed the writer goes on.
     pub fn merge(&mut self) -> Result<CommitInfo> {
         self.merge_to(1)
     }
 
-    /// The same, until there are at most `segments`: neighbours become one, those that have the fewest documents.
+    /// Merges segments as [`merge`](Self::merge), until there are at most `segments`. Neighbours with the fewest documents
+    /// become one.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -352,8 +353,8 @@ impl IndexWriter {
     }
 
     /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), by a commit for each merge, in
-    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next;
-    /// so do the merges where anything of it was [flushed](Self::flush).
+    /// the foreground, and returns the number of merges. Documents added and deletions since the last commit wait for the
+    /// next; so do the merges if anything of them was [flushed](Self::flush).
     ///
     /// To be called after every commit, or when there is time: an index that is committed to often has few segments
     /// then. Whoever searches keeps the old segments until it reloads. See [`begin_merge`](Self::begin_merge) for merging on other threads.
@@ -375,8 +376,8 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
-    /// everything that waits for the next commit; where only its commit fails, the writer is as after any commit that does.
+    /// As [`commit`](Self::commit); the commits before stand. If a merge fails, as on a full disk, the writer goes on with
+    /// everything that waits for the next commit; if only its commit fails, the writer is as after any commit that does.
     pub fn maintain(&mut self) -> Result<usize> {
         self.check()?;
         let mut n_merges = 0;
@@ -415,7 +416,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// Those of opening the segments; the writer goes on.
+    /// Errors of opening the segments; the writer goes on.
     pub fn begin_merge(&mut self) -> Result<Option<MergeJob>> {
         self.check()?;
         self.merges.running.retain(|sources| sources.strong_count() > 0);

@@ -129,11 +129,12 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// which takes some 20 bytes for each document with the most frequent word, and some 6 for each word of a
 /// field. A commit writes one file and waits four times for the disk.
 ///
-/// Where the schema has an [order](crate::schema::SchemaBuilder::order_by), a commit, a merge, and whatever else makes what was
+/// If the schema has an [order](crate::schema::SchemaBuilder::order_by), a commit, a merge, and whatever else makes what was
 /// added a segment, puts that in order on the caller's thread: that takes 20 bytes more for each document of the segment and 16 for
-/// each field of the order but the first, and reads it several times where it is more than a quarter of that memory. What is
-/// added between two commits becomes a segment of its own whenever it is about twice that memory. What it takes where similar documents
-/// are to stand near each other is [said there](crate::schema::SchemaBuilder::order_by_similarity).
+/// each field of the order but the first, and reads it several times where it is more than a quarter of that memory. Documents
+/// added between two commits become a segment of their own whenever they are about twice that memory. The cost of putting similar
+/// documents near each other is
+/// [described there](crate::schema::SchemaBuilder::order_by_similarity).
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};
@@ -178,7 +179,7 @@ pub struct IndexWriter {
     replaces: bool,
 }
 
-/// What a commit made.
+/// Result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitInfo {
@@ -264,7 +265,7 @@ impl IndexWriter {
         &self.rules.schema
     }
 
-    /// Adds a document. It is checked now, and tokenized when enough have come together. Where the schema has a
+    /// Adds a document. It is checked now, and tokenized when enough have come together. If the schema has a
     /// [key](crate::schema::SchemaBuilder::key), it takes the place of the document with the same key, if there is one.
     ///
     /// # Errors
@@ -305,7 +306,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// What `bad_lines` refuses is an error of kind [`ErrorKind::Document`] that names the line; documents before it
+    /// A line that `bad_lines` refuses is an error of kind [`ErrorKind::Document`] that names the line; documents before it
     /// may have been added, so the writer is useless afterwards, and the index is as it was.
     pub fn add_lines(
         &mut self,
@@ -352,7 +353,7 @@ impl IndexWriter {
 
     /// Deletes every document that has this value in a keyword or typed field and is there by now, as
     /// [`delete`](Self::delete) does what matches a query. Many values at once cost little more than one: they are looked
-    /// up in one pass. Where they take more memory than a writer has for that, those so far are carried out.
+    /// up in one pass. If they take more memory than a writer has for that, those so far are carried out.
     ///
     /// # Errors
     ///
@@ -440,7 +441,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// Whatever it is, the last commit is intact, and the writer is useless afterwards.
+    /// After any error the last commit is intact, and the writer is useless.
     /// [`Error::commit_outcome`] says whether this one may have happened all the same.
     pub fn commit(&mut self) -> Result<CommitInfo> {
         let observer = Arc::clone(&self.resources.observer);
@@ -459,8 +460,8 @@ impl IndexWriter {
         }
     }
 
-    /// The first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. What is
-    /// left to do is to give a file its name. For committing together with something else, such as another index or
+    /// Runs the first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. The
+    /// second phase gives a file its name. For committing together with something else, such as another index or
     /// a database: prepare all, then finish all.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What a built or merged segment says of frequencies, lengths and positions, against the documents' words.
+//! Tests of frequencies, lengths and positions in built and merged segments, against the documents' words.
 
 use crate::analysis::Analyzers;
 use crate::document::Document;

@@ -1,4 +1,4 @@
-//! How a writer works: its memory, its threads, and what it tells.
+//! Options of a writer: its memory, its threads, and its progress reports.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Observer;
@@ -17,7 +17,7 @@ const MEMORY_BYTES: usize = 256 << 20;
 /// The least memory a build can do with: a batch and its buffers for each thread.
 const MEMORY_BYTES_MIN: usize = 16 << 20;
 
-/// How an [`IndexWriter`](crate::IndexWriter) works.
+/// Options of an [`IndexWriter`](crate::IndexWriter).
 #[derive(Default)]
 pub struct WriterOptions {
     memory_bytes: Option<usize>,
@@ -41,11 +41,11 @@ impl WriterOptions {
 
     /// Sets the memory that a build may use, in bytes (default: 256 MiB; at least 16 MiB).
     ///
-    /// What does not fit is spilled into the index directory. Each 16 MiB are enough for one thread to read documents
+    /// Data that does not fit is spilled into the index directory. Each 16 MiB are enough for one thread to read documents
     /// with; others wait until merging. A single document may take more, and so may
     /// [what merging holds](crate::IndexWriter#cost), and what is put in an [order](crate::schema::SchemaBuilder::order_by).
-    /// That is in as few passes as a quarter of this memory makes possible, and at most about twice this at once: what is
-    /// added beyond becomes further segments.
+    /// Ordering takes as few passes as a quarter of this memory makes possible, and at most about twice this at once:
+    /// documents beyond that become further segments.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
         self.memory_bytes = Some(bytes);
@@ -100,7 +100,7 @@ impl WriterOptions {
     }
 
     /// Sets how many bytes a second merges write at most, all [jobs](crate::writer::MergeJob) together (default: as many as the disk
-    /// takes; so it is for 0). What is merged in the foreground is not slowed down: somebody waits for it.
+    /// takes; so it is for 0). Merges in the foreground are not slowed down: somebody waits for them.
     #[must_use]
     pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
         self.merge_bytes_per_second = Some(bytes);
@@ -108,8 +108,8 @@ impl WriterOptions {
     }
 
     /// Sets how urgent the reads and writes of [jobs](crate::writer::MergeJob) are (default: [`IoPriority::Low`]). The thread
-    /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the
-    /// foreground is as urgent as the thread that waits for it.
+    /// that runs one has that priority meanwhile, and afterwards its own again. Merges in the
+    /// foreground are as urgent as the thread that waits for them.
     #[must_use]
     pub fn merge_io_priority(mut self, priority: IoPriority) -> Self {
         self.merge_io_priority = priority;

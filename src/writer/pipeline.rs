@@ -110,7 +110,7 @@ impl fmt::Debug for Resources {
     }
 }
 
-/// Where a build stands, for whoever shows progress.
+/// Progress of a build, to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {

@@ -31,7 +31,7 @@ const ASIDE: &str = "damaged-";
 /// Damage of one commit, or of one segment that is salvaged, that is told one by one.
 pub(super) const REPORTED_MAX: usize = 20;
 
-/// What [`Index::recover`](crate::Index::recover) found and did.
+/// Report of [`Index::recover`](crate::Index::recover): its findings and its changes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -55,9 +55,9 @@ pub struct DamagedCommit {
     pub generation: u64,
     /// Its documents; `None` where not even its manifest can be read.
     pub documents: Option<u64>,
-    /// What is wrong, up to 20 of it.
+    /// Errors that were found, up to 20.
     pub damage: Vec<Error>,
-    /// How much is wrong in all.
+    /// Number of all errors.
     pub n_damaged: u64,
 }
 

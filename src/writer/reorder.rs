@@ -1,7 +1,7 @@
-//! What comes in one order and goes in another, in bounded memory and without a file: in as many passes as it takes.
+//! Buffer that reorders parts of documents in bounded memory, without a file, in as many passes as it takes.
 //!
 //! A pass goes over everything and keeps what comes first of what is left, as much as there is room for; then that is written.
-//! What comes in order anyway takes little more than one pass, as whoever makes the passes can leave out what is not
+//! Input that is in order anyway takes little more than one pass, as the caller can leave out what is not
 //! [wanted](ReorderBuffer::wanted).
 
 use crate::error::{Error, Result};

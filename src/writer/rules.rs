@@ -1,4 +1,4 @@
-//! What documents and deletions may be, for whoever asks before a writer does.
+//! Rules for documents and deletions, to be checked before they reach a writer.
 
 use crate::analysis::Analyzers;
 use crate::document::Document;

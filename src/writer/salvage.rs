@@ -1,11 +1,11 @@
 //! Rebuilding what can be read of a damaged index as a new one.
 //!
 //! The newest commit whose manifest can be read says what there was. Its segments that are sound are copied as they
-//! are. Of the others every document whose stored values can be read is added anew, in its old order. What nobody stored
-//! is lost with them, and said to be. The new index is made by one commit, so it is there as a whole or not at all.
+//! are. From the others every document whose stored values can be read is added anew, in its old order. Values that are not
+//! stored are lost with them, and reported as lost. The new index is made by one commit, so it is there as a whole or not at all.
 //!
 //! The disk may be failing: files are read piece by piece, and what cannot be read is lost as what is damaged is. Only
-//! what could be read is mapped. Where nobody knows any more what is deleted of a segment, its documents are back, but for those of which
+//! what could be read is mapped. If nobody knows any more what is deleted of a segment, its documents are back, but for those of which
 //! a later one has the key.
 
 use crate::analysis::Analyzers;
@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What [`Index::salvage`](crate::Index::salvage) saved, and what is lost.
+/// Report of [`Index::salvage`](crate::Index::salvage): the data that was saved, and the data that is lost.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Salvage {
@@ -41,11 +41,11 @@ pub struct Salvage {
     /// Documents that are lost, of those that the commit had; at most so many, where it is not known which of a
     /// segment were deleted.
     pub lost: u64,
-    /// Documents that were deleted and are back, at most so many: what says which were is damaged.
+    /// Maximum number of deleted documents that are back, because the record of deletions is damaged.
     pub revived: u64,
-    /// What became of each segment of the commit.
+    /// Outcome of each segment of the commit.
     pub segments: Vec<SalvagedSegment>,
-    /// Newer commits, whose manifests cannot be read. What they added or deleted is not known.
+    /// Newer commits, whose manifests cannot be read. Their additions and deletions are not known.
     pub unreadable: Vec<DamagedCommit>,
     /// Segments that no readable commit names, where there is a newer one that is not readable: they may have
     /// documents that only it had, or the same as others have.
@@ -60,29 +60,29 @@ pub struct SalvagedSegment {
     pub id: String,
     /// Its documents that were not deleted.
     pub documents: u64,
-    /// What could be done.
+    /// Outcome of the segment.
     pub outcome: SegmentOutcome,
-    /// Documents that are lost, by their numbers in the damaged commit. Where it is not known which were deleted, deleted
+    /// Documents that are lost, by their numbers in the damaged commit. If it is not known which were deleted, deleted
     /// ones are among them.
     pub lost: Vec<Range<u64>>,
-    /// Of its documents that were deleted so many are back, at most: what says which were is damaged.
+    /// Maximum number of its deleted documents that are back, because the record of deletions is damaged.
     pub revived: u64,
-    /// What is wrong, up to 20 of it.
+    /// Errors that were found, up to 20.
     pub damage: Vec<Error>,
 }
 
-/// What became of a segment.
+/// Outcome of the salvage of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SegmentOutcome {
-    /// It is sound and was copied.
+    /// Sound segment, copied as it is.
     Copied,
-    /// Its documents were added anew from their stored values.
+    /// Segment whose documents were added anew from their stored values.
     Rebuilt {
         /// Fields whose values are lost, because they are not stored.
         fields_lost: Vec<String>,
     },
-    /// No document of it can be read.
+    /// Segment of which no document can be read.
     Lost,
 }
 

@@ -1,10 +1,10 @@
-//! What a document says of a field without giving it a value: that it is null, or empty.
+//! States of a field without a value in a document: null, or empty.
 
 use crate::document::Document;
 use crate::schema::{EMPTY_FIELD, NULL_FIELD};
 use crate::value::Value;
 
-/// What a document says of a field.
+/// State of a field in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Null,

@@ -1,4 +1,4 @@
-//! What the writer tells of what it did to the whole index.
+//! Events that the writer reports for the whole index: commits, flushes and the like.
 
 use crate::error::{Error, Result};
 use crate::events::{Observer, Watch, What};

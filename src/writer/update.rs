@@ -51,7 +51,7 @@ impl IndexWriter {
     ///
     /// # Cost
     ///
-    /// Looks the key up in every segment and reads one row. Where the document was added since the last commit, flush
+    /// Looks the key up in every segment and reads one row. If the document was added since the last commit, flush
     /// or update of its kind, what was added so far becomes a segment first, which is put in the
     /// [order](crate::schema::SchemaBuilder::order_by) of the schema, if it has one, on this thread.
     ///

@@ -1,4 +1,4 @@
-//! What one task does: tokenize a batch, collect postings, compress what is stored.
+//! Worker for one task: tokenizes a batch, collects postings, compresses stored fields.
 
 use crate::analysis::{Analyzer, Analyzers, BULK_PADDING, BulkTokens, Normalizer, TERM_BYTES_MAX};
 use crate::bytes::write_varint;

@@ -1,4 +1,4 @@
-//! What a query asked for, what it became, and what is scored match the same documents: for every document there
+//! Tests that a query, its bound form and its scored form match the same documents: every document there
 //! can be with two words and two values. The analyzer of one field leaves out one of the words.
 
 use super::*;

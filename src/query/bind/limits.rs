@@ -1,4 +1,4 @@
-//! What is too much, for trees that no parser has limited.
+//! Limits on the size of a query tree, for trees that no parser has limited.
 
 use super::binder::{Binder, located};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! What stands between two brackets, and how its clauses bind: AND first, then standing side by side, then OR.
+//! Clauses between two brackets, joined by precedence: AND first, then standing side by side, then OR.
 
 use super::DefaultOperator;
 use crate::query::lexer::FieldList;

@@ -30,7 +30,7 @@ pub const DEPTH_MAX: usize = Limits::DEFAULT.query_depth;
 /// as one.
 pub const CLAUSES_MAX: usize = Limits::DEFAULT.query_clauses;
 
-/// What [`parse`] may be told.
+/// Options of [`parse`].
 ///
 /// ```
 /// use treepie::query::{DefaultOperator, ParseOptions, parse};
@@ -50,7 +50,7 @@ pub struct ParseOptions {
     dates: Option<Dates>,
 }
 
-/// What words side by side mean when they have no prefix.
+/// Operator that joins words side by side without a prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DefaultOperator {
     /// Alternatives: one of them must match.

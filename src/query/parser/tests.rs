@@ -1,4 +1,4 @@
-//! What each text means, what is refused and where, and that trees print to text that parses to them.
+//! Tests of the parser: the trees of texts, errors and their places, and trees that print to text and parse back.
 
 use super::frame::negated;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the lenient reading knows of an index: its fields, and which clauses it answers.
+//! Knowledge of an index for lenient parsing: its fields, and the clauses that it can answer.
 
 use super::lenient::Reader;
 use super::{placed, with_fields};

@@ -1,4 +1,4 @@
-//! What the lists of a query have in each window, with what it can add to a score at most.
+//! Postings of a query by window, each with an upper bound of its part of a score.
 
 use super::bounds::{ScoreQuantizer, changes};
 use super::sum::Sum;

@@ -1,4 +1,4 @@
-//! What a document scores, posting by posting.
+//! Exact score of a document, summed posting by posting.
 
 use super::bounds::CLAUSES_MAX;
 use super::exhaustive::past_the_end;
@@ -10,8 +10,8 @@ use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
 use std::sync::Arc;
 
-/// What reads the frequencies and the lengths of each clause. Documents come mostly in order, so that what one of
-/// them needs is near what the one before needed, and at hand.
+/// Readers of the frequencies and the lengths of each clause. Documents come mostly in order, so that the data of one is
+/// near the data of the one before, and at hand.
 #[derive(Debug, Default)]
 pub(super) struct Readers<'s> {
     by_clause: Vec<Reader<'s>>,

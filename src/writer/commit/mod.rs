@@ -5,17 +5,17 @@
 //! 2. Their names are made durable.
 //! 3. The manifest is written under a temporary name and made durable.
 //! 4. It is published under the name of the next generation, which nobody may have taken.
-//! 5. That name is made durable.
+//! 5. The new name is made durable.
 //! 6. Only now the commit is acknowledged,
 //! 7. and only now what it superseded is deleted.
 //!
-//! Whatever is visible under a manifest's name is therefore durable and complete. An error in 1 to 5
+//! A file that is visible under a manifest's name is therefore durable and complete. An error in 1 to 5
 //! leaves the commit before intact and the [`Committer`] useless: nobody knows which writes reached
 //! the disk, a second sync would claim they all did, and so the only way on is to open a new one.
 //!
 //! The last two commits stay, but for the one of the number 0, which [creating](crate::writer::create) an index makes. Older ones go unless a reader has pinned them; a segment, or what is deleted of one, goes
-//! when no commit that is left names it. What a crash leaves behind (orphaned segments, temporary files, spilled
-//! runs) is removed by the next [`Committer::open`]. Only regular files with names of our grammar are
+//! when no commit that is left names it. Files that a crash leaves behind (orphaned segments, temporary files, spilled
+//! runs) are removed by the next [`Committer::open`]. Only regular files with names of our grammar are
 //! ever deleted.
 //!
 //! Commits of an older format, which this build cannot read, may be [superseded](OlderFormat::Supersede): the next

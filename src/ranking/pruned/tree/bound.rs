@@ -1,4 +1,4 @@
-//! What a tree adds up to at most, from what its lists and sets have: in a window, in a block, or in a document.
+//! Upper bounds of the score of a query tree, from its lists and sets: for a window, a block, or a document.
 
 use super::lists::{Tree, TreeCombined};
 use crate::bitmap::Container;
