@@ -10,11 +10,14 @@
 //! 4. Files whose imports lead back to them (rings) are known by their number, which may only fall.
 //! 5. Documents are short, linked and true to each other (`architecture/documents.rs`).
 //! 6. The public API is the one that is listed (`architecture/api.rs`).
+//! 7. Documentation begins with a noun or a verb (`architecture/openings.rs`).
 
 #[path = "architecture/api.rs"]
 mod api;
 #[path = "architecture/documents.rs"]
 mod documents;
+#[path = "architecture/openings.rs"]
+mod openings;
 #[path = "architecture/rings.rs"]
 mod rings;
 #[path = "architecture/scan.rs"]

@@ -4,7 +4,8 @@ use super::scan::{InBlock, Sink};
 use crate::budget::{self, Held, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
-use crate::format::column::{Block, Plain};
+use crate::execution::Places;
+use crate::format::column::{Block, OneEach, Plain};
 use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -180,19 +181,10 @@ impl Sink for Tally {
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
         budget::work(Self::VALUE_NS * u64::from(of.n))?;
-        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
         if let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) {
-            let (least, counters, mut wrong) = (self.least, &mut self.counters[..], None);
-            of.places.for_each(|place| {
-                let Some(code) = numbers.code(place) else { return };
-                n_with += 1;
-                match counters.get_mut(code.wrapping_sub(least) as usize) {
-                    Some(counter) => *counter = counter.saturating_add(1),
-                    None => wrong = Some(code),
-                }
-            });
-            return wrong.map_or(Ok(n_with), |code| Err(outside(code)));
+            return count_one_each(&mut self.counters, self.least, numbers, of.places);
         }
+        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
         of.places.for_each(|place| {
             if done.is_ok() {
                 let before = n_codes;
@@ -208,6 +200,25 @@ impl Sink for Tally {
         budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
         Ok(n_with)
     }
+}
+
+/// Counts the codes of documents that have one at the most; how many have one.
+fn count_one_each(
+    counters: &mut [u32],
+    least: u64,
+    numbers: OneEach<'_>,
+    places: Places<'_>,
+) -> Result<u64> {
+    let (mut n_with, mut wrong) = (0, None);
+    places.for_each(|place| {
+        let Some(code) = numbers.code(place) else { return };
+        n_with += 1;
+        match counters.get_mut(code.wrapping_sub(least) as usize) {
+            Some(counter) => *counter = counter.saturating_add(1),
+            None => wrong = Some(code),
+        }
+    });
+    wrong.map_or(Ok(n_with), |code| Err(outside(code)))
 }
 
 /// Counts each number at its place; the last that has none.

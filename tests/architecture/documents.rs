@@ -1,6 +1,7 @@
 //! Rules of the documents: the README is short, its figures are those of the benchmarks, links lead somewhere, the
 //! guide is whole, and its glossary has the words of plans.
 
+use crate::openings::OPENINGS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -162,9 +163,6 @@ fn guide_and<const N: usize>(others: [&str; N]) -> Vec<PathBuf> {
     let pages = guide.map(|page| page.unwrap().path());
     pages.chain(others.map(PathBuf::from)).collect()
 }
-
-/// Openings that refer to something before them, or have no head.
-const OPENINGS: [&str; 8] = ["The same", "Those", "So many", "Such", "What", "How", "Where", "Of"];
 
 #[test]
 fn sentences_of_the_guide_begin_with_a_noun_or_a_verb() {

@@ -1,0 +1,73 @@
+//! First sentences of public items and of modules: rustdoc shows each alone, so that none refers to something before it.
+
+use std::path::Path;
+
+/// Openings that refer to something before them, or have no head.
+pub(super) const OPENINGS: [&str; 8] =
+    ["The same", "Those", "So many", "Such", "What", "How", "Where", "Of"];
+/// More of them, which may stand within a text.
+const OF_ITEMS: [&str; 11] =
+    ["Which", "That", "Whatever", "This", "These", "It", "They", "Whose", "When", "If", "Also"];
+
+#[test]
+fn documentation_begins_with_a_noun_or_a_verb() {
+    let mut sources = vec![];
+    crate::collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let (mut n, mut wrong) = (0, vec![]);
+    for (path, text) in &sources {
+        for (line, sentence) in first_sentences(text) {
+            n += 1;
+            let begins = |it: &&&str| {
+                sentence.strip_prefix(**it).is_some_and(|rest| rest.starts_with([' ', ',']))
+            };
+            if OPENINGS.iter().chain(&OF_ITEMS).any(|it| begins(&it)) {
+                wrong.push(format!("src/{path}:{line}: {sentence}"));
+            }
+        }
+    }
+    assert!(n > 1_500, "{n} documented items");
+    assert!(wrong.is_empty(), "{} of {n} begin without a head:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// First lines of the documentation of public items, of variants and members of public types, and of the module itself, with
+/// their numbers.
+fn first_sentences(text: &str) -> Vec<(usize, &str)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = vec![];
+    // Whether variants of an enum, or methods of a trait, are public, which do not say so themselves.
+    let mut is_in_public = false;
+    for (at, line) in lines.iter().enumerate() {
+        if line.starts_with("#[cfg(test)]")
+            && lines.get(at + 1).is_some_and(|it| it.starts_with("mod ") && it.ends_with('{'))
+        {
+            break;
+        }
+        if !line.starts_with([' ', '}', '/', '#']) && !line.is_empty() {
+            is_in_public = line.starts_with("pub enum ") || line.starts_with("pub trait ");
+        }
+        let of_module = line.strip_prefix("//! ");
+        let of_item = line.trim_start().strip_prefix("/// ");
+        let Some(sentence) = of_module.or(of_item) else { continue };
+        let is_first = at == 0
+            || !lines[at - 1].trim_start().starts_with(if of_module.is_some() {
+                "//!"
+            } else {
+                "///"
+            });
+        if !is_first {
+            continue;
+        }
+        let is_public = of_module.is_some() || {
+            let item = lines[at..].iter().find(|it| {
+                let it = it.trim_start();
+                !it.starts_with("//") && !it.starts_with("#[") && !it.starts_with([')', ']'])
+            });
+            let is_member = line.starts_with("    /// ") && is_in_public;
+            is_member || item.is_some_and(|it| it.trim_start().starts_with("pub "))
+        };
+        if is_public {
+            found.push((at + 1, sentence));
+        }
+    }
+    found
+}
