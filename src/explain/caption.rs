@@ -1,4 +1,4 @@
-//! What drawings say of a plan: the lines in the box of each node, and how much of the time it took. The texts are
+//! Captions of a plan in drawings: the lines in the box of each node, and its share of the time. The texts are
 //! shortened, and nothing invisible is in them; each drawing escapes them for its own syntax.
 
 use super::lens::mark;

@@ -1,4 +1,4 @@
-//! What was decided beside what it took to decide otherwise.
+//! Decisions beside measurements of the ways that were not taken.
 
 use super::tree::{Alternative, Decision};
 use super::units::Time;
@@ -9,7 +9,7 @@ const PART_ALIKE: u64 = 10;
 const NS_ALIKE: u64 = 200;
 
 impl Decision {
-    /// The fastest way that was not taken, of those that were measured.
+    /// Returns the fastest way that was not taken, of those that were measured.
     pub fn fastest_other(&self) -> Option<&Alternative> {
         let others = self.alternative.iter().chain(&self.others);
         others.filter(|other| other.measured_ns.is_some()).min_by_key(|other| other.measured_ns)

@@ -1,4 +1,4 @@
-//! What plans say of counts, in pieces that a page breaks into lines.
+//! Counts of plans as text, in pieces that a page breaks into lines.
 
 use super::units::{Count, Grouped, Score};
 use super::{ColumnCounts, InBuckets, RankingCounts, StreamCounts, Threshold};

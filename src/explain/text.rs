@@ -25,7 +25,7 @@ const ROOM_MIN: usize = 20;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
-/// How [`ExplainTree::to_text`] prints.
+/// Options of [`ExplainTree::to_text`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TextOptions {

@@ -1,4 +1,4 @@
-//! What the operators of a plan say of one document, and what follows from it.
+//! Verdicts of a plan's operators on one document, and what follows from them.
 //!
 //! The document is looked up in what the leaves read, once for each leaf that is asked; nothing else is
 //! found.

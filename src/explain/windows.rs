@@ -1,8 +1,8 @@
-//! Where documents are: the containers that leaves read, and those of what was found.
+//! Maps of documents: the containers that leaves read, and those of what was found.
 //!
-//! What a leaf reads is told by the headers of its lists, which planning has read or which are read now, and
-//! nothing else: of a short list, whose documents are not in a header, only after the plan ran, unless all are in
-//! one window anyway. Leaves that unite lists or compare values have no containers and no map.
+//! Headers of a leaf's lists tell what it reads; planning has read them, or they are read now, and nothing else is. A
+//! short list, whose documents are not in a header, has a map only after the plan ran, unless all are in one window
+//! anyway. Leaves that unite lists or compare values have no containers and no map.
 
 use super::ContainerMap;
 use crate::bitmap::ContainerKind;

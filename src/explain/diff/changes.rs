@@ -1,4 +1,4 @@
-//! What differs between two nodes, and between two plans as a whole.
+//! Differences between two nodes, and between two plans as a whole.
 
 use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
 use super::matching::{Entry, Matching};
@@ -9,7 +9,8 @@ use std::hash::Hash;
 /// Times that differ by less are the same: twice what two runs of one query differ by when nothing has changed but what
 /// the caches hold and where the scheduler puts the thread.
 const NOISE_NS: u64 = 20_000;
-/// The same as a share of the longer one, in percent: clocks that are sampled, and a processor that changes its frequency.
+/// Noise as a share of the longer time, in percent: clocks that are sampled, and a processor that changes its
+/// frequency.
 const NOISE_PERCENT: u64 = 30;
 
 /// Whether two times differ by more than what is noise.

@@ -1,4 +1,4 @@
-//! Which node of one plan is which of another.
+//! Matching of the nodes of one plan with those of another.
 //!
 //! From the top: what stands above the query (the page, the ranking) is matched with what stands there, the query itself with the
 //! query itself, and then the inputs of two matched nodes with each other, the most alike first: whole subtrees that are the

@@ -1,4 +1,4 @@
-//! What is worth knowing of a plan or a run first: sentences, each about one node, with what can be done about it.
+//! Findings: sentences about a plan or a run, each about one node, with what can be done about it.
 //!
 //! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`]
 //! applies them. Where a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were
@@ -26,21 +26,21 @@ use look::Look;
 pub struct Finding {
     /// The rule that found it, a name that does not change: `wide expansion`.
     pub rule: String,
-    /// How much it matters.
+    /// Severity of the finding.
     pub severity: Severity,
     /// The node it is about, by its id; `None` where it is about the whole search.
     pub node: Option<String>,
     /// The field of the facet it is about, if any.
     pub facet: Option<String>,
-    /// What was found.
+    /// Sentence that says what was found.
     pub message: String,
-    /// What can be done about it, if anything.
+    /// Remedy, if anything can be done about it.
     pub remedy: Option<String>,
     /// Whether the remedy needs an index that is built anew.
     pub rebuild: bool,
 }
 
-/// How much a [`Finding`] matters.
+/// Importance of a [`Finding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -59,8 +59,8 @@ named! {
 }
 
 impl ExplainTree {
-    /// What is worth knowing of this tree first, the weightiest first: as [`findings`](Self::findings), which trees of
-    /// searches have already, for trees that were made or changed by hand.
+    /// Finds what is worth knowing of this tree, the weightiest first. Trees of searches have the result already in
+    /// [`findings`](Self::findings); this is for trees that were made or changed by hand.
     ///
     /// ```
     /// use treepie::explain::{Estimate, ExplainNode, ExplainTree, Severity};
