@@ -471,7 +471,7 @@ impl Event {
 }
 
 impl What {
-    /// What only some of them have.
+    /// Writes the fields that only some operations have.
     fn write_own(&self, json: &mut Json) {
         match self {
             What::Create { .. } | What::SyncNames {} | What::Delete { .. } => {}

@@ -41,7 +41,7 @@ pub(super) fn marks(documents: &[ExplainDocument], node: &ExplainNode) -> Vec<Pi
     documents.map(|document| mark(document.verdicts.get(&node.id).copied())).collect()
 }
 
-/// What has to be said of a node where its mark alone would mislead: it has the only document, which is what must not be.
+/// Returns a remark on a node whose mark alone would mislead: it has the only document, which is what must not be.
 pub(super) fn remark(documents: &[ExplainDocument], node: &ExplainNode) -> Option<Piece> {
     let [document] = documents else { return None };
     let has = document.verdicts.get(&node.id) == Some(&Verdict::Matched);

@@ -32,7 +32,7 @@ impl Decision {
         Some(chosen <= other.saturating_add((other / PART_ALIKE).max(NS_ALIKE)))
     }
 
-    /// What was measured, in words.
+    /// Returns the measured times in words.
     pub(super) fn measured_in_words(&self) -> Option<String> {
         let (chosen, other) = (self.measured_ns?, self.fastest_other()?);
         let other_ns = other.measured_ns?;
@@ -60,7 +60,7 @@ impl Decision {
         ways.iter().skip(1).for_each(|way| self.put_way(measured, *way));
     }
 
-    /// The same for one way, by its name.
+    /// Puts the measured time of one way, by its name.
     pub(crate) fn put_way(&mut self, measured: &Measured, way: Forced) {
         let Some(ns) = measured.of(way) else { return };
         self.measured_ns = Some(measured.chosen_ns);

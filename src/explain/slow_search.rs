@@ -16,7 +16,7 @@ const REQUIRED: [&str; 8] =
 pub struct SlowSearch {
     /// Time at which the search ended, as `2026-11-24T04:00:00.123456Z`.
     pub at: String,
-    /// Time that the search took. `total_ns` of the plan is the time of another run of it.
+    /// Time that the search took. `total_ns` of the plan is the time of a second run, which made the plan.
     pub took_ns: u64,
     /// The index.
     pub index: String,
@@ -29,7 +29,7 @@ pub struct SlowSearch {
     pub query: String,
     /// Why it failed, if it did.
     pub error: Option<String>,
-    /// Plan of the search; `None` where there was no time to explain it.
+    /// Plan of the search; `None` where there was no time to make it.
     pub plan: Option<ExplainTree>,
 }
 

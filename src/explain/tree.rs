@@ -327,7 +327,7 @@ pub(super) fn with_parents<N: Branch>(root: &N) -> impl Iterator<Item = (&N, Opt
     })
 }
 
-/// The same without places.
+/// Iterates over a node or facet and all below it, parents first.
 pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
     with_parents(root).map(|(node, _)| node)
 }

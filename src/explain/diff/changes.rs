@@ -29,7 +29,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// Of something that has a name.
+    /// Adds a change of something that has a name.
     fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
         self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
     }
@@ -57,7 +57,7 @@ impl Changes {
         self.push(what, None, Some(left.into()), Some(right.into()));
     }
 
-    /// What both know.
+    /// Adds a change of a number that both plans know.
     fn known(&mut self, what: &'static str, left: Option<u64>, right: Option<u64>) {
         if let (Some(left), Some(right)) = (left, right) {
             self.number(what, left, right);
@@ -103,7 +103,7 @@ fn paired<'t, T, K: Hash + Eq>(
     (pairs, free.into_iter().flatten().collect())
 }
 
-/// What differs between two nodes that are each other.
+/// Returns the differences between two nodes that are matched.
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("operator", &left.operator, &right.operator);
@@ -185,7 +185,7 @@ pub(super) fn places(
     places
 }
 
-/// What differs beside the nodes.
+/// Returns the differences beside the nodes.
 pub(super) fn of_trees(
     (left, left_nodes): (&ExplainTree, &[Entry<'_>]),
     (right, right_nodes): (&ExplainTree, &[Entry<'_>]),

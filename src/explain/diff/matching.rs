@@ -212,7 +212,7 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// How many two sorted rows have in common.
+/// Counts the numbers that two sorted rows have in common.
 fn common(left: &[u64], right: &[u64]) -> usize {
     let (mut l, mut r, mut n) = (0, 0, 0);
     while l < left.len() && r < right.len() {

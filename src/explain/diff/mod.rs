@@ -179,7 +179,7 @@ impl PlanDiff {
         self.json(false)
     }
 
-    /// The same, also with what changed and both sides `in_words` for people.
+    /// Writes the JSON of `to_json`, also with what changed and both sides `in_words` for people.
     fn json(&self, in_words: bool) -> String {
         let change = |json: &mut Json, change: &Change| {
             let what = if in_words { spaced(change.what) } else { change.what.to_owned() };

@@ -78,7 +78,7 @@ impl ExplainTree {
         self.find_with(&())
     }
 
-    /// The same with what an index knows.
+    /// Finds what is worth knowing, with remedies from what an index knows.
     pub(crate) fn find_with(&self, facts: &dyn Facts) -> Vec<Finding> {
         let mut look = Look::new(self, facts);
         index::look_at(&mut look);
@@ -91,16 +91,16 @@ impl ExplainTree {
     }
 }
 
-/// What an index knows that a tree does not say. Every answer is bounded in cost, and `None` or empty where that
+/// Facts that an index knows and a tree does not say. Every answer is bounded in cost, and `None` or empty where that
 /// was not enough.
 pub(crate) trait Facts {
-    /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have, and how many
-    /// have it in all segments; a term that several have counts for each.
+    /// Returns the prefix that most terms of a field have, of those `more` characters longer than `prefix`, and how
+    /// many terms have it in all segments. A term that several segments have counts for each.
     fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<(String, u64)> {
         None
     }
 
-    /// What expanding a pattern of one field takes.
+    /// Returns the counts of expanding a pattern of one field.
     fn walked(&self, _pattern: &Query) -> Option<TermCounts> {
         None
     }
