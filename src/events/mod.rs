@@ -1,4 +1,4 @@
-//! What an index does, told while it is done: commits, merges, and every file that is written, made durable, deleted.
+//! Events of an index at work: commits, merges, and every file that is written, made durable or deleted.
 //!
 //! Two ways to look:
 //!
@@ -48,11 +48,11 @@
 //!
 //! # The listener
 //!
-//! It is called on the thread that did the work, when the work is done, on several threads at the same time where a
-//! writer has several. The work waits for it, so what takes long belongs into a channel, and what waits for the same
-//! writer would wait for ever. It gets what failed, too. When it panics, the panic ends there, and the next event comes
-//! as if nothing had been; a program that
-//! [aborts on panics](https://doc.rust-lang.org/cargo/reference/profiles.html#panic) does so.
+//! A listener is called on the thread that did the work, when the work is done, on several threads at the same time if
+//! a writer has several. The work waits for it, so what takes long belongs into a channel, and what waits for the same
+//! writer would wait for ever. Failures are events, too. A panic of the listener ends there, and the next event comes
+//! as if nothing had been; a program that [aborts on
+//! panics](https://doc.rust-lang.org/cargo/reference/profiles.html#panic) does so.
 //!
 //! Events come in the order in which things end: a commit after the syncs that it consists of.
 //!
@@ -111,11 +111,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// What was done.
+    /// Operation that was done, with its numbers.
     pub what: What,
-    /// When it began, by the system's clock when the index was first watched and by a steady one since then.
+    /// Time at which the operation began. The system's clock was read when the index was first watched; a steady one
+    /// counts since then.
     pub start: SystemTime,
-    /// How long it took, from its beginning to its end.
+    /// Duration of the operation.
     pub duration: Duration,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
@@ -125,9 +126,9 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of error it was.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// Its message, on one line.
+    /// Message of the error, on one line.
     pub message: String,
 }
 
@@ -137,7 +138,7 @@ impl Failure {
     }
 }
 
-/// What was done. Files are named as they are in the directory of the index.
+/// Operation on an index, with its numbers. Files are named as they are in the directory of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
@@ -156,7 +157,7 @@ pub enum What {
         file: String,
         /// Bytes that were written.
         bytes: u64,
-        /// In so many pieces.
+        /// Number of pieces.
         calls: u64,
         /// The part of the time that writing took, and not computing what to write.
         busy: Duration,
@@ -199,7 +200,7 @@ pub enum What {
     Open {
         /// Its name.
         file: String,
-        /// How long it is, in bytes.
+        /// Length of the file in bytes.
         bytes: u64,
     },
     /// A file that was read in pieces was closed: spilled runs, copies. The time is from the first piece to the end of
@@ -210,7 +211,7 @@ pub enum What {
         file: String,
         /// Bytes that were read.
         bytes: u64,
-        /// In so many pieces.
+        /// Number of pieces.
         calls: u64,
         /// The time that reading took, of all threads together.
         busy: Duration,
@@ -223,7 +224,7 @@ pub enum What {
         /// Bytes of the runs; 0 where it failed.
         bytes: u64,
     },
-    /// What was added and deleted so far was made visible to this process. All numbers but `bytes` are 0 where it failed.
+    /// Additions and deletions so far were made visible to this process. All numbers but `bytes` are 0 where it failed.
     #[non_exhaustive]
     Flush {
         /// Documents of the index, as this process sees it.
@@ -247,8 +248,8 @@ pub enum What {
         /// Bytes written for it, as of a commit.
         bytes: u64,
     },
-    /// What was added and deleted was made durable; or its second phase, where the host asked for two; or a
-    /// merge was made part of the index. All numbers but `bytes` are 0 where it failed.
+    /// Additions and deletions were made durable, or a merge was made part of the index. Where the host asked for two
+    /// phases, it is the second of them. All numbers but `bytes` are 0 where it failed.
     #[non_exhaustive]
     Commit {
         /// The number of the commit.
@@ -271,7 +272,7 @@ pub enum What {
     Merge {
         /// Documents of the new segment; 0 where it failed.
         documents: u64,
-        /// So many became one.
+        /// Segments that became one.
         segments: u64,
         /// Bytes that they have, deletes included.
         bytes_read: u64,
@@ -354,7 +355,7 @@ impl Operation {
         Operation::SlowSearch,
     ];
 
-    /// Its name, as JSON has it.
+    /// Returns the name, as JSON has it.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Create => "create",
@@ -378,7 +379,7 @@ impl Operation {
 }
 
 impl What {
-    /// What kind it is.
+    /// Returns the kind of the operation.
     pub fn operation(&self) -> Operation {
         match self {
             What::Create { .. } => Operation::Create,
@@ -400,7 +401,7 @@ impl What {
         }
     }
 
-    /// The file it is about; `None` for what is about the whole index.
+    /// Returns the file it is about; `None` for what is about the whole index.
     pub fn file(&self) -> Option<&str> {
         match self {
             What::Create { file }
@@ -422,7 +423,7 @@ impl What {
         }
     }
 
-    /// How many bytes it is about; 0 where it is about none.
+    /// Returns the number of bytes it is about; 0 where it is about none.
     pub fn bytes(&self) -> u64 {
         match self {
             What::Write { bytes, .. }
@@ -446,7 +447,7 @@ impl What {
 }
 
 impl Event {
-    /// The event as one JSON object on one line; see the [module](self) for its shape.
+    /// Returns the event as one JSON object on one line; see the [module](self) for its shape.
     pub fn to_json(&self) -> String {
         Json::of_object(|json| {
             json.field("event").string(self.what.operation().name());
@@ -470,7 +471,7 @@ impl Event {
 }
 
 impl What {
-    /// What only some of them have.
+    /// Writes the fields that only some operations have.
     fn write_own(&self, json: &mut Json) {
         match self {
             What::Create { .. } | What::SyncNames {} | What::Delete { .. } => {}

@@ -98,7 +98,7 @@ impl Observer {
         Observer { listener, measures_times, ..Observer::default() }
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub(crate) fn stats(&self) -> Stats {
         let of = |operation: Operation| self.counters[operation as usize].tally();
         Stats {
@@ -136,7 +136,7 @@ impl Observer {
         self.measures_times || self.is_heard()
     }
 
-    /// What time it is, where anybody wants to know.
+    /// Returns the time, where anybody wants to know.
     pub(crate) fn clock(&self) -> Option<Instant> {
         if !self.is_timed() {
             return None;
@@ -190,8 +190,8 @@ impl Observer {
         }
     }
 
-    /// It ends; `what` gets the bytes that were written for it: by a merge, which is a part of something else at times,
-    /// those that were written meanwhile, else all that nobody was told to have written.
+    /// Ends an operation; `what` gets the bytes that were written for it: by a merge, which is a part of something else
+    /// at times, those that were written meanwhile, else all that nobody was told to have written.
     pub(crate) fn end(
         &self,
         watch: Watch,

@@ -1,14 +1,14 @@
-//! What was done so far, in numbers.
+//! Counts of what was done so far.
 
 use super::Operation;
 use crate::json::Json;
 use std::fmt;
 use std::time::Duration;
 
-/// What an [`Index`](crate::Index), its clones and its writers have done so far:
-/// [`Index::metrics`](crate::Index::metrics).
+/// Counts of operations, from [`Index::metrics`](crate::Index::metrics). They cover an [`Index`](crate::Index), its
+/// clones and its writers.
 ///
-/// As text it is a table. As JSON ([`to_json`](Self::to_json)), names may be added:
+/// `Display` prints a table. In JSON ([`to_json`](Self::to_json)), names may be added:
 ///
 /// ```text
 /// {"is_timed": true, "merge_input_bytes": 0,
@@ -58,13 +58,13 @@ pub struct Stats {
     pub slow_searches: Tally,
 }
 
-/// How often something was done.
+/// Number, bytes and time of operations of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// How often, also without success.
+    /// Number of operations, failed ones included.
     pub count: u64,
-    /// How often it failed.
+    /// Number of operations that failed.
     pub failed: u64,
     /// Bytes in all.
     pub bytes: u64,
@@ -73,7 +73,7 @@ pub struct Tally {
 }
 
 impl Stats {
-    /// What is counted of an operation.
+    /// Returns the counts of an operation.
     pub fn of(&self, operation: Operation) -> Tally {
         match operation {
             Operation::Create => self.creates,
@@ -117,7 +117,7 @@ impl Stats {
         ]
     }
 
-    /// One JSON object on one line.
+    /// Returns one JSON object on one line.
     pub fn to_json(&self) -> String {
         Json::of_object(|json| {
             json.field("is_timed").boolean(self.is_timed);

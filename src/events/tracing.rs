@@ -1,4 +1,4 @@
-//! The same events for whatever subscribes to `tracing`.
+//! Events for subscribers of `tracing`.
 //!
 //! All have the target `treepie`. Flushes, commits, merges, spilled runs, rollbacks and slow searches are of the level INFO, what is done
 //! to single files is DEBUG, and whatever failed is WARN. All of the first but spilled runs and slow searches are spans too, which hold what

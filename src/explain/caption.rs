@@ -1,4 +1,4 @@
-//! What drawings say of a plan: the lines in the box of each node, and how much of the time it took. The texts are
+//! Captions of a plan in drawings: the lines in the box of each node, and its share of the time. The texts are
 //! shortened, and nothing invisible is in them; each drawing escapes them for its own syntax.
 
 use super::lens::mark;
@@ -18,18 +18,18 @@ const TOOLTIP_CHARS_MAX: usize = 1_000;
 /// An edge for any number of documents is at least one point wide and at most this.
 const EDGE_WIDTH_MAX: f64 = 8.0;
 
-/// What stands in a box.
+/// Text in the box of a node.
 pub(super) struct Caption {
     /// The name of the operator first.
     pub(super) lines: Vec<String>,
     /// The part of all measured time that was spent here, from 0 to 1; 0 where nothing was measured.
     pub(super) share: f64,
-    /// What it says of the document that was asked for.
+    /// Verdict on the document that was asked for.
     pub(super) verdict: Option<Verdict>,
 }
 
 impl Caption {
-    /// Of something that took so much of all time, where it was run.
+    /// Returns the caption of something that took `time_ns` of all time, where it was run.
     fn timed(mut lines: Vec<String>, time_ns: Option<u64>, all_ns: u64) -> Self {
         let ns = time_ns.unwrap_or(0);
         let share = if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
@@ -59,7 +59,7 @@ pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<(&N, Option<usize>)> {
 }
 
 impl ExplainTree {
-    /// What stands above a drawing.
+    /// Returns the title above a drawing.
     pub(super) fn title(&self) -> String {
         let mut title = shown(&self.query, TITLE_CHARS_MAX);
         if let Some(total) = self.total_ns {
@@ -160,7 +160,7 @@ pub(super) fn label(lines: &[String], escaped: fn(&str) -> String, line_end: &st
     lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join(line_end)
 }
 
-/// How wide the edge for so many documents is, in points: by the power of ten.
+/// Returns the width of an edge for this number of documents, in points: by the power of ten.
 pub(super) fn edge_width(documents: u64) -> f64 {
     (1.0 + (documents as f64 + 1.0).log10()).min(EDGE_WIDTH_MAX)
 }

@@ -1,4 +1,4 @@
-//! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
+//! Measurements of a plan's run: what came out of its operators, what they looked at, and how long that took.
 
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
@@ -6,7 +6,7 @@ pub use crate::sort::StreamCounts;
 use crate::sums::sums;
 use std::ops::AddAssign;
 
-/// What one node did while the plan ran.
+/// Measurements of one node while the plan ran.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Actual {
@@ -22,11 +22,11 @@ pub struct Actual {
     pub containers: ContainerCounts,
     /// Terms of the dictionary, where the node stands for those of a pattern.
     pub terms: Option<TermCounts>,
-    /// What was read to place words, where the node looks for a phrase.
+    /// Reads of positions, if the node looks for a phrase.
     pub positions: Option<PositionCounts>,
-    /// What was looked at for scores, where the node finds the best. Their reads are counted here, not as bytes.
+    /// Work done for scores, if the node finds the best documents. Reads for scores are counted here, not as bytes.
     pub ranking: Option<RankingCounts>,
-    /// What was looked at to find the first in the order of fields.
+    /// Work done in columns to find the first documents in the order of fields.
     pub sort: Option<ColumnCounts>,
     /// The lists that were read in the order of a field to find its first documents, before a column was looked at for these.
     pub streamed: Option<StreamCounts>,
@@ -36,7 +36,7 @@ pub struct Actual {
     pub stopped: bool,
 }
 
-/// What a node that looks for a phrase has read.
+/// Reads of a node that looks for a phrase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PositionCounts {
@@ -46,7 +46,7 @@ pub struct PositionCounts {
     pub positions: u64,
 }
 
-/// What finding the best by score looked at, and what bounds of scores spared it.
+/// Work of finding the best documents by score, and work that score bounds spared.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RankingCounts {
@@ -57,20 +57,20 @@ pub struct RankingCounts {
     pub postings: Option<u64>,
     /// Blocks of 64 documents whose best possible score was looked at.
     pub blocks: u64,
-    /// Of these, the ones that were not decoded because that is too low.
+    /// Blocks among these that were not decoded, because their best possible score is too low.
     pub blocks_skipped: u64,
     /// Windows of 65,536 documents in which something may match.
     pub windows: u64,
-    /// Of these, the ones of which not even blocks were looked at.
+    /// Windows among these of which not even blocks were looked at.
     pub windows_skipped: u64,
     /// Whether everything was searched twice, and is counted so here: a first threshold was taken from documents of which
     /// too many were deleted.
     pub searched_twice: bool,
-    /// What became of the documents that have all words of a phrase.
+    /// Counts of the documents that have all words of a phrase.
     pub candidates: Option<CandidateCounts>,
-    /// How the score rose that a document must reach to be among the best, ascending in both numbers; at most
-    /// 32 points: the first, the last, and evenly spread ones between. Empty where fewer documents match than
-    /// are wanted.
+    /// Thresholds in the course of the run: scores that a document must reach to be among the best. They ascend in both
+    /// numbers and are at most 32: the first, the last, and evenly spread ones between. Empty where fewer documents
+    /// match than are wanted.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -81,11 +81,11 @@ pub struct CandidateCounts {
     /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
     /// candidates were found.
     pub looked_up: u64,
-    /// How many were found.
+    /// Number of candidates that were found.
     pub found: u64,
-    /// Of these, the ones whose block of 64 documents has no score that is good enough.
+    /// Candidates whose block of 64 documents has no score that is good enough.
     pub skipped_by_blocks: u64,
-    /// Of these, the ones in which a word is too rare, or which are too long.
+    /// Candidates in which a word is too rare, or which are too long.
     pub skipped_by_frequencies: u64,
 }
 
@@ -171,7 +171,7 @@ fn add_known<T: AddAssign + Copy>(one: &mut Option<T>, other: Option<T>) {
 }
 
 impl Actual {
-    /// Of a node that ran to its end and found so many documents.
+    /// Returns the measurements of a node that ran to its end and found `documents`.
     pub fn of(documents: u64) -> Self {
         Actual { documents, ..Actual::default() }
     }

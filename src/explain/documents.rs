@@ -4,8 +4,7 @@ use crate::named::named;
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
-/// What the nodes of a plan say of one document; from
-/// [`Explainer::documents`](crate::search::Explainer::documents).
+/// Verdicts of a plan's nodes on one document, from [`Explainer::documents`](crate::search::Explainer::documents).
 ///
 /// A verdict is what a node says of the document by itself, whatever the node above makes of it: an input of
 /// an intersection that is excluded, by NOT, has [`Matched`](Verdict::Matched) where the document has what must
@@ -27,26 +26,26 @@ pub struct ExplainDocument {
     pub deleted: bool,
     /// Whether it matches the query.
     pub matches: bool,
-    /// What each node says, by the node's id.
+    /// Verdict of each node, by the node's id.
     pub verdicts: BTreeMap<String, Verdict>,
     /// The node that decides, where the document does not match, or matches and is not on the page.
     pub failed_at: Option<String>,
-    /// What comes of it and why, in a sentence for people.
+    /// Outcome for the document and why, in a sentence for people.
     pub reason: String,
     /// Each condition that it does not meet, in a sentence, also those that nobody had to ask any more; empty where
     /// it matches.
     pub misses: Vec<String>,
-    /// How its score comes about, where it matches and the query is scored.
+    /// Explanation of the score, if the document matches and the query is scored.
     pub score: Option<Explanation>,
 }
 
-/// What a node says of a document.
+/// Verdict of a node on a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
     /// The document is among those that come out of the node.
     Matched,
-    /// It is not.
+    /// The document is not among those that come out of the node.
     Failed,
     /// Nobody has to ask, because what stands before it has decided.
     NotReached,

@@ -34,10 +34,11 @@ const PREDICATE_BYTES_MAX: usize = 1 << 10;
 /// Labels are cut after this many characters.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// What one run left behind.
+/// Records of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'r> {
-    /// What matching operators did; none where making the page has found all that was wanted, and they were not carried out.
+    /// Profile of the matching operators; none where making the page has found all that was wanted, and they were not
+    /// carried out.
     pub(crate) profile: Option<&'r Profile>,
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets; those that it came to.
@@ -45,7 +46,7 @@ pub(crate) struct Run<'r> {
     /// Time before anything ran, and after that.
     pub(crate) planning: PhaseTimes,
     pub(crate) took: Duration,
-    /// What it took as planned and otherwise, where that was measured.
+    /// Times of the search as planned and otherwise, where they were measured.
     pub(crate) measured: Option<&'r Measured>,
 }
 
@@ -92,7 +93,7 @@ struct Explaining<'e, 's> {
     plan: &'e Plan<'s>,
     schema: &'e Schema,
     run: Option<Run<'e>>,
-    /// Of the segments, in hexadecimal.
+    /// Ids of the segments, in hexadecimal.
     ids: Vec<String>,
     /// Windows that the maps of further leaves may have.
     windows_left: Cell<u64>,
@@ -204,7 +205,7 @@ impl Explaining<'_, '_> {
         (explained, query)
     }
 
-    /// Where the documents of a leaf are, or of what was found.
+    /// Returns maps of the documents of a leaf, or of what was found.
     fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
         let (plan, ids, has_run) = (self.plan, &self.ids, self.run.is_some());
         let leaf = plan.node(id).operator.leaf();
@@ -229,17 +230,17 @@ impl Explaining<'_, '_> {
         }
     }
 
-    /// What an operator did in one segment.
+    /// Returns the measurements of an operator in one segment.
     fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
         self.profile().map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
     }
 
-    /// What matching operators did, where they were carried out.
+    /// Returns the profile of the matching operators, where they were carried out.
     fn profile(&self) -> Option<&Profile> {
         self.run.and_then(|run| run.profile)
     }
 
-    /// How an operator works in one segment.
+    /// Returns the algorithm of an operator in one segment.
     fn algorithm(&self, id: NodeId, part: &SegmentPlan<'_>) -> String {
         let counts = self.plan.counts(id);
         let known = part.estimate(id).known().is_some();

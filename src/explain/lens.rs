@@ -1,4 +1,4 @@
-//! What a page of text says of single documents: marks in the tree, and below it why, and the score.
+//! Single documents in a page of text: marks in the tree, and below it why, and the score.
 
 use super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::{ExplainDocument, ExplainNode, Verdict};
@@ -18,7 +18,7 @@ pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     }
 }
 
-/// What the marks mean.
+/// Meaning of the marks.
 pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
     let verdict = |verdict: Verdict| {
         let Piece { style, text, .. } = mark(Some(verdict));
@@ -41,7 +41,7 @@ pub(super) fn marks(documents: &[ExplainDocument], node: &ExplainNode) -> Vec<Pi
     documents.map(|document| mark(document.verdicts.get(&node.id).copied())).collect()
 }
 
-/// What has to be said of a node where its mark alone would mislead: it has the only document, which is what must not be.
+/// Returns a remark on a node whose mark alone would mislead: it has the only document, which is what must not be.
 pub(super) fn remark(documents: &[ExplainDocument], node: &ExplainNode) -> Option<Piece> {
     let [document] = documents else { return None };
     let has = document.verdicts.get(&node.id) == Some(&Verdict::Matched);

@@ -1,4 +1,4 @@
-//! What was decided beside what it took to decide otherwise.
+//! Decisions beside measurements of the ways that were not taken.
 
 use super::tree::{Alternative, Decision};
 use super::units::Time;
@@ -9,7 +9,7 @@ const PART_ALIKE: u64 = 10;
 const NS_ALIKE: u64 = 200;
 
 impl Decision {
-    /// The fastest way that was not taken, of those that were measured.
+    /// Returns the fastest way that was not taken, of those that were measured.
     pub fn fastest_other(&self) -> Option<&Alternative> {
         let others = self.alternative.iter().chain(&self.others);
         others.filter(|other| other.measured_ns.is_some()).min_by_key(|other| other.measured_ns)
@@ -32,7 +32,7 @@ impl Decision {
         Some(chosen <= other.saturating_add((other / PART_ALIKE).max(NS_ALIKE)))
     }
 
-    /// What was measured, in words.
+    /// Returns the measured times in words.
     pub(super) fn measured_in_words(&self) -> Option<String> {
         let (chosen, other) = (self.measured_ns?, self.fastest_other()?);
         let other_ns = other.measured_ns?;
@@ -60,7 +60,7 @@ impl Decision {
         ways.iter().skip(1).for_each(|way| self.put_way(measured, *way));
     }
 
-    /// The same for one way, by its name.
+    /// Puts the measured time of one way, by its name.
     pub(crate) fn put_way(&mut self, measured: &Measured, way: Forced) {
         let Some(ns) = measured.of(way) else { return };
         self.measured_ns = Some(measured.chosen_ns);

@@ -12,8 +12,8 @@ use std::fmt::Write;
 /// (`maxTextSize` and `maxEdges` of its configuration).
 const TEXT_BYTES_MAX: usize = 50_000;
 const EDGES_MAX: usize = 500;
-/// Of these, how much operators take at the most, then facets, then what was not chosen; the rest is for what is said of
-/// all that was left out.
+/// Room until which operators are added, then facets, then what was not chosen; the rest is for what is said of all
+/// that was left out.
 const FOR_OPERATORS: Room = Room { bytes: 36_000, edges: 380 };
 const FOR_FACETS: Room = Room { bytes: 42_000, edges: 440 };
 const FOR_OTHERS: Room = Room { bytes: TEXT_BYTES_MAX - 1_000, edges: EDGES_MAX - 10 };
@@ -68,7 +68,7 @@ impl ExplainTree {
     }
 }
 
-/// How far a chart may have grown for something to be added.
+/// Size up to which a chart may have grown for something to be added.
 #[derive(Clone, Copy)]
 struct Room {
     bytes: usize,

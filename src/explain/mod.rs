@@ -24,10 +24,10 @@
 //! - [`glossary()`]: meanings of the words that plans use.
 //! - [`EstimateErrors`]: how far the estimates of many plans were off.
 //!
-//! What is worth knowing first, sentences with remedies, stands in [`ExplainTree::findings`]; trees that are made or changed by
-//! hand get theirs by [`ExplainTree::find`]. Why a search finds nothing is no plan: see [`WhyEmpty`].
+//! Findings, sentences with remedies, are in [`ExplainTree::findings`]; trees that are made or changed by hand get theirs
+//! by [`ExplainTree::find`]. [`WhyEmpty`] is no plan: it says why a search finds nothing.
 //!
-//! Two of them are compared by [`PlanDiff`]; [`SlowestSearches`] finds the worst in a log of slow searches.
+//! Two plans are compared by [`PlanDiff`]; [`SlowestSearches`] finds the worst in a log of slow searches.
 //!
 //! # JSON
 //!

@@ -110,7 +110,7 @@ macro_rules! assert_plan {
     };
 }
 
-/// What [`assert_plan!`](crate::assert_plan) does.
+/// Implements [`assert_plan!`](crate::assert_plan).
 ///
 /// # Panics
 ///

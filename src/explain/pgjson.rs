@@ -73,13 +73,13 @@ fn plus(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
     (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
-/// What a node and everything below it is expected to cost; a node says so only where it decided by that.
+/// Returns the expected cost of a node and everything below it; a node has one only where it decided by that.
 fn cost_ns(node: &ExplainNode) -> u64 {
     let inputs = node.children.iter().map(cost_ns).fold(0, u64::saturating_add);
     inputs.max(decided_cost_ns(&node.decisions))
 }
 
-/// The same of facets, and of those within them.
+/// Returns the expected cost of facets, and of those within them.
 fn facets_cost_ns(facets: &[ExplainFacet]) -> u64 {
     let facets = facets.iter().flat_map(ExplainFacet::iter);
     facets.map(|facet| decided_cost_ns(&facet.decisions)).fold(0, u64::saturating_add)
@@ -149,7 +149,7 @@ impl Json {
         self.field("Async Capable").boolean(false);
     }
 
-    /// What Postgres tells of a node of this type.
+    /// Writes what Postgres tells of a node of this type.
     fn pg_details(&mut self, node: &ExplainNode, node_type: &str) {
         let field = node.field.as_deref().unwrap_or("documents");
         let condition = node.predicate.as_ref().unwrap_or(&node.label);
@@ -185,7 +185,7 @@ impl Json {
         self.field("Plan Width").number(0);
     }
 
-    /// What happened, where it was run.
+    /// Writes what happened, where it was run.
     fn pg_actual(&mut self, of: &impl Branch, below: (u64, u64), rows: u64) {
         let Some(own) = of.own() else { return };
         let (time_ns, bytes_read) = plus(below, own);

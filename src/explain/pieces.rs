@@ -1,4 +1,4 @@
-//! What plans say of counts, in pieces that a page breaks into lines.
+//! Counts of plans as text, in pieces that a page breaks into lines.
 
 use super::units::{Count, Grouped, Score};
 use super::{ColumnCounts, InBuckets, RankingCounts, StreamCounts, Threshold};
@@ -46,7 +46,7 @@ pub(super) fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces.into_iter().map(Piece::whole).collect()
 }
 
-/// What finding the best looked at, out of what there was.
+/// Returns what finding the best looked at, out of what there was.
 pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     let of = |skipped: u64, all: u64, what: &'static str| {
         (all > 0).then(|| format!("{} of {}", Grouped(all - skipped.min(all)), Count(all, what)))
@@ -69,7 +69,7 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     listed(all.into_iter().flatten().map(plain).collect())
 }
 
-/// What was looked at in a column, out of what there was.
+/// Returns what was looked at in a column, out of what there was.
 pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let ends = (counts.ends_looked_up > 0).then(|| {
         let ends = Count(counts.ends_looked_up, "end");
@@ -94,7 +94,7 @@ pub(super) fn in_buckets(within: InBuckets) -> String {
     format!("in {} with {documents}", Count(within.buckets, "bucket"))
 }
 
-/// What lists were read in the order of a field.
+/// Returns which lists were read in the order of a field.
 pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
     let (lists, documents) = (Count(counts.terms, "list"), Count(counts.documents, "document"));
     let read = format!("{lists} read with {documents}");
@@ -104,7 +104,7 @@ pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
     listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
 }
 
-/// How the threshold rose.
+/// Returns the rise of the threshold.
 pub(super) fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
     let last = rises.len() - 1;
     let shown = rises.len().min(THRESHOLDS_SHOWN);

@@ -1,4 +1,4 @@
-//! How far estimates are off: the distribution over many plans.
+//! Errors of estimates: the distribution over many plans.
 
 use super::json::put_all;
 use super::units::shown;
@@ -10,7 +10,7 @@ use std::fmt;
 
 /// Characters of a query or a label that the table shows at the most.
 const CHARS_SHOWN: usize = 200;
-/// Of each operator, the worst estimates that are told with their queries.
+/// Worst estimates of each operator that are told with their queries.
 const WORST_KEPT: usize = 5;
 
 /// The q-errors of many plans that were run, by operator.
@@ -63,15 +63,15 @@ pub struct WorstEstimate {
     pub query: String,
     /// The node's id in its plan, see [`ExplainNode::id`].
     pub node: String,
-    /// What the node does and to what.
+    /// Operator and label of the node.
     pub label: String,
-    /// Where the estimate comes from.
+    /// Source of the estimate, see [`Estimate::source`](super::Estimate::source).
     pub source: String,
     /// Documents that were expected.
     pub estimated: u64,
     /// Documents that were found.
     pub actual: u64,
-    /// Whether they lie within the bounds.
+    /// Whether the documents found are within the bounds of the estimate.
     pub within_bounds: bool,
     /// The factor between the two.
     pub q_error: f64,
@@ -92,22 +92,22 @@ impl EstimateErrors {
         }
     }
 
-    /// How many plans were added.
+    /// Returns the number of plans that were added.
     pub fn n_plans(&self) -> u64 {
         self.n_plans
     }
 
-    /// The operators that were met, in the order of their names.
+    /// Lists the operators that were met, in the order of their names.
     pub fn operators(&self) -> impl Iterator<Item = (&str, &QErrors)> {
         self.by_operator.iter().map(|(operator, errors)| (&**operator, errors))
     }
 
-    /// Those of one operator, if it was met.
+    /// Returns the q-errors of one operator, if it was met.
     pub fn of(&self, operator: &str) -> Option<&QErrors> {
         self.by_operator.get(operator)
     }
 
-    /// Those of all operators together.
+    /// Returns the q-errors of all operators together.
     pub fn all(&self) -> QErrors {
         let mut all = QErrors::default();
         for errors in self.by_operator.values() {
@@ -167,12 +167,12 @@ impl QErrors {
         self.worst.truncate(WORST_KEPT);
     }
 
-    /// How many nodes ran to their end.
+    /// Returns the number of nodes that ran to their end.
     pub fn n_nodes(&self) -> u64 {
         self.errors.len() as u64
     }
 
-    /// The error that so large a part of the nodes, 0 to 1, does not pass; `None` where there is no node.
+    /// Returns the error that this part of the nodes, 0 to 1, does not pass; `None` where there is no node.
     pub fn quantile(&self, part: f64) -> Option<f64> {
         let mut errors = self.errors.clone();
         let place = (part.clamp(0.0, 1.0) * errors.len() as f64).ceil() as usize;

@@ -14,9 +14,9 @@ const REQUIRED: [&str; 8] =
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SlowSearch {
-    /// When the search ended, as `2026-11-24T04:00:00.123456Z`.
+    /// Time at which the search ended, as `2026-11-24T04:00:00.123456Z`.
     pub at: String,
-    /// What it took, while `total_ns` of the plan is what it took when it was run again.
+    /// Time that the search took. `total_ns` of the plan is the time of a second run, which made the plan.
     pub took_ns: u64,
     /// The index.
     pub index: String,
@@ -29,12 +29,12 @@ pub struct SlowSearch {
     pub query: String,
     /// Why it failed, if it did.
     pub error: Option<String>,
-    /// How it was answered; `None` where there was no time to say.
+    /// Plan of the search; `None` where there was no time to make it.
     pub plan: Option<ExplainTree>,
 }
 
 impl SlowSearch {
-    /// A line that a [`SlowLog`](crate::search::SlowLog) wrote. Names that are not known are left out.
+    /// Reads a line that a [`SlowLog`](crate::search::SlowLog) wrote. Names that are not known are left out.
     ///
     /// # Errors
     ///
@@ -82,14 +82,14 @@ fn plan_at(line: &str, place: Range<usize>) -> Result<Option<ExplainTree>> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Recorded {
-    /// What [`ExplainTree::to_json`] wrote.
+    /// Plan that [`ExplainTree::to_json`] wrote.
     Plan(ExplainTree),
-    /// What a [`SlowLog`](crate::search::SlowLog) wrote.
+    /// Line that a [`SlowLog`](crate::search::SlowLog) wrote.
     SlowSearch(SlowSearch),
 }
 
 impl Recorded {
-    /// Either of both, told apart by their names: only a line of a log has `took_ns`.
+    /// Reads either of both, told apart by their names: only a line of a log has `took_ns`.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ pub struct SlowestSearches {
 }
 
 impl SlowestSearches {
-    /// None yet, of which `limit` are to be kept.
+    /// Returns an empty list that keeps the `limit` slowest searches.
     pub fn new(limit: usize) -> Self {
         SlowestSearches { limit, n_added: 0, kept: vec![] }
     }
@@ -180,12 +180,12 @@ impl SlowestSearches {
         self.kept.truncate(self.limit);
     }
 
-    /// How many lines and plans were added.
+    /// Returns the number of lines and plans that were added.
     pub fn n_added(&self) -> u64 {
         self.n_added
     }
 
-    /// The slowest ones, the slowest first.
+    /// Returns the slowest searches, the slowest first.
     pub fn into_vec(self) -> Vec<SlowSearch> {
         self.kept
     }

@@ -25,7 +25,7 @@ const ROOM_MIN: usize = 20;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
-/// How [`ExplainTree::to_text`] prints.
+/// Options of [`ExplainTree::to_text`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TextOptions {
@@ -155,7 +155,7 @@ impl<'a> Page<'a> {
         self.out.push('\n');
     }
 
-    /// What was found, and below it what can be done.
+    /// Prints what was found, and below it what can be done.
     fn finding(&mut self, finding: &Finding) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
@@ -213,7 +213,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What one node did, in pieces that end in commas.
+    /// Returns what one node did, in pieces that end in commas.
     fn actual(&self, actual: &Actual, time: String) -> Vec<Piece> {
         let from = actual.documents_in.map(|n| format!(" from {}", Grouped(n)));
         let (found, from) = (Count(actual.documents, "document"), from.unwrap_or_default());
@@ -322,7 +322,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// How even the segments are, where there are several.
+    /// Prints how even the segments are, where there are several.
     fn spread(&mut self, prefix: &str, node: &ExplainNode) {
         let documents = node.spread(|of| of.documents).filter(|_| node.segments.len() > 1);
         let time = node.spread(|of| of.time_ns);
@@ -337,7 +337,7 @@ impl<'a> Page<'a> {
         self.detail(prefix, "spread   ", vec![plain(text)]);
     }
 
-    /// The same by segment, where there are several.
+    /// Prints the details of a node by segment, where there are several.
     fn segments(&mut self, prefix: &str, segments: &[NodeSegment]) {
         if segments.len() < 2 {
             return;
@@ -382,7 +382,7 @@ impl<'a> Page<'a> {
         facet.within.iter().for_each(|facet| self.facet(&inner, facet));
     }
 
-    /// What became of terms, where any were looked at, and how long it took.
+    /// Says what became of terms, where any were looked at, and how long it took.
     fn facet_actual(&mut self, actual: &FacetActual) -> String {
         let time = self.time(actual.time_ns);
         if !actual.is_by_terms() {
@@ -547,14 +547,14 @@ pub(super) fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// The same as a piece of a line, in an alarming colour where it is far off.
+/// Returns how far off an estimate was as a piece of a line, in an alarming colour where that is far.
 fn q_error(node: &ExplainNode) -> Option<Piece> {
     const ALARMING: f64 = 10.0;
     let style = if node.q_error()? >= ALARMING { Style::Bad } else { Style::Plain };
     Some(piece(style, format!("{},", misjudged(node)?)).whole())
 }
 
-/// How far off an estimate that was a guess turned out to be, and in which direction.
+/// Says how far off an estimate that was a guess turned out to be, and in which direction.
 pub(super) fn misjudged(node: &ExplainNode) -> Option<String> {
     let q_error = node.q_error().filter(|_| !node.estimate.is_exact())?;
     let actual = node.actual.as_ref()?.documents;

@@ -16,25 +16,27 @@ pub struct ExplainTree {
     pub parsed: String,
     /// The text after the rewriter simplified it.
     pub rewritten: String,
-    /// What the rewriter dropped or replaced, and why, one sentence each.
+    /// Notes of the rewriter on what it dropped or replaced, and why, one sentence each.
     pub notes: Vec<String>,
     /// The root of the plan.
     pub plan: ExplainNode,
     /// The segments of the snapshot the plan was made for, in order.
     pub segments: Vec<ExplainSegment>,
-    /// Which of the matches are wanted; `None` where only their number is.
+    /// Hits that are wanted of the matches; `None` where only their number is.
     pub page: Option<ExplainPage>,
-    /// How each facet is counted, in the order they were asked for.
+    /// Facets and how each is counted, in the order they were asked for.
     pub facets: Vec<ExplainFacet>,
-    /// What is worth knowing first, the weightiest first.
+    /// Findings, the weightiest first.
     pub findings: Vec<Finding>,
-    /// What the nodes say of single documents, where that was asked for.
+    /// Verdicts of the nodes on single documents, where these were asked for.
     pub documents: Vec<ExplainDocument>,
-    /// How often a dictionary was asked for a term: once for each term of a field and each segment, whatever needs it to match,
-    /// score, count or explain; `None` where nobody has counted. Patterns walk dictionaries, which is no part of it.
+    /// Number of times a dictionary was asked for a term; `None` where nobody has counted. Each term of a field and
+    /// each segment count once, whatever needs the term to match, score, count or explain. Patterns walk dictionaries,
+    /// which is no part of it.
     pub term_lookups: Option<u64>,
-    /// What it took before anything ran: words were looked up, patterns expanded, what scores need was found, and a plan was
-    /// chosen. It is in no node, and a part of [`total_ns`](Self::total_ns); `None` where the query was not run.
+    /// Time of planning, before anything ran; `None` where the query was not run. Words were looked up, patterns
+    /// expanded, what scores need was found, and a plan was chosen. The time is in no node, and a part of
+    /// [`total_ns`](Self::total_ns).
     pub planning_ns: Option<u64>,
     /// Phases that make up [`planning_ns`](Self::planning_ns); `None` where the query was not run, or by a version that did not tell
     /// them apart.
@@ -88,7 +90,7 @@ pub struct ExplainPage {
     pub offset: u64,
     /// Hits at the most.
     pub limit: u64,
-    /// How far matches are counted: `exact`, `none`, or a number up to which.
+    /// Accuracy of the number of matches: `exact`, `none`, or the number up to which matches are counted.
     pub total: String,
 }
 
@@ -98,30 +100,30 @@ pub struct ExplainPage {
 pub struct ExplainNode {
     /// The path from the root: `0`, `0.1`, `0.1.0`; see [`number`](Self::number).
     pub id: String,
-    /// What the node does: `Intersect`, `Union`, `Term`, …
+    /// Name of the operator: `Intersect`, `Union`, `Term`, …
     pub operator: String,
-    /// What it does it to, for people; printed behind the operator.
+    /// Label for people that says what the operator works on; printed behind the operator.
     pub label: String,
     /// The field the node reads, where it reads one.
     pub field: Option<String>,
     /// The part of the query that the node answers, in query syntax.
     pub predicate: Option<String>,
-    /// How it does it; empty where there is only one way.
+    /// Algorithm of the node; empty where there is only one way.
     pub algorithm: String,
-    /// What the planner expects.
+    /// Number of documents that the planner expects.
     pub estimate: Estimate,
     /// Terms that the node's pattern stands for at least, as far as planning has looked for them, summed over the
     /// segments; `None` where it is no pattern.
     pub terms: Option<u64>,
-    /// What happened, summed over the segments; `None` where the plan was not run.
+    /// Measurements, summed over the segments; `None` where the plan was not run.
     pub actual: Option<Actual>,
-    /// Its own times over all runs where there were several.
+    /// Times of the node alone over all runs, where there were several.
     pub times: Option<RunTimes>,
-    /// The same by segment, where there is more than the sum to tell.
+    /// Details by segment, where there is more than the sum to tell.
     pub segments: Vec<NodeSegment>,
-    /// What the planner considered here.
+    /// Decisions of the planner at this node.
     pub decisions: Vec<Decision>,
-    /// Where the documents are that the node reads or finds, by segment, where that is known.
+    /// Maps of the documents that the node reads or finds, by segment, where these are known.
     pub windows: Vec<ContainerMap>,
     /// The inputs.
     pub children: Vec<ExplainNode>,
@@ -133,15 +135,15 @@ pub struct ExplainNode {
 pub struct Estimate {
     /// The planner's guess.
     pub documents: u64,
-    /// There are never fewer, if the node runs to its end.
+    /// Lower bound: there are never fewer, if the node runs to its end.
     pub lower: u64,
-    /// There are never more.
+    /// Upper bound: there are never more.
     pub upper: u64,
-    /// Where the numbers come from: `document frequency`, `independence`, …
+    /// Source of the numbers: `document frequency`, `independence`, …
     pub source: String,
 }
 
-/// What a node does, or did, in one segment.
+/// Part of a node in one segment: its algorithm, its estimate, and measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NodeSegment {
@@ -149,21 +151,21 @@ pub struct NodeSegment {
     pub id: String,
     /// The algorithm chosen for this segment; empty where there is only one way.
     pub algorithm: String,
-    /// What the planner expects of this segment.
+    /// Number of documents that the planner expects of this segment.
     pub estimate: Estimate,
-    /// What happened; `None` where the plan was not run.
+    /// Measurements of this segment; `None` where the plan was not run.
     pub actual: Option<Actual>,
 }
 
-/// How a number is spread over the segments of a node; see [`ExplainNode::spread`].
+/// Distribution of a number over the segments of a node; see [`ExplainNode::spread`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// That of the segment with the least.
+    /// Number of the segment with the least.
     pub min: u64,
     /// The sum by the number of segments.
     pub mean: f64,
-    /// That of the segment with the most.
+    /// Number of the segment with the most.
     pub max: u64,
 }
 
@@ -189,9 +191,9 @@ pub struct Decision {
     pub accepted: bool,
     /// Why, or why not.
     pub reason: String,
-    /// What the node is expected to cost after the decision, where the rule is about cost.
+    /// Expected cost of the node after the decision, where the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
-    /// What the whole search took this way, the least of several runs, where that was measured.
+    /// Time of the whole search this way, the least of several runs, where that was measured.
     pub measured_ns: Option<u64>,
     /// The best way that was not taken, where there was one.
     pub alternative: Option<Alternative>,
@@ -203,11 +205,11 @@ pub struct Decision {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alternative {
-    /// What it would have been.
+    /// Name of the way.
     pub name: String,
-    /// What it would have cost, where the rule is about cost.
+    /// Cost that was expected of this way, where the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
-    /// What the whole search took that way, the least of several runs, where that was measured.
+    /// Time of the whole search this way, the least of several runs, where that was measured.
     pub measured_ns: Option<u64>,
 }
 
@@ -219,42 +221,42 @@ pub struct ExplainSegment {
     pub id: String,
     /// Documents in it, deleted ones included.
     pub documents: u64,
-    /// Of these, the deleted ones.
+    /// Deleted documents among these.
     pub deleted: u64,
     /// Bytes of its file.
     pub bytes: u64,
 }
 
-/// How one facet is counted.
+/// One facet, and how it is counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainFacet {
     /// The field whose terms are counted.
     pub field: String,
-    /// How many values were asked for.
+    /// Number of values that were asked for.
     pub limit: u64,
-    /// How they are counted.
+    /// Algorithm that counts the values.
     pub algorithm: String,
-    /// By which ranges values are counted, for people; `None` where each value counts by itself.
+    /// Ranges by which values are counted, for people; `None` where each value counts by itself.
     pub ranges: Option<String>,
-    /// Which values are wanted and in what order, for people; `None` where the most frequent ones are.
+    /// Values that are wanted and their order, for people; `None` where the most frequent ones are.
     pub options: Option<String>,
     /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
-    /// Of a facet within another, in how many buckets of that it is expected to be counted.
+    /// Buckets of the outer facet in which a facet within another is expected to be counted.
     pub estimate: Option<InBuckets>,
-    /// What the planner considered here. Within another facet costs are those of all buckets together.
+    /// Decisions of the planner on this facet. Within another facet costs are those of all buckets together.
     pub decisions: Vec<Decision>,
-    /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
+    /// Measurements; `None` where the plan was not run. Within another facet they are sums over its buckets.
     pub actual: Option<FacetActual>,
-    /// Its times over all runs where there were several.
+    /// Times of the facet over all runs, where there were several.
     pub times: Option<RunTimes>,
-    /// Those that are counted in each of its buckets.
+    /// Facets that are counted in each bucket of this one.
     pub within: Vec<ExplainFacet>,
 }
 
 impl ExplainFacet {
-    /// Of a field, of which nothing else is known.
+    /// Returns a facet of a field, of which nothing else is known.
     pub(crate) fn of(field: &str) -> Self {
         ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
     }
@@ -266,7 +268,7 @@ impl ExplainFacet {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// This facet and all within it, outer ones first.
+    /// Iterates over this facet and all within it, outer ones first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainFacet> {
         parents_first(self)
     }
@@ -325,7 +327,7 @@ pub(super) fn with_parents<N: Branch>(root: &N) -> impl Iterator<Item = (&N, Opt
     })
 }
 
-/// The same without places.
+/// Iterates over a node or facet and all below it, parents first.
 pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
     with_parents(root).map(|(node, _)| node)
 }
@@ -513,7 +515,7 @@ impl ExplainNode {
         number(self, "0".into());
     }
 
-    /// This node and all below it, parents first.
+    /// Iterates over this node and all below it, parents first.
     pub fn iter(&self) -> impl Iterator<Item = &ExplainNode> {
         parents_first(self)
     }
@@ -529,8 +531,8 @@ impl ExplainNode {
         PAGES.contains(&&*self.operator) && self.children.len() == 1
     }
 
-    /// How far the estimate was off as a factor of at least 1, both sides counted as at least one
-    /// document; `None` where the node did not run to its end.
+    /// Returns the q-error: the factor, at least 1, by which the estimate was off. Both sides count as at least one
+    /// document. `None` where the node did not run to its end.
     pub fn q_error(&self) -> Option<f64> {
         let actual = self.actual.as_ref().filter(|actual| actual.complete)?;
         let estimated = self.estimate.documents.max(1) as f64;
@@ -538,8 +540,8 @@ impl ExplainNode {
         Some((estimated / counted).max(counted / estimated))
     }
 
-    /// How what happened is spread over the segments that were run; `None` where those are not told apart, because
-    /// there is only one or the plan was not run.
+    /// Returns the distribution of a number over the segments that were run. `None` where segments are not told apart,
+    /// because there is only one or the plan was not run.
     ///
     /// ```
     /// use treepie::explain::{Actual, ExplainNode, NodeSegment};
@@ -565,12 +567,12 @@ impl ExplainNode {
 }
 
 impl Estimate {
-    /// A number that is known.
+    /// Returns an estimate that is known to be exact.
     pub fn exact(documents: u64, source: impl Into<String>) -> Self {
         Estimate { documents, lower: documents, upper: documents, source: source.into() }
     }
 
-    /// A guess between two bounds; it is moved to the nearer bound where it lies outside.
+    /// Returns a guess between two bounds; it is moved to the nearer bound where it is outside.
     pub fn between(documents: u64, lower: u64, upper: u64, source: impl Into<String>) -> Self {
         let upper = upper.max(lower);
         Estimate { documents: documents.clamp(lower, upper), lower, upper, source: source.into() }

@@ -1,4 +1,4 @@
-//! What the operators of a plan say of one document, and what follows from it.
+//! Verdicts of a plan's operators on one document, and what follows from them.
 //!
 //! The document is looked up in what the leaves read, once for each leaf that is asked; nothing else is
 //! found.
@@ -23,7 +23,7 @@ const TITLE_CHARS_MAX: usize = 120;
 ///
 /// # Errors
 ///
-/// What reading the lists says, and a budget that runs out.
+/// Errors of reading the lists, and a budget that runs out.
 pub(crate) fn document(
     plan: &Plan<'_>,
     tree: &ExplainTree,
@@ -72,7 +72,7 @@ struct Walk<'w, 's> {
     says: Vec<Option<bool>>,
 }
 
-/// What each node says, by its id.
+/// Verdict of each node, by its id.
 type Verdicts = BTreeMap<String, Verdict>;
 
 impl Walk<'_, '_> {
@@ -165,7 +165,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What is wrong with words that are all there.
+    /// Says what is wrong with words that are all there.
     fn apart(&self, nth: u32) -> &'static str {
         match self.plan.phrases[nth as usize].spec.proximity {
             Proximity::Exact => "not side by side",
@@ -215,7 +215,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// What is told of a document that an operator has, or has not.
+/// Says that an operator has a document, or has not.
 fn told(operator: &Operator, has: bool) -> &'static str {
     let (if_has, if_not) = match operator {
         Operator::Deleted(_) => ("it is deleted", "the document does not match it"),

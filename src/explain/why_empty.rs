@@ -17,7 +17,7 @@ pub struct WhyEmpty {
     pub query: String,
     /// Documents there are, without deleted ones.
     pub documents: u64,
-    /// How many match.
+    /// Number of documents that match.
     pub matches: u64,
     /// The conditions that must hold together, in the order of the query.
     pub clauses: Vec<EmptyClause>,
@@ -25,11 +25,11 @@ pub struct WhyEmpty {
     /// any one of them there is a document that meets the others. Empty where something matches, and where there
     /// are no documents.
     pub conflict: Vec<usize>,
-    /// How few these are.
+    /// Whether this is a conflict of the fewest conditions.
     pub size: ConflictSize,
 }
 
-/// How few the conditions of [`WhyEmpty::conflict`] are.
+/// Minimality of [`WhyEmpty::conflict`]: whether there may be a conflict of fewer conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConflictSize {
@@ -54,9 +54,9 @@ pub struct EmptyClause {
     pub matches_without: u64,
     /// Why no document can meet it, whatever there is in the index: nothing in it is a term, say.
     pub reason: Option<String>,
-    /// Where no document meets it alone: terms that it looks for and no document has.
+    /// Terms of the condition that no document has, where no document meets it alone.
     pub unknown: Vec<UnknownTerm>,
-    /// Where no document meets it alone: its phrases whose words there are, all of them.
+    /// Phrases of the condition whose words there are, all of them, where no document meets it alone.
     pub phrases: Vec<EmptyPhrase>,
 }
 

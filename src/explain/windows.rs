@@ -1,8 +1,8 @@
-//! Where documents are: the containers that leaves read, and those of what was found.
+//! Maps of documents: the containers that leaves read, and those of what was found.
 //!
-//! What a leaf reads is told by the headers of its lists, which planning has read or which are read now, and
-//! nothing else: of a short list, whose documents are not in a header, only after the plan ran, unless all are in
-//! one window anyway. Leaves that unite lists or compare values have no containers and no map.
+//! Headers of a leaf's lists tell what it reads; planning has read them, or they are read now, and nothing else is. A
+//! short list, whose documents are not in a header, has a map only after the plan ran, unless all are in one window
+//! anyway. Leaves that unite lists or compare values have no containers and no map.
 
 use super::ContainerMap;
 use crate::bitmap::ContainerKind;
@@ -38,8 +38,8 @@ pub(super) fn of_leaf(
     maps
 }
 
-/// What the root found in each segment, where that is known of all of them: seen window by window, or what one leaf reads. Of
-/// what was counted without looking, of several leaves, there is none.
+/// Returns maps of what the root found in each segment, where that is known of all of them: seen window by window, or
+/// what one leaf reads. There is none of what was counted without looking, of several leaves.
 pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> Vec<ContainerMap> {
     if n_windows(plan) > WINDOWS_MAX {
         return vec![];
@@ -167,7 +167,7 @@ impl Map {
         (0..part.n_windows()).for_each(|key| self.add_found(part, key, part.window_len(key)));
     }
 
-    /// That of the segment with such an id.
+    /// Returns the map of the segment with this id.
     fn finish(self, id: &str) -> ContainerMap {
         let kinds = self.kinds.into_iter().map(char::from).collect();
         ContainerMap { segment: id.to_owned(), kinds, documents: self.documents }

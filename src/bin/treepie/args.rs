@@ -1,8 +1,7 @@
-//! What was typed → which command, with which arguments.
+//! Command line → command and its arguments.
 //!
-//! Each command keeps its own arguments beside its code; here is what they share: the list of
-//! commands, how an argument is refused, and the parts of the interface that are announced but not
-//! built, which are refused by name.
+//! Each command keeps its own arguments beside its code. Here is what commands share: their list, how an argument is
+//! refused, and the parts of the interface that are announced but not built, which are refused by name.
 
 use std::{ffi::OsString, time::Duration};
 

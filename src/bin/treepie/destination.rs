@@ -1,4 +1,4 @@
-//! Where a plan goes: to standard output, or to a file that is there whole or not at all; and the browser that shows it.
+//! Destination of a plan: standard output, or a file that is there whole or not at all; and the browser that shows it.
 
 use std::{
     env, fs,

@@ -1,4 +1,4 @@
-//! How a command ends: exit status, and the line on standard error that says why.
+//! End of a command: exit status, and the line on standard error that says why.
 
 use std::{
     fmt::{Display, Write as _},
@@ -10,7 +10,7 @@ use treepie::{Error, ErrorKind};
 
 use crate::terminal;
 
-/// What every command returns.
+/// Result of every command.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
 
 /// The exit status, by meaning.

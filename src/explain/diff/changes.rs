@@ -1,4 +1,4 @@
-//! What differs between two nodes, and between two plans as a whole.
+//! Differences between two nodes, and between two plans as a whole.
 
 use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
 use super::matching::{Entry, Matching};
@@ -9,7 +9,8 @@ use std::hash::Hash;
 /// Times that differ by less are the same: twice what two runs of one query differ by when nothing has changed but what
 /// the caches hold and where the scheduler puts the thread.
 const NOISE_NS: u64 = 20_000;
-/// The same as a share of the longer one, in percent: clocks that are sampled, and a processor that changes its frequency.
+/// Noise as a share of the longer time, in percent: clocks that are sampled, and a processor that changes its
+/// frequency.
 const NOISE_PERCENT: u64 = 30;
 
 /// Whether two times differ by more than what is noise.
@@ -28,7 +29,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// Of something that has a name.
+    /// Adds a change of something that has a name.
     fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
         self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
     }
@@ -56,7 +57,7 @@ impl Changes {
         self.push(what, None, Some(left.into()), Some(right.into()));
     }
 
-    /// What both know.
+    /// Adds a change of a number that both plans know.
     fn known(&mut self, what: &'static str, left: Option<u64>, right: Option<u64>) {
         if let (Some(left), Some(right)) = (left, right) {
             self.number(what, left, right);
@@ -102,7 +103,7 @@ fn paired<'t, T, K: Hash + Eq>(
     (pairs, free.into_iter().flatten().collect())
 }
 
-/// What differs between two nodes that are each other.
+/// Returns the differences between two nodes that are matched.
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("operator", &left.operator, &right.operator);
@@ -184,7 +185,7 @@ pub(super) fn places(
     places
 }
 
-/// What differs beside the nodes.
+/// Returns the differences beside the nodes.
 pub(super) fn of_trees(
     (left, left_nodes): (&ExplainTree, &[Entry<'_>]),
     (right, right_nodes): (&ExplainTree, &[Entry<'_>]),

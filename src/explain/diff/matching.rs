@@ -1,4 +1,4 @@
-//! Which node of one plan is which of another.
+//! Matching of the nodes of one plan with those of another.
 //!
 //! From the top: what stands above the query (the page, the ranking) is matched with what stands there, the query itself with the
 //! query itself, and then the inputs of two matched nodes with each other, the most alike first: whole subtrees that are the
@@ -212,7 +212,7 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// How many two sorted rows have in common.
+/// Counts the numbers that two sorted rows have in common.
 fn common(left: &[u64], right: &[u64]) -> usize {
     let (mut l, mut r, mut n) = (0, 0, 0);
     while l < left.len() && r < right.len() {

@@ -12,10 +12,10 @@ use crate::named::named;
 use matching::{Entry, matching, nodes};
 use std::fmt;
 
-/// What differs between two plans, node by node.
+/// Differences between two plans, node by node.
 ///
 /// Nodes are matched by what they do and to which part of the query, wherever they stand: not by their ids, which a new
-/// input would shift. What is only in a run (documents, times, bytes) is compared where both were run.
+/// input would shift. Measurements of a run (documents, times, bytes) are compared if both plans were run.
 ///
 /// ```
 /// use treepie::explain::{ExplainNode, ExplainTree, PlanDiff};
@@ -35,36 +35,36 @@ use std::fmt;
 pub struct PlanDiff {
     /// Every node of both plans, each once: in the order of the first, with what only the second has at its place.
     pub nodes: Vec<NodeDiff>,
-    /// What differs beside the nodes: the queries, the index, facets, findings, the total.
+    /// Differences beside the nodes: in the queries, the index, facets, findings or the total.
     pub changes: Vec<Change>,
 }
 
-/// What became of one node.
+/// One node in a comparison of two plans.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NodeDiff {
-    /// Its id before; `None` where it was added.
+    /// Id of the node before; `None` where it was added.
     pub left: Option<String>,
-    /// Its id after; `None` where it was removed.
+    /// Id of the node after; `None` where it was removed.
     pub right: Option<String>,
-    /// What became of it.
+    /// Kind of difference.
     pub kind: DiffKind,
-    /// Its operator and label, after where it has both, before otherwise.
+    /// Operator and label of the node, after where it has both, before otherwise.
     pub title: String,
-    /// How deep it stands there; the root at 0.
+    /// Depth of the node in the plan of its title; 0 for the root.
     pub depth: usize,
-    /// What differs, where it is in both.
+    /// Differences, if the node is in both plans.
     pub changes: Vec<Change>,
 }
 
-/// What became of a node.
+/// Kind of difference that a node makes between two plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiffKind {
     /// Nothing that matters.
     #[default]
     Same,
-    /// It is in both, and differs.
+    /// Both plans have the node, and it differs.
     Changed,
     /// Only the second plan has it.
     Added,
@@ -83,14 +83,15 @@ named! {
 pub struct Change {
     /// The facet that it is of, by its field, behind those around it; empty where it is of a node or of the whole.
     pub facets: Vec<String>,
-    /// What it is: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for the place in the
-    /// tree, `decision`, `finding` or `facet` for one that differs or that only one side has. Times end in `_ns`.
+    /// Name of what differs: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for
+    /// the place in the tree, `decision`, `finding` or `facet` for one that differs or that only one side has. Times
+    /// end in `_ns`.
     pub what: &'static str,
-    /// Which one, of a decision or a finding the rule and of a facet the field.
+    /// Rule of the decision or finding, or field of the facet.
     pub name: Option<String>,
-    /// What it was; `None` where there was nothing like it.
+    /// Value before; `None` where there was nothing like it.
     pub left: Option<DiffValue>,
-    /// What it is.
+    /// Value after; `None` where there is nothing like it.
     pub right: Option<DiffValue>,
 }
 
@@ -178,7 +179,7 @@ impl PlanDiff {
         self.json(false)
     }
 
-    /// The same, also with what changed and both sides `in_words` for people.
+    /// Writes the JSON of `to_json`, also with what changed and both sides `in_words` for people.
     fn json(&self, in_words: bool) -> String {
         let change = |json: &mut Json, change: &Change| {
             let what = if in_words { spaced(change.what) } else { change.what.to_owned() };

@@ -92,7 +92,7 @@ pub(super) fn shown(what: &str, value: &DiffValue) -> String {
     }
 }
 
-/// How many times as much it is, where that says more than the numbers.
+/// Returns the factor between both sides, where that says more than the numbers.
 fn times(what: &str, left: u64, right: u64) -> Option<Piece> {
     let (less, more) = (left.min(right), left.max(right));
     if less == 0 || more / 2 < less {

@@ -7,7 +7,7 @@ use crate::explain::units::{Count, Digits, Grouped};
 
 /// An estimate that is off by less, as a factor, changes no decision that matters; as it is coloured in a text.
 const Q_ERROR_FAR: f64 = 10.0;
-/// Of fewer documents, expected or found, it is no matter which way they are read.
+/// Number of documents, expected or found, below which it is no matter which way they are read.
 const DOCUMENTS_MANY: u64 = 1_000;
 /// Bounds that leave more than this out on neither side, in percent of all documents, say nothing.
 const BOUNDS_PERCENT: u64 = 1;

@@ -43,7 +43,7 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
     look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
 }
 
-/// What spares lists.
+/// Advises on what spares lists.
 fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     let mut parts = vec![];
     let lacks_column = facts.has_column(&facet.field) == Some(false);

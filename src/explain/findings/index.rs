@@ -1,4 +1,4 @@
-//! What a search suffers from the state of the index, and searches that did not come to their end.
+//! Findings about the state of the index, and about searches that did not come to their end.
 
 use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};
@@ -6,7 +6,7 @@ use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
 use crate::explain::units::{Bytes, Count};
 
-/// So many segments are no sign of merging that lags behind: its policy leaves up to seven of each size.
+/// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;
 /// Segments with fewer documents on average have no full container: most of what they cost is to look words up.
 const DOCUMENTS_SMALL: u64 = 1 << 16;

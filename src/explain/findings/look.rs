@@ -7,14 +7,15 @@ use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What takes less of the time, in percent, is not worth a sentence: without it the search would not be noticeably faster.
+/// Share of the time, in percent, below which a part is not worth a sentence: without it the search would not be
+/// noticeably faster.
 const SHARE_MIN: u64 = 10;
 /// From so much of the time on, in percent, it is what the search consists of.
 const SHARE_OF_MOST: u64 = 50;
 /// Findings of one rule in one tree, the weightiest: more of the same say nothing new.
 const OF_ONE_RULE_MAX: usize = 3;
 
-/// What can be done about a finding, where that is a question to an index; asked once it is clear that the finding is told.
+/// Remedy of a finding, where that is a question to an index; asked once it is clear that the finding is told.
 type Remedy<'t> = Box<dyn FnOnce(&dyn Facts) -> Option<Advice> + 't>;
 
 pub(super) struct Look<'t> {
@@ -40,7 +41,7 @@ impl<'t> Look<'t> {
         Look { tree, facts, documents, nodes, time_ns, known_words, found }
     }
 
-    /// How much of the time something took, in percent; `None` where no times are known.
+    /// Returns the share of the time that something took, in percent; `None` where no times are known.
     pub(super) fn share(&self, ns: u64) -> Option<u64> {
         (self.time_ns > 0).then(|| percent(ns, self.time_ns))
     }
@@ -89,7 +90,7 @@ impl<'t> Look<'t> {
         self.found.push((self.share(ns).unwrap_or(0), finding, None));
     }
 
-    /// The same, with a remedy that an index is asked for.
+    /// Adds what a rule has found, with a remedy that an index is asked for.
     pub(super) fn add_asking<A: Into<Advice>>(
         &mut self,
         ns: u64,
@@ -169,13 +170,13 @@ pub(super) fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-/// What part of `whole` that is, in percent.
+/// Returns `part` as a share of `whole`, in percent.
 pub(super) fn percent(part: u64, whole: u64) -> u64 {
     let percent = (100 * u128::from(part)).checked_div(whole.into()).unwrap_or_default();
     u64::try_from(percent).unwrap_or(u64::MAX)
 }
 
-/// What a leaf looks for, whatever the field.
+/// Returns the text that a leaf looks for, whatever the field.
 fn text_of(node: &ExplainNode) -> Option<String> {
     match &asked(node)? {
         Query::Word { text, .. }
@@ -191,7 +192,7 @@ pub(super) fn own_ns<N: Branch>(node: &N) -> u64 {
     node.time_ns().unwrap_or(0)
 }
 
-/// What a node answers, as a query; `None` where it is not known or too long to be told.
+/// Returns the query that a node answers; `None` where it is not known or too long to be told.
 pub(super) fn asked(node: &ExplainNode) -> Option<Query> {
     parse(node.predicate.as_deref()?, &ParseOptions::default()).ok()
 }

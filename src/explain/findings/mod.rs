@@ -1,4 +1,4 @@
-//! What is worth knowing of a plan or a run first: sentences, each about one node, with what can be done about it.
+//! Findings: sentences about a plan or a run, each about one node, with what can be done about it.
 //!
 //! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`]
 //! applies them. Where a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were
@@ -26,21 +26,21 @@ use look::Look;
 pub struct Finding {
     /// The rule that found it, a name that does not change: `wide expansion`.
     pub rule: String,
-    /// How much it matters.
+    /// Severity of the finding.
     pub severity: Severity,
     /// The node it is about, by its id; `None` where it is about the whole search.
     pub node: Option<String>,
     /// The field of the facet it is about, if any.
     pub facet: Option<String>,
-    /// What was found.
+    /// Sentence that says what was found.
     pub message: String,
-    /// What can be done about it, if anything.
+    /// Remedy, if anything can be done about it.
     pub remedy: Option<String>,
     /// Whether the remedy needs an index that is built anew.
     pub rebuild: bool,
 }
 
-/// How much a [`Finding`] matters.
+/// Importance of a [`Finding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -59,8 +59,8 @@ named! {
 }
 
 impl ExplainTree {
-    /// What is worth knowing of this tree first, the weightiest first: as [`findings`](Self::findings), which trees of
-    /// searches have already, for trees that were made or changed by hand.
+    /// Finds what is worth knowing of this tree, the weightiest first. Trees of searches have the result already in
+    /// [`findings`](Self::findings); this is for trees that were made or changed by hand.
     ///
     /// ```
     /// use treepie::explain::{Estimate, ExplainNode, ExplainTree, Severity};
@@ -78,7 +78,7 @@ impl ExplainTree {
         self.find_with(&())
     }
 
-    /// The same with what an index knows.
+    /// Finds what is worth knowing, with remedies from what an index knows.
     pub(crate) fn find_with(&self, facts: &dyn Facts) -> Vec<Finding> {
         let mut look = Look::new(self, facts);
         index::look_at(&mut look);
@@ -91,16 +91,16 @@ impl ExplainTree {
     }
 }
 
-/// What an index knows that a tree does not say. Every answer is bounded in cost, and `None` or empty where that
+/// Facts that an index knows and a tree does not say. Every answer is bounded in cost, and `None` or empty where that
 /// was not enough.
 pub(crate) trait Facts {
-    /// Of the beginnings that are `more` characters longer than `prefix`, the one that most terms of a field have, and how many
-    /// have it in all segments; a term that several have counts for each.
+    /// Returns the prefix that most terms of a field have, of those `more` characters longer than `prefix`, and how
+    /// many terms have it in all segments. A term that several segments have counts for each.
     fn widest_prefix(&self, _field: &str, _prefix: &str, _more: usize) -> Option<(String, u64)> {
         None
     }
 
-    /// What expanding a pattern of one field takes.
+    /// Returns the counts of expanding a pattern of one field.
     fn walked(&self, _pattern: &Query) -> Option<TermCounts> {
         None
     }

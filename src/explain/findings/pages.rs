@@ -1,4 +1,4 @@
-//! How the hits of a page are found: what is counted, scored, sorted and placed for them.
+//! Findings about the hits of a page: what is counted, scored, sorted and placed for them.
 
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};

@@ -84,7 +84,7 @@ fn begins_with_anything(query: &Query) -> bool {
     }
 }
 
-/// What spares most terms.
+/// Advises on what spares most terms.
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<String> {
     match pattern {
         Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern),
@@ -122,7 +122,7 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     });
 }
 
-/// What a prefix of some more characters would leave, at the most.
+/// Says what a prefix of some more characters would leave, at the most.
 fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str) -> String {
     let n_chars = text.chars().count();
     let field = node.field.as_deref().unwrap_or_default();

@@ -28,7 +28,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     only_excluded(look);
 }
 
-/// What no document can match, whatever there is in the index.
+/// Adds a finding on a node that no document can match, whatever there is in the index.
 fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
     let is_all = is_all_empty(look);
     let (severity, effect) = match is_all {

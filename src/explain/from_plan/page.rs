@@ -28,7 +28,7 @@ pub(crate) struct PageRun<'r> {
     /// Time beside that of the matching operators.
     pub(crate) time: Duration,
     pub(crate) looked_at: WorkCounts,
-    /// How the threshold of the best rose.
+    /// Rise of the threshold of the best.
     pub(crate) trace: Option<&'r Trace>,
     pub(crate) is_stopped: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) struct PageRun<'r> {
 pub(crate) enum WorkCounts {
     #[default]
     Nothing,
-    /// So many documents, all that match.
+    /// All documents that match, by their number.
     All(u64),
     Blocks(Pruning),
     Phrase(PhrasePruning),
@@ -59,7 +59,7 @@ pub(crate) fn cache_decision(is_kept: bool) -> Decision {
     }
 }
 
-/// How words that only filter do so, in so many of the segments as masks.
+/// Returns the decision on how words that only filter do so: in `n_with_masks` of the segments as masks.
 fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
     let rule = "filter by masks";
     if n_with_masks == 0 {

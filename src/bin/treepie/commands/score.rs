@@ -1,4 +1,4 @@
-//! What `--score`, `--boost` and `--decay` of `search` mean.
+//! Meaning of `--score`, `--boost` and `--decay` of `search`.
 
 use treepie::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
 use treepie::value::Dates;

@@ -1,4 +1,5 @@
-//! What is indexed: files or standard input, compressed or not, in UTF-8 or another encoding, as lines, JSON, CSV or TSV.
+//! Inputs of an index: files or standard input, compressed or not, in UTF-8 or another encoding, as lines, JSON, CSV or
+//! TSV.
 //!
 //! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
 

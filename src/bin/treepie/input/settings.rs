@@ -1,4 +1,4 @@
-//! How an input is read, beside what its fields are: where a field comes from, and how its values are written.
+//! Settings of an input, beside what its fields are: where a field comes from, and how its values are written.
 //!
 //! ```toml
 //! [input]
@@ -17,8 +17,8 @@
 //! date_format = "%d.%m.%Y"   # in this field; dates only
 //! ```
 //!
-//! They belong to inputs and are no part of what an index is. The one that is made by them [remembers](super::kept) them all the
-//! same, for inputs that are added to it.
+//! Settings belong to inputs and are no part of what an index is. An index that is made by them
+//! [remembers](super::kept) them all the same, for inputs that are added to it.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What a schema file says of how inputs are read: the table `input`, and some keys of fields. See [`settings`](super::settings).
+//! Settings of inputs in a schema file: the table `input`, and some keys of fields. See [`settings`](super::settings).
 
 use std::ops::Range;
 

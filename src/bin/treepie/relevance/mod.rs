@@ -1,5 +1,5 @@
-//! How good a ranking is, by the judgements of people: what `treepie eval` reads, measures and
-//! writes, in the files and by the definitions of the Text REtrieval Conference (TREC).
+//! Quality of a ranking, by the judgements of people. Files and measures of `treepie eval` are those of the Text
+//! REtrieval Conference (TREC).
 
 mod measures;
 mod trec;

@@ -1,4 +1,4 @@
-//! Which field suits a column of strings, by what it holds.
+//! Field types for columns of strings, by what the columns hold.
 //!
 //! | seen in the sample | field | why |
 //! |---|---|---|
