@@ -233,7 +233,8 @@ impl<'a> Search<'a> {
 
     /// Room for the `k` best documents, as far as they come after an earlier page.
     fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
-        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
+        let top =
+            Top::new(usize::try_from(k).unwrap_or(usize::MAX), std::mem::take(&mut scratch.top));
         match self.request.after {
             Some(After::Score { score, doc }) => top.after(ScoredDoc::new(score, doc)),
             _ => top,

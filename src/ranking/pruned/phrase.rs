@@ -208,12 +208,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a document cannot be among the best, and need not be counted.
-    #[inline]
-    fn is_left_out(&self, bound: &Bound) -> bool {
-        self.is_pruned && bound.score < self.top.threshold()
-    }
-
     /// Looks at some documents of a window that have all words.
     fn batch(
         &mut self,
@@ -250,12 +244,12 @@ impl Search<'_> {
                 words.prefetch(*nth as usize);
             }
             let nth = order[at] as usize;
-            if self.is_left_out(&bounds[nth]) {
+            let Bound { score, k, .. } = bounds[nth];
+            let is_weak = self.has_bounds && score < self.top.threshold();
+            if is_weak && self.is_pruned {
                 self.pruning.skipped_by_frequencies += 1;
                 continue;
             }
-            let Bound { score, k, .. } = bounds[nth];
-            let is_weak = self.has_bounds && score < self.top.threshold();
             let frequency = words.count(nth, if is_weak { 1 } else { u32::MAX })?;
             if frequency > 0 {
                 self.pruning.matching += 1;

@@ -22,7 +22,7 @@ pub(crate) struct Scratch {
     /// For short lists.
     pub(crate) numbers: FreeLists<u32>,
     /// For the best of a page.
-    top: Vec<ScoredDoc>,
+    pub(crate) top: Vec<ScoredDoc>,
     pub(super) parts: Parts,
     pub(super) opened: Vec<Opened<'static, 'static>>,
     pub(super) windows: Vec<OpenWindow>,
@@ -59,11 +59,6 @@ heap_bytes!(Scratch {
 const TOP_KEPT: usize = 1024;
 
 impl Scratch {
-    /// Memory for the best.
-    pub(crate) fn take_top(&mut self) -> Vec<ScoredDoc> {
-        std::mem::take(&mut self.top)
-    }
-
     /// Keeps the memory of the best, unless it is large.
     pub(crate) fn keep_top(&mut self, best: Vec<ScoredDoc>) {
         if best.capacity() <= TOP_KEPT {

@@ -79,7 +79,7 @@ pub(super) struct Scan<'a, 's> {
     lengths: Option<Lengths<'s>>,
     top: &'a mut Top,
     seen: &'a mut TieCache,
-    left_out: ExcludedDocs<'a, 's>,
+    pub(super) left_out: ExcludedDocs<'a, 's>,
 }
 
 /// Documents that are not offered.
@@ -179,11 +179,6 @@ impl<'a, 's> Scan<'a, 's> {
     pub(super) fn without(mut self, left_out: ExcludedDocs<'a, 's>) -> Self {
         self.left_out = left_out;
         self
-    }
-
-    /// What was left out.
-    pub(super) fn into_left_out(self) -> ExcludedDocs<'a, 's> {
-        self.left_out
     }
 
     /// Offers what can be among the best.

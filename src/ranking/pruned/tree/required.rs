@@ -139,7 +139,7 @@ impl RequiredFirst {
         seen[0].start(clause);
         let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
         scan.offer(&mut scratch.blocks.bands.candidates, pruning)?;
-        scan.into_left_out().recycle(finders);
+        scan.left_out.recycle(finders);
         Ok(())
     }
 }
