@@ -137,7 +137,7 @@ impl<'s> Execution<'s> {
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
-        let (lists, profile) = (recycled(lists), profile.into_nodes());
+        let (lists, profile) = (recycled(lists), profile.nodes);
         let scratch = ExecutionScratch { memory, profile, lists, phrases: phrases.into_memory() };
         (plan.into_scratch(), scratch)
     }
@@ -195,7 +195,7 @@ impl<'s> Execution<'s> {
         let all = self.fill(&mut page, docs, matches);
         self.counted = page.counted;
         if page.stopped {
-            self.profile.stopped_early();
+            self.profile.stopped_early = true;
         }
         self.end(started, all.as_ref().err());
         all.map(|()| Counted { documents: page.counted, more: page.stopped })
@@ -261,13 +261,13 @@ impl<'s> Execution<'s> {
     fn start(&mut self) -> Result<Option<Instant>> {
         self.profile.clear();
         budget::hold(slot_bytes(&self.plan))?;
-        Ok(self.profile.timed().then(Instant::now))
+        Ok(self.profile.timed.then(Instant::now))
     }
 
     /// Ends a run, by an error if there is one.
     fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
         if error.is_some_and(budget::is_stop) {
-            self.profile.stopped_early();
+            self.profile.stopped_early = true;
         }
         self.profile.finish(&self.plan, started);
     }
@@ -282,7 +282,7 @@ impl<'s> Execution<'s> {
             *total += n;
             return Ok(());
         }
-        if !self.profile.timed()
+        if !self.profile.timed
             && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
         {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
@@ -413,7 +413,7 @@ impl<'s> Execution<'s> {
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
             return Ok(false);
         };
-        let started = self.profile.timed().then(Instant::now);
+        let started = self.profile.timed.then(Instant::now);
         let (field, expansion) = (part.segment.field(field), &self.plan.expansions[nth as usize]);
         let known = (!terms.walked.cut).then_some(&terms.infos[..]);
         let (walked, bytes_read) =
@@ -441,7 +441,7 @@ impl<'s> Execution<'s> {
 
     /// Opens what the plan left unread in one segment, and begins to evaluate windows there.
     fn evaluation(&mut self, at: usize) -> Result<Evaluation<'_, 's>> {
-        let timed = self.profile.timed();
+        let timed = self.profile.timed;
         let profile = self.profile.segment_mut(at);
         let Plan { leaves, expansions, segments, nodes, .. } = &mut self.plan;
         let (lists, part) = (&mut self.lists[at], &mut segments[at]);

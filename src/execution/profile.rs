@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Profile {
     n_nodes: usize,
-    timed: bool,
-    nodes: Vec<NodeProfile>,
+    pub(super) timed: bool,
+    pub(super) nodes: Vec<NodeProfile>,
     /// What the root found, window by window; empty unless timed.
     windows: Vec<RootWindow>,
-    stopped_early: bool,
+    pub(super) stopped_early: bool,
     /// From the start of the run to its end.
     pub(crate) total: Duration,
 }
@@ -82,10 +82,6 @@ impl Profile {
         Profile { n_nodes, timed, nodes, windows, stopped_early: false, total }
     }
 
-    pub(super) fn into_nodes(self) -> Vec<NodeProfile> {
-        self.nodes
-    }
-
     pub(super) fn clear(&mut self) {
         self.nodes.fill(NodeProfile::default());
         self.windows.clear();
@@ -114,14 +110,6 @@ impl Profile {
     /// A number that was known without running.
     pub(super) fn answered(&mut self, segment: usize, node: NodeId, documents: u64) {
         self.segment_mut(segment).answered(node, documents);
-    }
-
-    pub(super) fn stopped_early(&mut self) {
-        self.stopped_early = true;
-    }
-
-    pub(super) fn timed(&self) -> bool {
-        self.timed
     }
 
     /// Derives what follows from what was counted: containers left alone, and who saw everything.

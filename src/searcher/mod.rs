@@ -645,12 +645,6 @@ impl Searcher {
         Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.setting.analyzers)
     }
 
-    /// Plans a query and gets ready to carry the plan out.
-    fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
-        let normal = self.matching(query)?;
-        self.execution_of(&normal, options, &LookUps::of(&normal))
-    }
-
     /// Plans to find what a query means and gets ready to carry the plan out.
     fn execution_of(
         &self,

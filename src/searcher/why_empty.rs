@@ -196,7 +196,8 @@ impl Searcher {
         budget::work(ns::CONDITIONS_TRIED)?;
         let goal = Goal::Page { offset: 0, limit: 1, total: Total::Unknown };
         let options = PlanOptions { goal, ..PlanOptions::default() };
-        let mut execution = self.execution(&together(clauses), &options)?;
+        let normal = self.matching(&together(clauses))?;
+        let mut execution = self.execution_of(&normal, &options, &LookUps::of(&normal))?;
         let mut first = vec![];
         execution.page(&mut first)?;
         self.recycle(execution);
