@@ -19,6 +19,9 @@ pub(crate) struct Browser {
     pub(crate) version: String,
 }
 
+/// Clicks on an element that is drawn anew each time.
+const CLICKS_MAX: u32 = 10;
+
 /// A browser, or nothing and a line that says why.
 pub(crate) fn browser(test: &str) -> Option<Browser> {
     match Browser::start(test) {
@@ -153,13 +156,25 @@ impl Browser {
         found.as_u64().expect("a number")
     }
 
-    /// Clicks with the mouse, where a person could.
+    /// Clicks with the mouse, where a person could. An element that is drawn anew between being found and being clicked is
+    /// looked for again, as a person would.
     pub(crate) fn click(&self, selector: &str) {
         let body = json!({"using": "css selector", "value": selector});
-        let element = self.post("/element", &body);
-        let id = element.as_object().and_then(|names| names.values().next());
-        let id = text(id.unwrap_or_else(|| panic!("no {selector} on the page")));
-        self.post(&format!("/element/{id}/click"), &json!({}));
+        for attempt in 0.. {
+            let element = self.post("/element", &body);
+            let id = element.as_object().and_then(|names| names.values().next());
+            let id = text(id.unwrap_or_else(|| panic!("no {selector} on the page")));
+            let path = format!("{}/element/{id}/click", self.session);
+            let answer = self.request("POST", &path, &json!({}));
+            let value =
+                answer.unwrap_or_else(|error| panic!("POST {path}: {error}"))["value"].clone();
+            if value.get("error").is_none() {
+                break;
+            }
+            let is_redrawn = value["error"] == "stale element reference" && attempt < CLICKS_MAX;
+            assert!(is_redrawn, "clicking {selector}: {value}");
+            self.settle();
+        }
         self.settle();
     }
 
