@@ -79,6 +79,7 @@ use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -549,7 +550,7 @@ impl Searcher {
     /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
     fn count_to(&self, normal: &Normal, look_ups: &LookUps, total: &mut u64) -> Result<bool> {
         if let Normal::Term { field, term } = normal {
-            // What the plan would say, without one.
+            // One operator is nothing to choose from: a plan would take longer than the count.
             for segment in self.segments() {
                 if let Some(info) = look_ups.get(segment, *field, term)? {
                     *total += match segment.deleted() {
@@ -558,6 +559,20 @@ impl Searcher {
                     };
                 }
             }
+            return Ok(false);
+        }
+        if let Normal::Phrase { field, phrase } = normal {
+            let (mut scratch, mut infos) = (self.0.pruned.take(), SmallVec::<[_; 4]>::new());
+            for segment in self.segments() {
+                infos.clear();
+                let terms = phrase.terms.iter().map(|term| &term[..]);
+                look_ups.get_all(segment, *field, terms, |info| {
+                    infos.push(info);
+                    Ok(())
+                })?;
+                pruned::count((segment, *field), &infos, phrase, &mut scratch.phrase, total)?;
+            }
+            self.0.pruned.give(scratch);
             return Ok(false);
         }
         let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;

@@ -11,14 +11,17 @@ use super::exhaustive::past_the_end;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
-use crate::ids::DocId;
+use crate::format::terms::TermInfo;
+use crate::ids::{DocId, FieldId};
 use crate::phrase::{
     AHEAD, Candidates, GATHERED_MAX, PhraseMemory, PhraseReader, PhraseWindow, RarePhrase,
 };
+use crate::query::PhraseSpec;
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -159,6 +162,36 @@ pub(crate) fn phrase(
     search.pruning.placed = work.documents - before.documents;
     search.pruning.positions = work.positions - before.positions;
     Ok(search.pruning)
+}
+
+/// Adds to `n` the documents of a segment that have a phrase, given what its dictionary says of each term.
+pub(crate) fn count(
+    (segment, field): (SegmentReader<'_>, FieldId),
+    infos: &[Option<TermInfo>],
+    phrase: &PhraseSpec,
+    scratch: &mut PhraseScratch,
+    n: &mut u64,
+) -> Result<()> {
+    let PhraseScratch { rare, words: memory, candidates, windows, .. } = scratch;
+    let (field, deleted) = (segment.field(field), segment.deleted());
+    if rare.find(field, infos, phrase)? {
+        for (doc, _) in rare.matches() {
+            *n += u64::from(!deleted.map_or(Ok(false), |deleted| deleted.contains(doc))?);
+        }
+    } else if let Some(mut words) = PhraseReader::open_in(field, infos, phrase, memory)? {
+        words.windows(windows, candidates);
+        for window in windows {
+            words.candidates(window.key, candidates)?;
+            if let Some(deleted) = deleted {
+                // Before their words are placed, which costs more.
+                deleted.leave_out(window.key, &mut candidates.lows)?;
+            }
+            words.retain(window.key, &mut candidates.lows)?;
+            *n += candidates.lows.len() as u64;
+        }
+        words.recycle(memory);
+    }
+    Ok(())
 }
 
 /// A phrase on its way through the windows of a segment.

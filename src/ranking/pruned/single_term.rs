@@ -264,9 +264,13 @@ impl<'a, 's> Scan<'a, 's> {
         let start = first + wanted.trailing_zeros();
         let lengths = self.clause.lengths.codes(start..first + wanted.ilog2() + 1)?;
         let k_by_code = &self.clause.scoring.k_by_code;
-        for bit in bits_of(wanted) {
-            let before = word & ((1 << bit) - 1);
-            let frequency = self.frequency(rank + before.count_ones())?;
+        for (nth, bit) in (0..).zip(bits_of(wanted)) {
+            // Counting bits takes longer where no instruction does it.
+            let nth = match wanted == word {
+                true => nth,
+                false => (word & ((1 << bit) - 1)).count_ones(),
+            };
+            let frequency = self.frequency(rank + nth)?;
             let at = (first + bit - start) as usize;
             let length = lengths.get(at).copied().ok_or_else(past_the_end)?;
             let part = score_part(frequency, k_by_code[usize::from(length)]);
