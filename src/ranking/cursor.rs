@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
-use crate::format::ranked::{Directory, RankedContainer, RankedList, RankedLong};
+use crate::format::ranked::{Directory, RankedContainer, RankedList};
 use crate::segment::file::Section;
 
 /// Finds a term in documents that are asked for in ascending order; other orders are as right and slower.
@@ -13,15 +13,8 @@ pub(crate) struct TermCursor<'s> {
     lengths: Lengths<Section<'s>>,
     /// Of a long list.
     containers: Vec<RankedContainer>,
-    window: Option<Window<'s>>,
-}
-
-/// The container at hand.
-#[derive(Debug)]
-struct Window<'s> {
-    key: u32,
-    /// None where the list has no document there.
-    found: Option<(RankedContainer, Bytes<'s>, Directory<'s>)>,
+    /// The container at hand; none where the list has no document in that window.
+    window: Option<(u32, Option<(RankedContainer, Bytes<'s>, Directory<'s>)>)>,
 }
 
 /// A term in a document.
@@ -51,45 +44,26 @@ impl<'s> TermCursor<'s> {
 
     /// How often the term is in `doc`, if it is there.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<Option<u32>> {
-        Ok(match &self.list {
+        let list = match &self.list {
+            RankedList::Long(list) => list,
             RankedList::Short(list) => {
                 let at = list.docs().binary_search(&doc).ok();
-                at.map(|at| list.frequencies()[at])
+                return Ok(at.map(|at| list.frequencies()[at]));
             }
-            RankedList::Long(list) => {
-                let key = doc >> 16;
-                if self.window.as_ref().is_none_or(|window| window.key != key) {
-                    self.window = Some(open(list, &self.containers, key)?);
-                }
-                match self.window.as_ref().and_then(|window| window.found.as_ref()) {
-                    None => None,
-                    Some((container, bytes, directory)) => {
-                        let values = list.list().container(container.nth, bytes)?;
-                        match directory.find(values, doc as u16) {
-                            None => None,
-                            Some(rank) => {
-                                Some(list.frequencies().get(container.first_rank + rank)?)
-                            }
-                        }
-                    }
-                }
-            }
-        })
-    }
-}
-
-fn open<'s>(
-    list: &RankedLong<'s, Section<'s>>,
-    containers: &[RankedContainer],
-    key: u32,
-) -> Result<Window<'s>> {
-    let at = containers.binary_search_by_key(&key, |container| u32::from(container.key)).ok();
-    let found = match at {
-        None => None,
-        Some(at) => {
-            let container = containers[at];
-            Some((container, list.list().payload(container.nth)?, list.directory(&container)?))
+        };
+        let key = doc >> 16;
+        if self.window.as_ref().is_none_or(|(of, _)| *of != key) {
+            let at = self.containers.binary_search_by_key(&key, |it| u32::from(it.key));
+            let open = |at: usize| {
+                let container = self.containers[at];
+                let (payload, directory) =
+                    (list.list().payload(container.nth)?, list.directory(&container)?);
+                Ok((container, payload, directory))
+            };
+            self.window = Some((key, at.ok().map(open).transpose()?));
         }
-    };
-    Ok(Window { key, found })
+        let Some((_, Some((container, bytes, directory)))) = &self.window else { return Ok(None) };
+        let rank = directory.find(list.list().container(container.nth, bytes)?, doc as u16);
+        rank.map(|rank| list.frequencies().get(container.first_rank + rank)).transpose()
+    }
 }

@@ -5,12 +5,12 @@
 //! is 5 to 10 ns a posting however many lists there are.
 
 use super::pruning::Pruning;
-use super::window::WINDOW;
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::lengths::score_part;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
+use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;

@@ -28,12 +28,12 @@ mod phrase;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
-mod window;
 
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
+use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -50,7 +50,6 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
-use window::WINDOW;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;

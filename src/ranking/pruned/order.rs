@@ -4,7 +4,6 @@
 //! single blocks that were noted are sorted, the best of them first and by themselves.
 
 use super::bounds::ScoreQuantizer;
-use super::window::BLOCKS_AT_ONCE;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::ranking::top::Top;
@@ -13,6 +12,8 @@ use crate::simd::sums::{self, BLOCKS};
 use std::cmp::Reverse;
 use std::ops::Range;
 
+/// Blocks that are scored before the clock may be asked.
+pub(super) const BLOCKS_AT_ONCE: usize = 64;
 /// Windows whose blocks are put in one order: those with a sum for every block, and all.
 pub(super) const SUMMED_MAX: usize = 8;
 pub(super) const WINDOWS_MAX: usize = 32;

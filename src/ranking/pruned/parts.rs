@@ -2,12 +2,12 @@
 
 use super::bounds::{ScoreQuantizer, changes};
 use super::sum::Sum;
-use super::window::WINDOW;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
+use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;

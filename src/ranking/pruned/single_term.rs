@@ -6,18 +6,19 @@
 
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
+use super::order::BLOCKS_AT_ONCE;
 use super::parts::{LongPart, kth_code};
 use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
-use super::window::{BLOCKS_AT_ONCE, WINDOW};
 use crate::bitmap::Container;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk};
 use crate::ids::DocId;
+use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;

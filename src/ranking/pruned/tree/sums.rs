@@ -3,10 +3,10 @@
 use super::bound::View;
 use crate::bitmap::Container;
 use crate::execution::DocIdSet;
+use crate::plan::WINDOW;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
-use crate::ranking::pruned::window::WINDOW;
 use crate::recycle::HeapBytes;
 use crate::simd::sums::{self, BLOCKS};
 
