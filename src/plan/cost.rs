@@ -1,6 +1,5 @@
 //! Costs of operators, by the figures of a [`CostModel`], and the kernel that a pair of containers takes.
 
-use super::WINDOW;
 use super::costs::CostModel;
 use crate::bitmap::Kernel;
 use crate::format::column::BLOCK_DOCS;
@@ -21,6 +20,8 @@ pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f6
 
 /// Elements above which a container is a bitmap rather than an array.
 const ARRAY_MAX: f32 = 4096.0;
+/// Documents that one container of a roaring bitmap covers; also called a window.
+pub(crate) const WINDOW: u32 = 1 << 16;
 /// How many times longer the other list was where [`CostModel::gallop_ns`] was measured.
 pub(crate) const GALLOP_MEASURED: f32 = 60.0;
 /// Document frequencies below this are stored as varints rather than as containers.

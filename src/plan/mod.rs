@@ -50,6 +50,7 @@ use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
+pub(crate) use cost::WINDOW;
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;
@@ -73,9 +74,6 @@ pub(crate) use planner::{PLACED_FOR_READ, plan};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Documents that one container of a roaring bitmap covers; also called a window.
-pub(crate) const WINDOW: u32 = 1 << 16;
 
 /// What the plan is for.
 #[derive(Clone, Debug, Default)]
