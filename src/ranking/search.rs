@@ -7,15 +7,13 @@ use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::DocIdSet;
+use crate::execution::{DocIdSet, for_each_block_of};
+use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::plan::Shape;
 use crate::recycle::{FreeLists, recycled};
-
-/// Documents that are scored before the clock may be asked.
-const SCORED_AT_ONCE: u32 = 128;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -36,29 +34,16 @@ pub(crate) fn score_all(
             }
             Ok(())
         };
-        match matches {
-            DocIdSet::Everything => {
-                for start in (0..segment.n_docs).step_by(SCORED_AT_ONCE as usize) {
-                    budget::work(ns::DOC_SCORED * u64::from(SCORED_AT_ONCE))?;
-                    let end = start.saturating_add(SCORED_AT_ONCE).min(segment.n_docs);
-                    (start..end).try_for_each(&mut offer)?;
+        for_each_block_of(matches, segment.n_docs, |nth, places| {
+            budget::work(ns::DOC_SCORED * u64::from(places.len()))?;
+            let mut done = Ok(());
+            places.for_each(|place| {
+                if done.is_ok() {
+                    done = offer(nth * BLOCK_DOCS + place);
                 }
-            }
-            DocIdSet::Some(windows) => {
-                for window in windows.windows() {
-                    let high = window.key << 16;
-                    let mut lows = windows.documents(window).iter();
-                    let mut left = window.cardinality;
-                    while left > 0 {
-                        let n = left.min(SCORED_AT_ONCE);
-                        budget::work(ns::DOC_SCORED * u64::from(n))?;
-                        let mut some = lows.by_ref().take(n as usize);
-                        some.try_for_each(|low| offer(high | u32::from(low)))?;
-                        left -= n;
-                    }
-                }
-            }
-        }
+            });
+            done
+        })?;
     }
     Ok(n_matching)
 }

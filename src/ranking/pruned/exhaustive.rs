@@ -172,13 +172,9 @@ impl Cursor {
             RankedList::Long(list) => {
                 let payload = list.list().payload(self.container)?;
                 let values = list.list().container(self.container, &payload)?;
-                let mut group = None;
+                let mut frequencies = list.frequencies().reader();
                 for (rank, low) in (self.rank..).zip(values.iter()) {
-                    if rank % GROUP == 0 || group.is_none() {
-                        group = Some(list.frequencies().group(rank / GROUP)?);
-                    }
-                    let frequency = group.as_ref().map_or(0, |group| group.get(rank % GROUP));
-                    score(usize::from(low), frequency)?;
+                    score(usize::from(low), frequencies.get(rank)?)?;
                 }
                 self.skip(&clause.list);
             }
