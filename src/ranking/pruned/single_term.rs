@@ -282,7 +282,8 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// Offers many documents.
+    /// Offers many documents; by itself, so that few need no room for many.
+    #[inline(never)]
     fn offer_together(
         &mut self,
         first: u32,
