@@ -303,7 +303,7 @@ impl SegmentFile {
         Err(checksum_differs(what, expected, found)
             .in_file(self.file.path())
             .at_offset(range.start)
-            .hint("the bytes on disk have changed; `treepie verify` lists all damage"))
+            .hint("the bytes on disk have changed"))
     }
 
     /// Reads `range`, not empty and inside what the blocks cover, and checks it on the way.

@@ -37,6 +37,10 @@ fn main() -> ExitCode {
             failure::report(&error, None);
             Exit::Failed
         }
+        Err(Failure::Damage(error)) => {
+            failure::report_damage(&error);
+            Exit::Failed
+        }
         Err(Failure::InQuery { error, query }) => {
             failure::report(&error, Some(&query));
             Exit::Failed

@@ -246,12 +246,24 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     let middle = bytes.len() / 3;
     bytes[middle] ^= 0x10;
     fs::write(&segment, bytes).unwrap();
+    let advice = "`treepie verify` lists all damage";
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(ran.stdout.contains(&name), "{}", ran.stdout);
     assert!(!ran.stdout.contains("treepie verify"), "that is what ran: {}", ran.stdout);
+    let saved = dir.run(&["salvage", "t.tp", "saved.tp"]).stdout;
+    assert!(saved.contains("checksum") && !saved.contains("treepie verify"), "{saved}");
+    let recovering = dir.run(&["recover", "t.tp"]).stderr;
+    assert!(!recovering.contains("treepie verify"), "{recovering}");
+    // Cut, and gone.
+    let append = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append"];
+    fs::write(&segment, b"cut").unwrap();
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&[&name, advice]);
+    dir.run(&append).fails_with(&[&name, advice]);
     fs::remove_file(&segment).unwrap();
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&[&name, advice]);
+    dir.run(&append).fails_with(&[&name, advice]);
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2);
     assert!((ran.stdout + &ran.stderr).contains(&name));
