@@ -252,6 +252,11 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(ran.stdout.contains(&name), "{}", ran.stdout);
     assert!(!ran.stdout.contains("treepie verify"), "that is what ran: {}", ran.stdout);
+    let last = ran.stdout.lines().last().unwrap();
+    assert!(last.starts_with("damaged: 1 of 1 segment; next: copy"), "{last}");
+    assert!(last.contains("treepie salvage") && last.contains("recover INDEX --dry-run"), "{last}");
+    let rows = dir.run(&["verify", "t.tp", "--format", "jsonl"]).stdout;
+    assert!(rows.lines().all(|row| row.starts_with("{\"file\":")), "{rows}");
     let saved = dir.run(&["salvage", "t.tp", "saved.tp"]).stdout;
     assert!(saved.contains("checksum") && !saved.contains("treepie verify"), "{saved}");
     let recovering = dir.run(&["recover", "t.tp"]).stderr;
@@ -266,6 +271,7 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     dir.run(&append).fails_with(&[&name, advice]);
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2);
+    assert!(ran.stdout.contains("damaged: the newest commit cannot be opened; next: copy"));
     assert!((ran.stdout + &ran.stderr).contains(&name));
 }
 
