@@ -172,6 +172,11 @@ impl SegmentFile {
         }
     }
 
+    /// Its documents, deleted ones among them, by what it says itself.
+    pub(crate) fn n_docs(&self) -> Result<u32> {
+        SegmentStatistics::read_n_docs(self.require(None, SectionKind::STATISTICS)?)
+    }
+
     pub(crate) fn id(&self) -> SegmentId {
         self.envelope.header.id
     }
