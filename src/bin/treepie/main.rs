@@ -18,6 +18,7 @@ mod slow;
 /// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
 #[path = "../../terminal.rs"]
 mod terminal;
+mod vacated;
 
 use std::process::ExitCode;
 
