@@ -31,8 +31,10 @@ impl Vacated {
 
 impl Drop for Vacated {
     fn drop(&mut self) {
-        // The error that the build ended with is the one to tell.
-        let _ = self.0.take().map(|directory| take_away(&directory));
+        if let Some(directory) = self.0.take() {
+            // The error that the build ended with is the one to tell.
+            let _ = take_away(&directory);
+        }
     }
 }
 
