@@ -85,6 +85,17 @@ impl SegmentStatistics {
         })
     }
 
+    /// Reads the number of documents alone, where nobody knows the fields.
+    pub(crate) fn read_n_docs<'s>(section: impl Source<'s>) -> Result<u32> {
+        let bytes = section.bytes(0..section.len().min(HEADER_LEN as u64))?;
+        ByteReader::new(&bytes).u32().ok_or_else(|| {
+            let error = Error::corrupt("reading the statistics of a segment")
+                .expected(format!("at least {HEADER_LEN} bytes"))
+                .found(section.len().to_string());
+            section.locate(0, error)
+        })
+    }
+
     fn decode(bytes: &[u8], n_fields: usize) -> Option<Self> {
         let mut reader = ByteReader::new(bytes);
         let n_docs = reader.u32()?;
@@ -126,6 +137,8 @@ mod tests {
         assert_eq!(doc_check::layout(include_str!("statistics.rs"))["fields"], HEADER_LEN);
         assert_eq!(SegmentStatistics::read(&bytes[..], 1).unwrap(), statistics);
         assert!(SegmentStatistics::read(&bytes[..], 2).is_err());
+        assert_eq!(SegmentStatistics::read_n_docs(&bytes[..]).unwrap(), 3);
+        assert!(SegmentStatistics::read_n_docs(&bytes[..3]).is_err());
         for len in 0..bytes.len() {
             assert!(SegmentStatistics::read(&bytes[..len], 1).is_err(), "cut to {len}");
         }

@@ -133,6 +133,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Number of errors found; 0 if the index is sound.
     pub damaged: u64,
+    /// Segments in which errors were found, or in the record of what is deleted of them.
+    pub damaged_segments: usize,
 }
 
 impl VerifyReport {
@@ -334,13 +336,15 @@ impl Inspector {
     /// Checks every checksum and everything the bytes say, and calls `report` with each thing that is wrong.
     /// Reads the whole index.
     pub fn verify(&self, mut report: impl FnMut(Error)) -> VerifyReport {
-        let mut found = VerifyReport { segments: 0, bytes: 0, damaged: 0 };
+        let mut found = VerifyReport { segments: 0, bytes: 0, damaged: 0, damaged_segments: 0 };
         // Hints of damage are to do what is done here.
         let mut report = |error: Error| report(error.without_hint());
         for segment in self.snapshot.readers() {
             found.segments += 1;
             found.bytes += segment.file().len() + deletes_len(segment);
-            found.damaged += verify::verify(segment, &mut report);
+            let n_damaged = verify::verify(segment, &mut report);
+            found.damaged += n_damaged;
+            found.damaged_segments += usize::from(n_damaged > 0);
         }
         found
     }

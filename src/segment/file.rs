@@ -172,6 +172,11 @@ impl SegmentFile {
         }
     }
 
+    /// Its documents, deleted ones among them, by what it says itself.
+    pub(crate) fn n_docs(&self) -> Result<u32> {
+        SegmentStatistics::read_n_docs(self.require(None, SectionKind::STATISTICS)?)
+    }
+
     pub(crate) fn id(&self) -> SegmentId {
         self.envelope.header.id
     }
@@ -303,7 +308,7 @@ impl SegmentFile {
         Err(checksum_differs(what, expected, found)
             .in_file(self.file.path())
             .at_offset(range.start)
-            .hint("the bytes on disk have changed; `treepie verify` lists all damage"))
+            .hint("the bytes on disk have changed"))
     }
 
     /// Reads `range`, not empty and inside what the blocks cover, and checks it on the way.

@@ -19,6 +19,7 @@ use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::segment::deletes::{self, DeletedDocs};
+use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{Contents, Snapshot, contents, open_segment, read_manifest};
 use crate::storage::{self, Storage, Unmapped};
@@ -39,7 +40,7 @@ pub struct Salvage {
     /// Documents of the new index.
     pub documents: u64,
     /// Documents that are lost, of those that the commit had; at most so many, where it is not known which of a
-    /// segment were deleted.
+    /// segment were deleted. It does not count what [newer commits](Self::unreadable) had, which nobody knows.
     pub lost: u64,
     /// Maximum number of deleted documents that are back, because the record of deletions is damaged.
     pub revived: u64,
@@ -50,6 +51,8 @@ pub struct Salvage {
     /// Segments that no readable commit names, where there is a newer one that is not readable: they may have
     /// documents that only it had, or the same as others have.
     pub unnamed: Vec<String>,
+    /// Documents of the unnamed segments, deleted ones among them; `None` if one of the segments is damaged.
+    pub unnamed_documents: Option<u64>,
 }
 
 /// One segment of a salvaged commit.
@@ -122,13 +125,15 @@ pub(crate) fn salvage(
         IndexWriter::open(to, schema, analyzers, Existing::Refuse, published, options)?;
     // Documents that are added anew must be found with those whose segments are copied.
     writer.go_on_with_terms_of(manifest.term_versions);
+    let unnamed = if unreadable.is_empty() { vec![] } else { unnamed(&Unmapped(from))? };
     let mut salvage = Salvage {
         generation: manifest.generation,
         documents: 0,
         lost: 0,
         revived: 0,
         segments: vec![],
-        unnamed: if unreadable.is_empty() { vec![] } else { unnamed(&Unmapped(from))? },
+        unnamed_documents: n_docs_of(&Unmapped(from), &unnamed),
+        unnamed,
         unreadable,
     };
     let mut first = 0;
@@ -238,6 +243,16 @@ fn unnamed(storage: &dyn Storage) -> Result<Vec<String>> {
     let mut unnamed: Vec<_> = names.into_iter().filter(is_unnamed).collect();
     unnamed.sort();
     Ok(unnamed)
+}
+
+/// Documents of segments that no manifest describes, if every byte of them is sound. One that cannot be read is no
+/// reason to save nothing: a build that was interrupted may have left it.
+fn n_docs_of(storage: &dyn Storage, segments: &[String]) -> Option<u64> {
+    let n_docs_of = |name: &String| {
+        let file = SegmentFile::open(storage.open(name).ok()?, None).ok()?;
+        (file.verify(|_| {}) == 0).then(|| file.n_docs().ok()).flatten()
+    };
+    segments.iter().map(|name| n_docs_of(name).map(u64::from)).sum()
 }
 
 /// What is deleted of a segment, if every byte that says so is sound.

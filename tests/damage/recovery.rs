@@ -205,6 +205,7 @@ fn what_is_salvaged_is_right_and_what_is_lost_is_said() {
     let (whole, index) = salvage(files).unwrap();
     let live = known.iter().flatten().count() as u64;
     assert!(whole.nothing_lost() && live < DOCS);
+    assert_eq!(whole.unnamed_documents, Some(0));
     assert_eq!((whole.generation, whole.documents, whole.lost), (3, live, 0));
     truth.compare_recovered(&index, 3);
     assert_eq!(index.inspect().unwrap().payload(), b"as far as line 17");
@@ -282,8 +283,18 @@ fn what_only_an_unreadable_commit_names_is_not_taken_and_said() {
     assert!(!salvage.nothing_lost());
     let [commit] = &salvage.unreadable[..] else { panic!("{salvage:?}") };
     assert_eq!((commit.generation, commit.documents), (3, None));
-    assert_eq!(salvage.unnamed, [segments(files).pop().unwrap()]);
+    let unnamed = segments(files).pop().unwrap();
+    assert_eq!(
+        (&salvage.unnamed[..], salvage.unnamed_documents),
+        (&[unnamed.clone()][..], Some(LATE as u64))
+    );
     truth.compare_recovered(&index, 2);
+    // Neither is sound, nor a reason to save nothing.
+    for change in [in_the_last_section(&unreadable, &unnamed), Change::Cut(30), Change::Cut(0)] {
+        let (salvage, _) =
+            self::salvage(&Case { file: &unnamed, change }.apply(&unreadable)).unwrap();
+        assert_eq!((salvage.generation, salvage.unnamed_documents), (2, None));
+    }
     let both = Case { file: older, change: Change::Cut(80) }.apply(&unreadable);
     let error = self::salvage(&both).map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);

@@ -3,6 +3,7 @@
 use std::{
     fmt::{Display, Write as _},
     io::{self, Write as _},
+    path::Path,
     process::ExitCode,
 };
 
@@ -41,10 +42,31 @@ impl From<Exit> for ExitCode {
 pub(crate) enum Failure {
     /// Told in one line.
     Error(Error),
+    /// The index is damaged; the line says which command tells more.
+    Damage(Error),
     /// The query cannot be understood; the place in it is shown below the line.
     InQuery { error: Error, query: String },
     /// Nobody reads standard output any more.
     ClosedPipe,
+}
+
+impl Failure {
+    /// Tells damage of an index from other errors, for commands that are not about damage themselves.
+    pub(crate) fn telling_damage(self) -> Self {
+        match self {
+            Failure::Error(error) if is_damage_of_an_index(&error) => Failure::Damage(error),
+            other => other,
+        }
+    }
+}
+
+/// Inputs can be damaged as well: only files that are named like those of an index count.
+fn is_damage_of_an_index(error: &Error) -> bool {
+    let is_of_an_index = |file: &Path| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("manifest-") || name.ends_with(".idx") || name.ends_with(".rbm")
+    };
+    error.kind() == ErrorKind::Corrupt && error.file().is_some_and(is_of_an_index)
 }
 
 impl From<Error> for Failure {
@@ -89,6 +111,12 @@ pub(crate) fn report(error: &Error, query: Option<&str>) {
         }
     }
     note(text);
+}
+
+/// Prints `treepie: …` to standard error for an index that is damaged, and where to read on.
+pub(crate) fn report_damage(error: &Error) {
+    let message = format!("{error}; `treepie verify` lists all damage");
+    warn(terminal::printable(&message));
 }
 
 /// Prints `treepie: …` to standard error, for what the user should know though the command goes on.

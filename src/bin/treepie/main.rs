@@ -18,6 +18,7 @@ mod slow;
 /// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
 #[path = "../../terminal.rs"]
 mod terminal;
+mod vacated;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,10 @@ fn main() -> ExitCode {
         Err(Failure::ClosedPipe) => Exit::Done,
         Err(Failure::Error(error)) => {
             failure::report(&error, None);
+            Exit::Failed
+        }
+        Err(Failure::Damage(error)) => {
+            failure::report_damage(&error);
             Exit::Failed
         }
         Err(Failure::InQuery { error, query }) => {

@@ -235,6 +235,18 @@ fn a_build_that_fails_leaves_what_was_there() {
     assert_eq!(dir.count("*"), 7);
     dir.run(&["index", "new.tp", "bad.txt"]).fails_with(&["line 2"]);
     dir.run(&["search", "new.tp", "*"]).fails_with(&["new.tp"]);
+    assert!(!dir.0.join("new.tp").exists(), "a place that was free is free again");
+    dir.write(
+        "copies.toml",
+        "[fields.text]\ntype = \"text\"\n[fields.words]\ntype = \"text\"\ncopy_of = \"text\"\n",
+    );
+    dir.run(&["index", "new.tp", "titles.txt", "--schema", "copies.toml"])
+        .fails_with(&["titles.txt"]);
+    assert!(!dir.0.join("new.tp").exists());
+    // A directory that somebody made stays.
+    fs::create_dir(dir.0.join("made.tp")).unwrap();
+    dir.run(&["index", "made.tp", "bad.txt"]).fails_with(&["line 2"]);
+    assert!(dir.0.join("made.tp").exists());
     dir.write("bad.txt", "fine\ngood\n");
     dir.ok(&["index", "new.tp", "bad.txt", "--quiet"]);
 }

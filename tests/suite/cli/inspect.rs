@@ -246,14 +246,32 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     let middle = bytes.len() / 3;
     bytes[middle] ^= 0x10;
     fs::write(&segment, bytes).unwrap();
+    let advice = "`treepie verify` lists all damage";
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(ran.stdout.contains(&name), "{}", ran.stdout);
     assert!(!ran.stdout.contains("treepie verify"), "that is what ran: {}", ran.stdout);
+    let last = ran.stdout.lines().last().unwrap();
+    assert!(last.starts_with("damaged: 1 of 1 segment; next: copy"), "{last}");
+    assert!(last.contains("treepie salvage") && last.contains("recover INDEX --dry-run"), "{last}");
+    let rows = dir.run(&["verify", "t.tp", "--format", "jsonl"]).stdout;
+    assert!(rows.lines().all(|row| row.starts_with("{\"file\":")), "{rows}");
+    let saved = dir.run(&["salvage", "t.tp", "saved.tp"]).stdout;
+    assert!(saved.contains("checksum") && !saved.contains("treepie verify"), "{saved}");
+    let recovering = dir.run(&["recover", "t.tp"]).stderr;
+    assert!(!recovering.contains("treepie verify"), "{recovering}");
+    // Cut, and gone.
+    let append = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append"];
+    fs::write(&segment, b"cut").unwrap();
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&[&name, advice]);
+    dir.run(&append).fails_with(&[&name, advice]);
     fs::remove_file(&segment).unwrap();
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&[&name, advice]);
+    dir.run(&append).fails_with(&[&name, advice]);
     let ran = dir.run(&["verify", "t.tp"]);
     assert_eq!(ran.status, 2);
+    assert!(ran.stdout.contains("damaged: the newest commit cannot be opened; next: copy"));
     assert!((ran.stdout + &ran.stderr).contains(&name));
 }
 
@@ -273,15 +291,21 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     assert_eq!(dir.run(&["search", "t.tp", "paris", "--count"]).status, 2);
 
     let saved = dir.ok(&["salvage", "t.tp", "saved.tp"]);
-    assert!(saved.contains("commit 2 is damaged") && saved.contains("of commit 1"), "{saved}");
+    assert!(saved.contains("commit 2 is damaged"), "{saved}");
+    let summary = "saved 7 documents of commit 1 in 1 segment; commit 2 is lost with what it added: \
+                   1 segment of 1 document was left out";
+    assert_eq!(saved.lines().last(), Some(summary));
     assert_eq!(dir.ok(&["search", "saved.tp", "paris", "--count"]), "2\n");
     // Every segment that is left is whole, and yet a commit is lost.
     let object = dir.ok(&["salvage", "t.tp", "saved2.tp", "--format", "json"]);
     let object: serde_json::Value = serde_json::from_str(&object).unwrap();
-    assert_eq!((&object["nothing_lost"], &object["lost"]), (&json!(false), &json!(0)));
+    assert_eq!((&object["nothing_lost"], &object["lost"]), (&json!(false), &json!(null)));
+    assert_eq!((&object["lost_of_commit"], &object["unnamed_documents"]), (&json!(0), &json!(1)));
     assert_eq!((&object["unreadable"][0]["commit"], &object["commit"]), (&json!(2), &json!(1)));
     assert_eq!(object["unnamed"].as_array().unwrap().len(), 1);
     assert_eq!(dir.run(&["salvage", "t.tp", "saved.tp"]).status, 2, "it is there already");
+    let rows = dir.ok(&["salvage", "t.tp", "saved3.tp", "--format", "csv"]);
+    assert!(rows.contains("\nsalvaged,1,damaged,7,,0,"), "{rows}");
 
     let planned = dir.ok(&["recover", "t.tp", "--dry-run"]);
     assert!(planned.contains("would go back to commit 1"), "{planned}");

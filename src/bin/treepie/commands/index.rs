@@ -41,6 +41,7 @@ use crate::{
     output::{Color, Output, bytes, duration, grouped, plural},
     progress::{Counters, ProgressLine},
     terminal,
+    vacated::Vacated,
 };
 
 /// Build an index, or add to one.
@@ -300,6 +301,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
     let mut to_remember = vec![];
+    let mut place = Vacated::unless_kept(&job.path);
     let index = match (job.mode, first.as_mut()) {
         (Mode::Append, _) => options.open(&job.path)?,
         (_, Some(first)) => {
@@ -340,6 +342,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return Err(without_documents(&job.path).into());
     }
     let commit = writer.commit()?;
+    place.keep();
     // So that whoever appends often has few segments all the same. The documents are there already.
     let maintained = writer.maintain();
     drop(progress);

@@ -66,6 +66,15 @@ use crate::{
 
 /// Does what the command line asks for.
 pub(crate) fn run(cli: Cli) -> Outcome {
+    use Command::{Recover, Salvage, Verify};
+    let is_about_damage = matches!(cli.command, Verify(_) | Recover(_) | Salvage(_));
+    run_command(cli).map_err(|failure| match is_about_damage {
+        true => failure,
+        false => failure.telling_damage(),
+    })
+}
+
+fn run_command(cli: Cli) -> Outcome {
     let global = cli.global;
     match cli.command {
         Command::Index(args) => index::run(args, global),

@@ -20,8 +20,9 @@ use crate::{
   treepie salvage titles.tp saved.tp
 
 The damaged index is only read. Lists on standard output what is lost and ends with 0, also where
-documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could
-be saved.")]
+documents are lost: --format json says \"nothing_lost\": false then. Where a newer commit is lost,
+nobody knows how many documents are: \"lost\" is null, and \"lost_of_commit\" is about the one that was
+saved. Ends with 2 where nothing could be saved.")]
 pub(crate) struct Args {
     /// The damaged index.
     index: PathBuf,
@@ -95,12 +96,46 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     };
     writeln!(
         out,
-        "saved {} of commit {} in {segments}; lost {}",
+        "saved {} of commit {} in {segments}; {}",
         plural(salvage.documents, "document"),
         salvage.generation,
-        grouped(salvage.lost)
+        what_is_lost(salvage)
     )?;
     Ok(())
+}
+
+/// Documents that are lost, and whole commits, whose documents nobody can count.
+fn what_is_lost(salvage: &Salvage) -> String {
+    let lost = grouped(salvage.lost);
+    match (lost_commits(salvage), salvage.lost) {
+        (None, _) => format!("lost {lost}"),
+        (Some(commits), 0) => commits,
+        (Some(commits), _) => format!("lost {lost} of that commit; {commits}"),
+    }
+}
+
+/// Newer commits that cannot be read, with what may be theirs.
+fn lost_commits(salvage: &Salvage) -> Option<String> {
+    let numbers = salvage.unreadable.iter().rev().map(|commit| commit.generation.to_string());
+    let lost = match &numbers.collect::<Vec<_>>()[..] {
+        [] => return None,
+        [number] => format!("commit {number} is lost with what it added"),
+        numbers => format!("commits {} are lost with what they added", numbers.join(", ")),
+    };
+    let documents = match salvage.unnamed_documents {
+        Some(documents) => plural(documents, "document"),
+        None => "an unknown number of documents".to_owned(),
+    };
+    Some(match salvage.unnamed.len() {
+        0 => lost,
+        1 => format!("{lost}: 1 segment of {documents} was left out"),
+        n => format!("{lost}: {} of {documents} were left out", plural(n, "segment")),
+    })
+}
+
+/// Documents that are lost in all, if anybody knows.
+fn n_lost_in_all(salvage: &Salvage) -> Option<u64> {
+    salvage.unreadable.is_empty().then_some(salvage.lost)
 }
 
 /// What became of a segment, and the fields that it lost.
@@ -135,10 +170,12 @@ fn to_json(salvage: &Salvage) -> Value {
         "nothing_lost": salvage.nothing_lost(),
         "commit": salvage.generation,
         "documents": salvage.documents,
-        "lost": salvage.lost,
+        "lost": n_lost_in_all(salvage),
+        "lost_of_commit": salvage.lost,
         "revived": salvage.revived,
         "unreadable": salvage.unreadable.iter().map(commit_to_json).collect::<Vec<_>>(),
         "unnamed": salvage.unnamed,
+        "unnamed_documents": salvage.unnamed_documents,
         "segments": salvage.segments.iter().map(segment).collect::<Vec<_>>(),
     })
 }
@@ -150,7 +187,7 @@ fn print_rows(out: &mut Output, format: Format, salvage: &Salvage) -> Outcome<()
     let mut table = Table::new(out, format, &names)?;
     let none = || json!(null);
     let outcome = if salvage.nothing_lost() { "whole" } else { "damaged" };
-    let (documents, lost, revived) = (salvage.documents, salvage.lost, salvage.revived);
+    let (documents, lost, revived) = (salvage.documents, n_lost_in_all(salvage), salvage.revived);
     let mut cells = vec![json!("salvaged"), json!(salvage.generation), json!(outcome)];
     cells.extend([json!(documents), json!(lost), json!(revived), none(), none()]);
     table.row(cells)?;

@@ -8,7 +8,8 @@ use std::{
 };
 
 use serde_json::json;
-use treepie::{Error, ErrorKind, Index, inspect::Inspector, storage::ReadMode};
+use treepie::inspect::{Inspector, VerifyReport};
+use treepie::{Error, ErrorKind, Index, storage::ReadMode};
 
 use super::open;
 use crate::{
@@ -22,7 +23,8 @@ use crate::{
 #[command(after_long_help = "Example:
   treepie verify titles.tp
 
-Lists what is damaged on standard output and ends with 2; with 0 where all is well.")]
+Lists what is damaged on standard output, and below it what to do next, and ends with 2; with 0 where
+all is well.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -47,18 +49,32 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         print_rows(&mut out, args.format, &damage)?;
     } else {
         damage.iter().try_for_each(|error| writeln!(out, "{error}"))?;
-    }
-    if let (true, Some(checked), Format::Text) = (damage.is_empty(), checked, args.format) {
-        writeln!(
-            out,
-            "sound: {}, {} checked in {}",
-            plural(checked.segments, "segment"),
-            bytes(checked.bytes),
-            duration(start.elapsed())
-        )?;
+        match checked {
+            Some(checked) if damage.is_empty() => writeln!(
+                out,
+                "sound: {}, {} checked in {}",
+                plural(checked.segments, "segment"),
+                bytes(checked.bytes),
+                duration(start.elapsed())
+            )?,
+            checked => writeln!(out, "damaged: {}; {NEXT}", what_is_damaged(checked))?,
+        }
     }
     out.flush()?;
     Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// What there is to do about damage.
+const NEXT: &str = "next: copy the directory, then `treepie salvage INDEX OUT` saves what can be read; \
+    `treepie recover INDEX --dry-run` says whether an older commit is whole";
+
+fn what_is_damaged(checked: Option<VerifyReport>) -> String {
+    match checked {
+        Some(VerifyReport { damaged_segments, segments, .. }) => {
+            format!("{damaged_segments} of {}", plural(segments, "segment"))
+        }
+        None => "the newest commit cannot be opened".to_owned(),
+    }
 }
 
 /// Opens an index for every byte to be looked at. A sector that cannot be read is an error where files are read, and the end
