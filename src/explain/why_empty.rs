@@ -179,6 +179,8 @@ impl WhyEmpty {
 
 /// Conditions, and terms of one, that one line names at the most.
 const CLAUSES_SHOWN: usize = 3;
+/// Fields that one line names at the most.
+const FIELDS_SHOWN: usize = 6;
 /// Characters of a condition in one line.
 const CHARS_SHOWN: usize = 60;
 
@@ -207,14 +209,15 @@ impl EmptyClause {
             return format!("every document has what {} excludes", shortened(&self.clause));
         }
         if let Some(first) = self.unknown.first() {
-            let field = &first.field;
-            let terms = self.unknown.iter().filter(|it| it.field == *field).take(CLAUSES_SHOWN);
-            let terms: Vec<_> = terms.map(|it| format!("'{}'", shortened(&it.term))).collect();
-            let mut line = format!("no document has {} in {field}", terms.join(" or "));
-            let similar = self.unknown.iter().filter_map(|it| it.similar.first());
+            let terms: Vec<_> = self.terms_unknown_in(&first.field).collect();
+            let shown = terms.iter().take(CLAUSES_SHOWN);
+            let shown: Vec<_> = shown.map(|term| format!("'{}'", shortened(term))).collect();
+            let (terms, fields) = (shown.join(" or "), any_of(&self.fields_without(&terms)));
+            let mut line = format!("no document has {terms} in {fields}");
+            let similar = self.most_similar().into_iter().take(CLAUSES_SHOWN);
             let similar = similar
-                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")));
-            let similar: Vec<_> = similar.take(CLAUSES_SHOWN).collect();
+                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(n, "document")));
+            let similar: Vec<_> = similar.collect();
             if !similar.is_empty() {
                 line += &format!("; did you mean {}?", similar.join(" or "));
             }
@@ -224,6 +227,50 @@ impl EmptyClause {
             return apart(&shortened(phrase), *with_all_words);
         }
         format!("no document meets {}", shortened(&self.clause))
+    }
+
+    fn terms_unknown_in<'c>(&'c self, field: &'c str) -> impl Iterator<Item = &'c str> {
+        self.unknown.iter().filter(move |it| it.field == field).map(|it| &*it.term)
+    }
+
+    /// Fields in which none of these terms is known.
+    fn fields_without(&self, terms: &[&str]) -> Vec<&str> {
+        let mut fields: Vec<&str> = vec![];
+        for UnknownTerm { field, .. } in &self.unknown {
+            let is_unknown = |term: &&str| self.terms_unknown_in(field).any(|it| it == *term);
+            if !fields.contains(&&**field) && terms.iter().all(is_unknown) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
+    /// The likest term of each that is unknown. One that several fields have comes once, with the documents of the
+    /// field in which most have it.
+    fn most_similar(&self) -> Vec<(&str, u64)> {
+        let mut found: Vec<(&str, u64)> = vec![];
+        for (term, documents) in self.unknown.iter().filter_map(|it| it.similar.first()) {
+            match found.iter_mut().find(|(known, _)| known == term) {
+                Some((_, most)) => *most = (*most).max(*documents),
+                None => found.push((term, *documents)),
+            }
+        }
+        found
+    }
+}
+
+/// `name, brand or 3 more`.
+fn any_of(fields: &[&str]) -> String {
+    let more = fields.len().saturating_sub(FIELDS_SHOWN);
+    let mut shown: Vec<_> =
+        fields.iter().take(FIELDS_SHOWN).map(|field| (*field).to_owned()).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    match shown.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        None => String::new(),
     }
 }
 

@@ -334,3 +334,18 @@ fn values_of_a_list_in_another_case_are_proposed() {
         "nothing matches: no document has 'city' or 'nowhere' in tag; did you mean 'City' (2 documents)?"
     );
 }
+
+#[test]
+fn a_word_that_several_fields_lack_is_named_with_all_of_them_and_proposals_come_once() {
+    let schema = Schema::builder().text("name").text("brand").text("about").build().unwrap();
+    let docs = [("lamp", "lamp"), ("lamp", "bolt")]
+        .map(|(name, brand)| Document::new().with("name", name).with("brand", brand));
+    let index = Index::in_memory(schema).unwrap();
+    let mut writer = index.writer().unwrap();
+    docs.into_iter().for_each(|doc| drop(writer.add(doc).unwrap()));
+    writer.commit().unwrap();
+    assert_eq!(
+        why(&index.searcher().unwrap(), "lamps").advice().unwrap(),
+        "nothing matches: no document has 'lamps' in name, brand or about; did you mean 'lamp' (2 documents)?"
+    );
+}
