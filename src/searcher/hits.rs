@@ -137,6 +137,30 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// Returns the first text of a stored field; `None` where the document has no value there, or none that is a text.
+    ///
+    /// Indexing [`fields`](Self::fields) panics where the document has no value of the field.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").keyword("tags").u64("year").build()?);
+    /// # let mut writer = index.writer()?;
+    /// let document = Document::new().with("title", "Paris, Texas").with("year", 1984);
+    /// writer.add(document.with("tags", "drama").with("tags", "road movie"))?;
+    /// # writer.commit()?;
+    /// # let searcher = index.searcher()?;
+    /// let page = searcher.search(&searcher.parse("paris")?).run()?;
+    /// let hit = &page.hits[0];
+    /// assert_eq!(hit.text("title"), Some("Paris, Texas"));
+    /// assert_eq!(hit.text("tags"), Some("drama")); // of many values the first
+    /// assert_eq!(hit.text("year"), None); // a number: `hit.fields.get("year")`
+    /// assert_eq!(hit.text("country"), None);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.fields.get(field)?.texts().next()
+    }
+
     /// Returns the place of the hit in its order, which [another page](crate::SearchBuilder::after) goes on after: by its
     /// sort values if it has any, else by its score. `None` in document order.
     pub fn cursor(&self) -> Option<After> {
