@@ -282,8 +282,7 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// Offers many documents; by itself, so that few need no room for many.
-    #[inline(never)]
+    /// Offers many documents.
     fn offer_together(
         &mut self,
         first: u32,
