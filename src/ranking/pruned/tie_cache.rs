@@ -68,7 +68,9 @@ impl TieCache {
         if self.from.is_some_and(|(from, _)| code >= from)
             && lower.last().is_some_and(|bound| score < *bound)
         {
-            lower.iter_mut().for_each(|bound| *bound = bound.min(score));
+            // Bounds never fall from code to code, so that those above the score are the last.
+            let start = lower.partition_point(|bound| *bound <= score);
+            lower[start..].fill(score);
         }
     }
 
