@@ -89,10 +89,7 @@ impl Walk<'_, '_> {
                 verdicts.extend(below);
                 continue;
             }
-            match self.ask(input, child, verdicts)? == wanted {
-                true => n_met += 1,
-                false => n_missed += 1,
-            }
+            if self.ask(input, child, verdicts)? == wanted { n_met += 1 } else { n_missed += 1 }
         }
         let has = match operator {
             Operator::All => true,

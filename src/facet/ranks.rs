@@ -327,10 +327,7 @@ impl<'s> RankedTerms<'s> {
                 let behind = term_of_code(middle + 1);
                 up_to += u64::from(dictionary.documents_below(&behind, cumulative)?);
             }
-            match up_to >= rank {
-                true => greatest = middle,
-                false => least = middle + 1,
-            }
+            if up_to >= rank { greatest = middle } else { least = middle + 1 }
         }
         Ok(least)
     }

@@ -33,10 +33,7 @@ pub(super) trait Sink {
         let (mut n_with, mut n_values, mut done) = (0, u64::from(of.n), Ok(()));
         let mut take = |code, last: &mut Option<Self::Key>| {
             let key = self.key(code)?;
-            match last.replace(key) == Some(key) {
-                true => Ok(()),
-                false => self.add(key, 1),
-            }
+            if last.replace(key) == Some(key) { Ok(()) } else { self.add(key, 1) }
         };
         of.places.for_each(|place| {
             let mut last = None;

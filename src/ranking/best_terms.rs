@@ -51,7 +51,7 @@ impl Ranked<'_> {
             let boost = boost * expansion.nearness(&term.term, term.distance);
             let df = if are_spellings { most } else { own };
             let infos = self.add_infos(term.infos);
-            let node = self.term_as_rare_as(df, field, &term.term, boost, infos, sources)?;
+            let node = self.term((field, &term.term), Some(df), boost, infos, sources)?;
             if let Node::Term(nth) = node
                 && let Some(term) = self.terms.get_mut(nth)
             {

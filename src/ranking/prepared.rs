@@ -166,7 +166,7 @@ impl<'s> Ranked<'s> {
         for (nth, part) in parts.iter().enumerate() {
             nodes.push(match part {
                 Logical::Term { field, term, boost } => {
-                    self.term(*field, term, *boost, infos + nth * n_segments, sources)?
+                    self.term((*field, term), None, *boost, infos + nth * n_segments, sources)?
                 }
                 // A word that only filters: its list says where it is, and no set of all its documents is needed.
                 Logical::Constant { matching: matching @ Normal::Term { .. }, score }
@@ -184,7 +184,7 @@ impl<'s> Ranked<'s> {
         Ok(match scored {
             Logical::Term { field, term, boost } => {
                 let infos = self.look_up(*field, term, sources)?;
-                self.term(*field, term, *boost, infos, sources)?
+                self.term((*field, term), None, *boost, infos, sources)?
             }
             Logical::Phrase { field, phrase, boost } => {
                 let node = self.phrase(*field, phrase, *boost, sources)?;
@@ -220,7 +220,7 @@ impl<'s> Ranked<'s> {
         match normal {
             Normal::Term { field, term } => {
                 let infos = self.look_up(*field, term, sources)?;
-                self.term(*field, term, 0.0, infos, sources)
+                self.term((*field, term), None, 0.0, infos, sources)
             }
             Normal::Phrase { phrase, .. } if phrase.terms.is_empty() => Ok(self.set(normal, 0.0)),
             Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, sources),
@@ -346,30 +346,22 @@ impl<'s> Ranked<'s> {
         Ok(start)
     }
 
-    fn term(
+    /// A term that counts as if it were in `df` documents, or in those that have it; `infos` is the place of what the first
+    /// segment says.
+    pub(super) fn term(
         &mut self,
-        field: FieldId,
-        term: &[u8],
+        (field, term): (FieldId, &[u8]),
+        df: Option<u64>,
         boost: f32,
         infos: usize,
         sources: &Sources<'_>,
     ) -> Result<Node> {
         let own = &self.infos[infos..infos + self.segments.len()];
-        let here = own.iter().flatten().map(|info| u64::from(info.df)).sum();
-        let df = sources.statistics.document_frequency(field, term, here)?;
-        self.term_as_rare_as(df, field, term, boost, infos, sources)
-    }
-
-    /// A term that counts as if it were in `df` documents; `infos` is the place of what the first segment says.
-    pub(super) fn term_as_rare_as(
-        &mut self,
-        df: u64,
-        field: FieldId,
-        term: &[u8],
-        boost: f32,
-        infos: usize,
-        sources: &Sources<'_>,
-    ) -> Result<Node> {
+        let here = || own.iter().flatten().map(|info| u64::from(info.df)).sum();
+        let df = match df {
+            Some(df) => df,
+            None => sources.statistics.document_frequency(field, term, here())?,
+        };
         let place = self.place_of(field, sources)?;
         let keeps_frequencies = self
             .segments

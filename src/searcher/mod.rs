@@ -483,8 +483,7 @@ impl Searcher {
         segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
         look_ups: &LookUps,
     ) -> Result<Matches> {
-        let matches = self.collected(normal, segments, look_ups)?;
-        matches.iter().map(DocIdSet::to_test).collect()
+        self.collected(normal, segments, look_ups)?.iter().map(DocIdSet::to_test).collect()
     }
 
     /// The same as it was found.

@@ -30,10 +30,7 @@ struct Clause {
 impl Clause {
     /// The documents that meet it.
     fn meant(&self) -> Query {
-        match self.excludes {
-            true => Query::not(self.query.clone()),
-            false => self.query.clone(),
-        }
+        if self.excludes { Query::not(self.query.clone()) } else { self.query.clone() }
     }
 }
 

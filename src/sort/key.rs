@@ -346,10 +346,7 @@ impl fmt::Display for Quoted<'_> {
         let Quoted(name) = self;
         let is_plain =
             !name.starts_with('-') && !name.contains(['(', ')', '`', ':', ',']) && *name != SCORE;
-        match is_plain {
-            true => f.write_str(name),
-            false => write!(f, "`{}`", name.replace('`', "``")),
-        }
+        if is_plain { f.write_str(name) } else { write!(f, "`{}`", name.replace('`', "``")) }
     }
 }
 

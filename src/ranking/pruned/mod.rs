@@ -180,10 +180,7 @@ fn find<'s, const ALL: bool>(
         blocks,
         pruning,
     };
-    let found = match ALL {
-        true => search.all_of(common, top),
-        false => search.any_of(common, top),
-    };
+    let found = if ALL { search.all_of(common, top) } else { search.any_of(common, top) };
     let pruning = search.pruning;
     *opened = recycled(search.opened);
     found.map(|()| Some(pruning))

@@ -260,17 +260,25 @@ impl<'a, 's> Scan<'a, 's> {
             return Err(past_the_end());
         }
         if are_many(wanted) {
-            return self.offer_together(first, (word, rank), wanted, code);
+            let mut together = Together::new(first, wanted);
+            let frequencies =
+                self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
+            let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
+            together.add(self.clause, (frequencies, lengths), word, rank)?;
+            if wanted == word && self.seen.tells(code) {
+                // The best document has the code of the block.
+                let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
+                self.seen.note_code(code, best);
+            }
+            let mut good = together.at_least(self.top.threshold());
+            return good.try_for_each(|(doc, score)| self.offer_scored(score, doc));
         }
         let start = first + wanted.trailing_zeros();
         let lengths = self.clause.lengths.codes(start..first + wanted.ilog2() + 1)?;
         let k_by_code = &self.clause.scoring.k_by_code;
         for (nth, bit) in (0..).zip(bits_of(wanted)) {
             // Counting bits takes longer where no instruction does it.
-            let nth = match wanted == word {
-                true => nth,
-                false => (word & ((1 << bit) - 1)).count_ones(),
-            };
+            let nth = if wanted == word { nth } else { (word & ((1 << bit) - 1)).count_ones() };
             let frequency = self.frequency(rank + nth)?;
             let at = (first + bit - start) as usize;
             let length = lengths.get(at).copied().ok_or_else(past_the_end)?;
@@ -278,29 +286,6 @@ impl<'a, 's> Scan<'a, 's> {
             let score = self.clause.weight * part;
             self.seen.note(self.list, part, score);
             self.offer_scored(score, first + bit)?;
-        }
-        Ok(())
-    }
-
-    /// Offers many documents.
-    fn offer_together(
-        &mut self,
-        first: u32,
-        (word, rank): (u64, u32),
-        wanted: u64,
-        code: u8,
-    ) -> Result<()> {
-        let mut together = Together::new(first, wanted);
-        let frequencies = self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
-        let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
-        together.add(self.clause, (frequencies, lengths), word, rank)?;
-        if wanted == word && self.seen.tells(code) {
-            // The best document has the code of the block.
-            let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
-            self.seen.note_code(code, best);
-        }
-        for (doc, score) in together.at_least(self.top.threshold()) {
-            self.offer_scored(score, doc)?;
         }
         Ok(())
     }

@@ -416,10 +416,7 @@ impl Bounds for Document<'_, '_, '_, '_, '_> {
     }
 
     fn set(&mut self, set: usize) -> u32 {
-        match self.is_in(set) {
-            true => self.block.scorer.weighed.sets[set].into(),
-            false => 0,
-        }
+        if self.is_in(set) { self.block.scorer.weighed.sets[set].into() } else { 0 }
     }
 }
 
