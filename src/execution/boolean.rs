@@ -78,7 +78,7 @@ pub(super) struct Evaluation<'e, 's> {
     phrases: &'e mut [Option<PhraseReader<'s>>],
     /// The documents of a window that have all words of a phrase, then those that have it.
     lows: &'e mut Vec<u16>,
-    profile: SegmentProfile<'e>,
+    pub(super) profile: SegmentProfile<'e>,
     /// Time that inputs took since the operator being evaluated began.
     inputs_ns: u64,
     /// Every document of the last window, as a run.
@@ -173,11 +173,6 @@ impl<'e, 's> Evaluation<'e, 's> {
             inputs_ns: 0,
             last_window,
         }
-    }
-
-    /// Records that the number of documents of an operator was known.
-    pub(super) fn answered(&mut self, id: NodeId, documents: u64) {
-        self.profile.answered(id, documents);
     }
 
     /// How many documents the root has where the dictionary counts them with the deleted ones.

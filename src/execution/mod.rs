@@ -314,7 +314,7 @@ impl<'s> Execution<'s> {
             return Ok(None);
         }
         if let Some(known) = self.root_estimate(at).known() {
-            self.profile.answered(at, self.plan.root(), known);
+            self.profile.segment_mut(at).answered(self.plan.root(), known);
             return Ok(Some(known));
         }
         let (plan, lows) = (&self.plan, &mut self.memory.lows);
@@ -334,7 +334,7 @@ impl<'s> Execution<'s> {
         let known = self.root_estimate(at).known();
         let (base, n_docs) = (self.plan.segments[at].base, self.plan.segments[at].n_docs);
         if known == Some(0) {
-            self.profile.answered(at, root, 0);
+            self.profile.segment_mut(at).answered(root, 0);
             return Ok(keep.then(DocIdSet::nothing));
         }
         if !keep
@@ -362,7 +362,7 @@ impl<'s> Execution<'s> {
                 };
                 if let Some(known) = known {
                     page.counted = before + known;
-                    run.answered(root, known);
+                    run.profile.answered(root, known);
                     return Ok(set);
                 }
                 if page.is_done() {

@@ -107,11 +107,6 @@ impl Profile {
         &self.nodes[segment * self.n_nodes + node.index()]
     }
 
-    /// A number that was known without running.
-    pub(super) fn answered(&mut self, segment: usize, node: NodeId, documents: u64) {
-        self.segment_mut(segment).answered(node, documents);
-    }
-
     /// Derives what follows from what was counted: containers left alone, and who saw everything.
     /// Nothing where no time was taken: then nobody will look.
     pub(super) fn finish(&mut self, plan: &Plan<'_>, started: Option<Instant>) {
@@ -141,6 +136,7 @@ impl SegmentProfile<'_> {
         }
     }
 
+    /// A number that was known without running.
     pub(super) fn answered(&mut self, node: NodeId, documents: u64) {
         let profile = &mut self.nodes[node.index()];
         profile.documents_out = documents;
