@@ -340,9 +340,9 @@ fn a_word_that_several_fields_lack_is_named_with_all_of_them_and_proposals_come_
     let schema = Schema::builder().text("name").text("brand").text("about").build().unwrap();
     let docs = [("lamp", "lamp"), ("lamp", "bolt")]
         .map(|(name, brand)| Document::new().with("name", name).with("brand", brand));
-    let index = Index::in_memory(schema).unwrap();
+    let index = Index::in_memory(schema);
     let mut writer = index.writer().unwrap();
-    docs.into_iter().for_each(|doc| drop(writer.add(doc).unwrap()));
+    docs.into_iter().for_each(|doc| writer.add(doc).unwrap());
     writer.commit().unwrap();
     assert_eq!(
         why(&index.searcher().unwrap(), "lamps").advice().unwrap(),
