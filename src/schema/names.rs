@@ -65,6 +65,17 @@ impl Schema {
             None => error,
         }
     }
+
+    /// The first field whose name has several words, of which this is the last.
+    pub(crate) fn field_ending_in(&self, name: &str) -> Option<&str> {
+        let name = name.to_lowercase();
+        let mut names = self.fields().iter().map(|field| &*field.name);
+        names.find(|known| {
+            let known = known.to_lowercase();
+            let before = known.strip_suffix(&name).filter(|_| !name.is_empty());
+            before.is_some_and(|it| it.ends_with(char::is_whitespace))
+        })
+    }
 }
 
 /// Place of the field of this name, as [`position_of`].

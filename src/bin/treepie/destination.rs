@@ -72,6 +72,11 @@ impl DestinationArgs {
         self.file.output.is_some() || self.open
     }
 
+    /// The ending of the name that was given, if it has one.
+    pub(crate) fn extension(&self) -> Option<&str> {
+        self.file.output.as_deref()?.extension()?.to_str()
+    }
+
     /// Refuses what cannot be written, before anything is computed for it.
     pub(crate) fn check(&self) -> Result<Destination, Error> {
         let opens = self.open;

@@ -36,7 +36,7 @@ pub struct Finding {
     pub message: String,
     /// Remedy, if anything can be done about it.
     pub remedy: Option<String>,
-    /// Whether the remedy needs an index that is built anew.
+    /// Whether the remedy, or the last one that it names, needs an index that is built anew.
     pub rebuild: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Prefixes, wildcards, regular expressions and fuzzy words that stand for too many terms, or look at too many.
 
-use super::look::{Look, asked, own_ns};
+use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
 use crate::explain::units::{Count, Grouped};
 use crate::explain::{ExplainNode, TermCounts};
@@ -69,9 +69,10 @@ fn planning(look: &mut Look<'_>) {
     look.add_asking(ns, finding, move |facts| match pattern {
         Some(pattern) => fixed_beginning(facts, pattern),
         None if has_others => None,
-        None => Some(
-            "run it again: what nobody has read before comes from the disk and is checked".into(),
-        ),
+        None => Some(Advice::from(
+            "run it again: what nobody has read before comes from the disk and is checked"
+                .to_owned(),
+        )),
     });
 }
 
@@ -85,15 +86,16 @@ fn begins_with_anything(query: &Query) -> bool {
 }
 
 /// Advises on what spares most terms.
-fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<String> {
+fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
     match pattern {
-        Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern),
+        Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern).map(Advice::from),
         Query::Regex { .. } => Some(
-            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
+            "an expression that begins with some characters spares all terms that begin otherwise".to_owned().into(),
         ),
-        _ => Some(
-            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned(),
-        ),
+        _ => Some(Advice {
+            text: "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, so that parts of words are terms".to_owned(),
+            rebuild: true,
+        }),
     }
 }
 
@@ -116,32 +118,36 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| match &asked(node) {
-        Some(Query::Prefix { text, .. }) => Some(longer_prefix(facts, node, text)),
+        Some(Query::Prefix { text, .. }) => longer_prefix(facts, node, text, terms),
         Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, asked(node)?),
         _ => None,
     });
 }
 
-/// Says what a prefix of some more characters would leave, at the most.
-fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str) -> String {
-    let n_chars = text.chars().count();
+/// Whether it pays to look at so many instead of `now`: a third is spared or more.
+fn pays(then: u64, now: u64) -> bool {
+    then.saturating_mul(3) <= now.saturating_mul(2)
+}
+
+/// Says what a prefix of some more characters has at the most, if that is clearly less than what this one has.
+fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) -> Option<String> {
     let field = node.field.as_deref().unwrap_or_default();
     let mut widest = None;
     for more in 1..=MORE_CHARS_MAX {
         let Some(found) = facts.widest_prefix(field, text, more) else { break };
         let is_few = found.1 < TERMS_WIDE;
-        widest = Some((n_chars + more, found));
+        widest = Some(found);
         if is_few {
             break;
         }
     }
-    match widest {
-        None => format!("a minimum prefix of more than {}", Count(n_chars as u64, "character")),
-        Some((n_chars, (widest, n_terms))) => {
-            let terms = Count(n_terms, "term");
-            format!("a minimum prefix of {n_chars} would leave at most {terms}, of {widest}*")
-        }
-    }
+    let Some((widest, n_terms)) = widest else {
+        return Some("a longer beginning has fewer terms and finds fewer documents".into());
+    };
+    let terms = Count(n_terms, "term");
+    pays(n_terms, now).then(|| {
+        format!("a longer beginning, as {widest}*, has at most {terms} and finds fewer documents")
+    })
 }
 
 /// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
@@ -160,17 +166,19 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     true
 }
 
-/// A fuzzy word with a first character that is as written, if that spares anything.
-fn narrower_fuzzy(facts: &dyn Facts, mut narrower: Query) -> Option<String> {
+/// A fuzzy word with a first character that is as written, if that spares anything worth it.
+fn narrower_fuzzy(facts: &dyn Facts, pattern: Query) -> Option<String> {
+    let mut narrower = pattern.clone();
     let Query::Fuzzy { fuzziness, .. } = &mut narrower else { return None };
     fuzziness.prefix_len = fuzziness.prefix_len.saturating_add(1);
-    Some(match facts.walked(&narrower) {
-        None => format!("a fixed beginning, as {narrower}, spares all terms that begin otherwise"),
-        Some(TermCounts { visited, expanded, .. }) => {
-            let (visited, expanded) = (Count(visited, "term"), Grouped(expanded));
-            format!("a fixed beginning, as {narrower}, looks at {visited} for {expanded}")
-        }
-    })
+    let Some(TermCounts { visited, expanded, .. }) = facts.walked(&narrower) else {
+        let spares = "spares all terms that begin otherwise";
+        return Some(format!("a fixed beginning, as {narrower}, {spares}"));
+    };
+    let now = facts.walked(&pattern)?;
+    let (terms, found) = (Count(visited, "term"), Grouped(expanded));
+    pays(visited, now.visited)
+        .then(|| format!("a fixed beginning, as {narrower}, looks at {terms} for {found}"))
 }
 
 #[cfg(test)]
@@ -188,14 +196,39 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_grows_until_it_leaves_few_terms_and_by_three_characters_at_the_most() {
+    fn a_prefix_grows_until_it_has_few_terms_and_by_three_characters_at_the_most() {
         let node = ExplainNode::new("Expand", "title:a*");
-        let remedy = |terms| longer_prefix(&Widest(terms), &node, "a");
-        let leaves = |n: usize, terms: &str, of: &str| {
-            format!("a minimum prefix of {n} would leave at most {terms}, of {of}*")
+        let remedy = |terms| longer_prefix(&Widest(terms), &node, "a", 10_500);
+        let has = |terms: &str, of: &str| {
+            Some(format!(
+                "a longer beginning, as {of}*, has at most {terms} and finds fewer documents"
+            ))
         };
-        assert_eq!(remedy([4_095, 10, 1]), leaves(2, "4,095 terms", "aa"));
-        assert_eq!(remedy([4_096, 10, 1]), leaves(3, "10 terms", "aaa"));
-        assert_eq!(remedy([9_000, 8_000, 7_000]), leaves(4, "7,000 terms", "aaaa"));
+        assert_eq!(remedy([4_095, 10, 1]), has("4,095 terms", "aa"));
+        assert_eq!(remedy([4_096, 10, 1]), has("10 terms", "aaa"));
+        assert_eq!(remedy([9_000, 8_000, 7_000]), has("7,000 terms", "aaaa"));
+        assert_eq!(remedy([9_000, 8_000, 7_001]), None, "it spares less than a third");
+    }
+
+    /// Terms that a fuzzy word looks at, by the characters that are as written.
+    struct Walked([u64; 3]);
+
+    impl Facts for Walked {
+        fn walked(&self, pattern: &Query) -> Option<TermCounts> {
+            let Query::Fuzzy { fuzziness, .. } = pattern else { return None };
+            let visited = *self.0.get(fuzziness.prefix_len as usize)?;
+            Some(TermCounts { visited, expanded: 1, ..TermCounts::default() })
+        }
+    }
+
+    #[test]
+    fn a_fixed_beginning_is_told_where_it_spares_a_third() {
+        let remedy = |visited, text: &str| {
+            narrower_fuzzy(&Walked(visited), parse(text, &ParseOptions::default()).unwrap())
+        };
+        let told = "a fixed beginning, as lamp~2/1, looks at 2,000 terms for 1";
+        assert_eq!(remedy([3_000, 2_000, 1], "lamp~2").as_deref(), Some(told));
+        assert_eq!(remedy([3_000, 2_001, 1], "lamp~2"), None);
+        assert_eq!(remedy([9_000, 3_000, 3_000], "lamp~2/1"), None);
     }
 }

@@ -206,7 +206,7 @@ fn findings_come_first_each_with_its_remedy() {
         ..Finding::default()
     };
     let message = "80 % of the time went into expanding title:a* to 12,400 terms";
-    let remedy = "a minimum prefix of 2 would leave at most 310 terms, of an*";
+    let remedy = "a longer beginning has at most 310 terms, as an*";
     tree.findings = vec![
         finding(Severity::Warning, message, Some(remedy)),
         finding(Severity::Hint, "no document has title:pariss, so it adds nothing", None),
@@ -219,7 +219,7 @@ fn findings_come_first_each_with_its_remedy() {
     let wide = "\
 query     history && (france spain) +AC/DC
 warning   80 % of the time went into expanding title:a* to 12,400 terms
-        → a minimum prefix of 2 would leave at most 310 terms, of an*
+        → a longer beginning has at most 310 terms, as an*
 hint      no document has title:pariss, so it adds nothing
 note      the query only excludes
         → add what is wanted";
@@ -228,8 +228,8 @@ note      the query only excludes
 query     history && (france spain) +AC/DC
 warning   80 % of the time went into expanding
           title:a* to 12,400 terms
-        > a minimum prefix of 2 would leave at
-          most 310 terms, of an*
+        > a longer beginning has at most 310
+          terms, as an*
 hint      no document has title:pariss, so it
           adds nothing
 note      the query only excludes

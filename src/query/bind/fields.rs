@@ -6,7 +6,7 @@ use super::clause::joined;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::normal::nothing;
-use crate::query::{Boost, Normal, Place};
+use crate::query::{Boost, Normal, Place, Query};
 use crate::schema::FieldKind;
 
 /// The least weight of a field among [combined](crate::query::Query::in_combined_fields) ones.
@@ -162,6 +162,12 @@ impl Binder<'_> {
             .expected(format!("one of the fields {}", self.schema.names_shown()))
             .found(format!("'{name}'"));
         let error = located(&place.field, error);
+        // A blank ends a name, and what was before it became a word.
+        if let Some(known) = self.schema.field_ending_in(name) {
+            let exists = Query::exists(known).to_string();
+            let written = exists.trim_end_matches('*');
+            return Err(error.hint(format!("did you mean '{known}'? write {written}…")));
+        }
         let error = error.hint("write \\: where the colon is part of a word");
         Err(self.schema.did_you_mean(error, name))
     }

@@ -494,6 +494,11 @@ mod tests {
             "dropped, but wrong all the same"
         );
 
+        let spaced = Schema::builder().text("name").date("Added Date").build().unwrap();
+        let query = parse("added date:2025-05", &ParseOptions::default()).unwrap();
+        let error = rewrite(&query, &spaced, &Analyzers::default()).unwrap_err().to_string();
+        assert!(error.ends_with("did you mean 'Added Date'? write Added\\ Date:…"), "{error}");
+
         let keywords = Schema::builder().keyword("kind").build().unwrap();
         let error = rewrite(&Query::word("a"), &keywords, &Analyzers::default()).unwrap_err();
         assert!(error.to_string().contains("no default fields"), "{error}");

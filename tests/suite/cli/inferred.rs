@@ -98,6 +98,14 @@ fn short_strings_are_facets_as_a_whole_and_are_found_by_their_words() {
     ] {
         assert_eq!(count(&dir, "a.tp", query), expected, "{query}");
     }
+    // A keyword has no analyzer; its text copy is proposed.
+    dir.write("rules.txt", "usa, america\n");
+    for arguments in [
+        &["analyze", "a.tp", "--field", "country", "x"][..],
+        &["search", "a.tp", "x", "--synonyms", "country:rules.txt"],
+    ] {
+        dir.run(arguments).fails_with(&["found 'country'", "did you mean 'country.text'?"]);
+    }
     // Copies are no loss in an export, and come again.
     let ran = dir.run(&["export", "a.tp"]);
     assert_eq!((ran.status, &*ran.stderr), (0, ""));

@@ -233,7 +233,7 @@ fn a_prefix_of_many_terms_is_told_what_a_longer_one_leaves() {
     assert_eq!(finding.message, "100 % of the time went into expanding title:a* to 5,310 terms");
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(finding.node.as_deref(), Some("0"));
-    let remedy = "a minimum prefix of 2 would leave at most 310 terms, of an*";
+    let remedy = "a longer beginning, as an*, has at most 310 terms and finds fewer documents";
     assert_eq!(finding.remedy.as_deref(), Some(remedy));
     let text = tree.to_string();
     let first = format!("query     a*\nwarning   {}\n        → {remedy}\n", finding.message);
@@ -252,7 +252,7 @@ fn a_prefix_of_many_terms_is_told_what_a_longer_one_leaves() {
     // Without the index there is no number, before a run there is no time, and one term fewer is few enough.
     let alone = tree.find();
     let remedy = only(&alone, "wide expansion").remedy.as_deref();
-    assert_eq!(remedy, Some("a minimum prefix of more than 1 character"));
+    assert_eq!(remedy, Some("a longer beginning has fewer terms and finds fewer documents"));
     let planned = searcher.search(&searcher.parse("a*").unwrap()).explain().unwrap();
     let finding = only(&planned.findings, "wide expansion");
     assert_eq!(finding.message, "title:a* stands for 5,310 terms or more");
@@ -274,6 +274,7 @@ fn patterns_that_look_at_all_terms_are_told_to_begin_with_something() {
         let finding = only(&tree.findings, "wide search for terms");
         assert!(finding.message.contains("10,00"), "{}", finding.message);
         assert!(finding.remedy.is_some());
+        assert_eq!(finding.rebuild, !text.starts_with('/'), "ngrams are for an index made anew");
         let better = counted(&searcher, remedied);
         quiet(&better);
         let visited =

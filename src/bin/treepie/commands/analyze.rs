@@ -8,7 +8,7 @@ use treepie::{
     analysis::{Analyzer, Analyzers, DEFAULT_ANALYZER, Slot, filters, names, tokenizers},
 };
 
-use super::{analyzers_with_synonyms, open, text_or_stdin};
+use super::{analyzers_with_synonyms, did_you_mean_text, open, text_or_stdin};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, note, usage},
@@ -136,13 +136,13 @@ impl Analysis {
         let Some(field) = index.schema().field(name).filter(is_text) else {
             let text_fields = index.schema().fields().iter().filter(is_text);
             let known: Vec<&str> = text_fields.map(|field| &*field.name).collect();
-            return Err(usage("choosing a field")
+            let error = usage("choosing a field")
                 .expected(match known.as_slice() {
                     [] => "an index with text fields".to_owned(),
                     known => format!("one of the text fields {}", known.join(", ")),
                 })
-                .found(format!("'{name}'"))
-                .into());
+                .found(format!("'{name}'"));
+            return Err(did_you_mean_text(error, index.schema(), name).into());
         };
         let analyzers = index.searcher()?.analyzers().clone();
         let analyzers = analyzers_with_synonyms(analyzers, index.schema(), synonyms)?;

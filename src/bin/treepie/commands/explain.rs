@@ -40,7 +40,7 @@ use crate::{
   treepie explain titles.tp 'history france' --doc 15212
   treepie explain titles.tp '+history +frnace -war' --why-empty
   treepie explain titles.tp 'history france' --analyze --format dot | dot -Tsvg >plan.svg
-  treepie explain titles.tp 'history france' --analyze --format html -o plan.html
+  treepie explain titles.tp 'history france' --analyze -o plan.html
   treepie explain titles.tp 'history france' --analyze --open
 
 Without --analyze the dictionary and the headers of posting lists are read, and no postings but
@@ -107,7 +107,7 @@ pub(crate) struct Args {
     explain_words: bool,
     /// Print in this format.
     ///
-    /// The default is text, with --open html.
+    /// The default is that of the ending of --output, .html, .json, .dot or .mmd; else text, with --open html.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ExplainFormat>,
@@ -143,6 +143,17 @@ enum ExplainFormat {
 }
 
 impl ExplainFormat {
+    /// The format of files that are called so.
+    fn of_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "json" => ExplainFormat::Json,
+            "dot" => ExplainFormat::Dot,
+            "mmd" => ExplainFormat::Mermaid,
+            "html" => ExplainFormat::Html,
+            _ => return None,
+        })
+    }
+
     /// What files of it are called.
     fn extension(self) -> &'static str {
         match self {
@@ -159,7 +170,8 @@ impl ExplainFormat {
 impl Args {
     fn format(&self) -> ExplainFormat {
         let default = if self.destination.open { ExplainFormat::Html } else { ExplainFormat::Text };
-        self.format.unwrap_or(default)
+        let by_name = || ExplainFormat::of_extension(self.destination.extension()?);
+        self.format.or_else(by_name).unwrap_or(default)
     }
 
     /// Refuses what does not go together, before anything is opened.

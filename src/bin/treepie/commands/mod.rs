@@ -138,10 +138,7 @@ fn analyzers_with_synonyms(
         };
         let Some(field) = schema.field(name).filter(|field| field.kind == FieldKind::Text) else {
             let error = expected("a text field of the index").found(format!("'{name}'"));
-            return Err(match schema.field(name) {
-                Some(_) => error.into(),
-                None => did_you_mean(error, schema, name).into(),
-            });
+            return Err(did_you_mean_text(error, schema, name).into());
         };
         let rules = fs::read_to_string(file)
             .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
@@ -268,6 +265,18 @@ fn check_field(option: &str, name: &str, schema: &Schema) -> Result<(), Error> {
 fn did_you_mean(error: Error, schema: &Schema, name: &str) -> Error {
     match schema.closest_field(name) {
         Some(known) => error.hint(format!("did you mean '{known}'?")),
+        None => error,
+    }
+}
+
+/// Adds the text field that was probably meant, if there is one: for a field of another type a text copy of it.
+fn did_you_mean_text(error: Error, schema: &Schema, name: &str) -> Error {
+    let Some(source) = schema.field(name) else { return did_you_mean(error, schema, name) };
+    let is_its_text = |field: &&Field| {
+        field.kind == FieldKind::Text && field.copy_of.as_ref() == Some(&source.name)
+    };
+    match schema.fields().iter().find(is_its_text) {
+        Some(copy) => error.hint(format!("did you mean '{}'?", copy.name)),
         None => error,
     }
 }

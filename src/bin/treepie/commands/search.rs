@@ -40,7 +40,7 @@ use crate::{
   treepie search shop.tp 'price:<20' --sort since:desc,price
   treepie search shop.tp lamp --boost sales:log1p --decay since:now,30d
   treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
-  treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
+  treepie search shop.tp lamp --select brand=Acme --select brand=Bolt --facet brand --facet color
   treepie search shop.tp lamp --format compact --limit 20
   treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
   treepie search titles.tp 'a* OR b*' --slow-ms 50 --log slow.jsonl
@@ -183,8 +183,8 @@ pub(crate) struct Shape {
     lenient: bool,
     /// Find only documents with this value.
     ///
-    /// Any of several of one field; may be given several times: brand=acme. The facet of a field is counted without
-    /// its own selection, to show what else there is.
+    /// The value is exactly as written: brand=Acme. Any of several of one field; may be given several times. The facet
+    /// of a field is counted without its own selection, to show what else there is.
     #[arg(help_heading = "Find")]
     #[arg(long = "select", value_name = "FIELD=VALUE")]
     selections: Vec<String>,

@@ -25,6 +25,22 @@ const ONE_IN: u64 = 20;
 /// Words of a tag on average, and of a short value, at the most.
 const TAG_WORDS: u64 = 4;
 const SHORT_WORDS: usize = 3;
+/// Characters that are one word where none has blanks around it: names and categories have that many.
+const UNSPACED_CHARS: usize = 4;
+
+/// Words of what has no blanks in it: of a script that is written without them, one for every few characters.
+fn words_of(part: &str) -> usize {
+    let n_unspaced = part.chars().filter(|c| is_unspaced(*c)).count();
+    n_unspaced.div_ceil(UNSPACED_CHARS).max(1)
+}
+
+/// Characters of Chinese and Japanese, Thai, Lao, Khmer and Burmese.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
 
 /// What the strings of a field look like.
 #[derive(Debug, Default)]
@@ -49,7 +65,7 @@ pub(super) struct Choice {
 impl Strings {
     /// Looks at a value that is not empty.
     pub(super) fn add(&mut self, value: &str) {
-        let n_words = value.split_whitespace().take(LONG_WORDS + 1).count();
+        let n_words = value.split_whitespace().map(words_of).sum::<usize>().min(LONG_WORDS + 1);
         let is_long =
             n_words > LONG_WORDS || value.len() > LONG_BYTES || value.trim_end().contains('\n');
         self.n_values += 1;
@@ -149,6 +165,18 @@ mod tests {
                 true,
                 true,
                 "short ones in lists",
+            ),
+            (
+                of(10, &|n| format!("{n}月の東京はとても暑いです。")),
+                false,
+                false,
+                "10 different in 10 values, of 3.0 words on average",
+            ),
+            (
+                strings(&["東京", "北海道", "神奈川県"]),
+                false,
+                true,
+                "3 different in 3 values, of one word each",
             ),
             // One value that is long among many that are not.
             (
