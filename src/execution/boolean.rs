@@ -5,7 +5,6 @@
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
 use super::column::{fill, is_dense, retain};
-use super::less_deleted::count;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
@@ -68,8 +67,8 @@ pub(super) struct Step {
 /// The evaluation of a plan in one segment.
 #[derive(Debug)]
 pub(super) struct Evaluation<'e, 's> {
-    plan: &'e Plan<'s>,
-    part: &'e SegmentPlan<'s>,
+    pub(super) plan: &'e Plan<'s>,
+    pub(super) part: &'e SegmentPlan<'s>,
     lists: &'e mut Lists<'s>,
     slots: &'e mut [Option<ContainerBuf>],
     steps: &'e mut Vec<Step>,
@@ -77,7 +76,7 @@ pub(super) struct Evaluation<'e, 's> {
     /// By phrase of the plan; none where no document has all of the words.
     phrases: &'e mut [Option<PhraseReader<'s>>],
     /// The documents of a window that have all words of a phrase, then those that have it.
-    lows: &'e mut Vec<u16>,
+    pub(super) lows: &'e mut Vec<u16>,
     pub(super) profile: SegmentProfile<'e>,
     /// Time that inputs took since the operator being evaluated began.
     inputs_ns: u64,
@@ -173,11 +172,6 @@ impl<'e, 's> Evaluation<'e, 's> {
             inputs_ns: 0,
             last_window,
         }
-    }
-
-    /// How many documents the root has where the dictionary counts them with the deleted ones.
-    pub(super) fn count_less_deleted(&mut self) -> Result<Option<u64>> {
-        count(self.plan, self.part, self.lows, &mut self.profile)
     }
 
     /// The first window from `from` on where the root may have documents.

@@ -357,7 +357,9 @@ impl<'s> Execution<'s> {
         loop {
             if !collect && page.is_full() {
                 let known = match known {
-                    None if page.total == Total::Exact => run.count_less_deleted()?,
+                    None if page.total == Total::Exact => {
+                        less_deleted::count(run.plan, run.part, run.lows, &mut run.profile)?
+                    }
                     known => known,
                 };
                 if let Some(known) = known {

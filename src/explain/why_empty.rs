@@ -262,16 +262,11 @@ impl EmptyClause {
 /// `name, brand or 3 more`.
 fn any_of(fields: &[&str]) -> String {
     let more = fields.len().saturating_sub(FIELDS_SHOWN);
+    let more = (more > 0).then(|| format!("{more} more"));
     let mut shown: Vec<_> =
-        fields.iter().take(FIELDS_SHOWN).map(|field| (*field).to_owned()).collect();
-    if more > 0 {
-        shown.push(format!("{more} more"));
-    }
-    match shown.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => format!("{} or {last}", first.join(", ")),
-        None => String::new(),
-    }
+        fields.iter().copied().take(FIELDS_SHOWN).chain(more.as_deref()).collect();
+    let last = shown.pop().unwrap_or_default();
+    if shown.is_empty() { last.to_owned() } else { format!("{} or {last}", shown.join(", ")) }
 }
 
 /// For people: what is in conflict, then what else there is, each with its numbers.
