@@ -15,12 +15,10 @@ use super::{
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::phrase;
-use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
-use crate::plan::estimate;
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, Plan, SegmentPlan};
+use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;

@@ -11,8 +11,7 @@ use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
-use crate::plan::SegmentPlan;
-use crate::plan::Shape;
+use crate::plan::{SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.

@@ -5,8 +5,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetOf, FacetWanted, SegmentPlan, ValuesWanted};
-use crate::request::{AddressRanges, RANGES_MAX, Ranges, calendar, n_intervals, steps_of};
-use crate::request::{Facet, FacetWhat};
+use crate::request::{
+    AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, calendar, n_intervals, steps_of,
+};
 use crate::schema::{Field, FieldKind};
 use crate::value::{Calendar, Zone};
 

@@ -3,8 +3,7 @@
 use crate::document::Document;
 use crate::expansion::n_compiled;
 use crate::request::Facet;
-use crate::schema::Schema;
-use crate::schema::{Field, FieldKind};
+use crate::schema::{Field, FieldKind, Schema};
 use crate::searcher::stopping_tests::filled;
 
 /// However many buckets, segments and ways ask for them.
