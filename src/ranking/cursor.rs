@@ -13,8 +13,9 @@ pub(crate) struct TermCursor<'s> {
     lengths: Lengths<Section<'s>>,
     /// Of a long list.
     containers: Vec<RankedContainer>,
-    /// The container at hand; none where the list has no document in that window.
-    window: Option<(u32, Option<(RankedContainer, Bytes<'s>, Directory<'s>)>)>,
+    /// The window at hand, and its container; none where the list has no document there.
+    key: Option<u32>,
+    container: Option<(RankedContainer, Bytes<'s>, Directory<'s>)>,
 }
 
 /// A term in a document.
@@ -31,7 +32,7 @@ impl<'s> TermCursor<'s> {
             RankedList::Short(_) => vec![],
             RankedList::Long(list) => list.containers().collect(),
         };
-        TermCursor { list, lengths, containers, window: None }
+        TermCursor { list, lengths, containers, key: None, container: None }
     }
 
     /// What the term gives `doc`, if it is there.
@@ -52,17 +53,15 @@ impl<'s> TermCursor<'s> {
             }
         };
         let key = doc >> 16;
-        if self.window.as_ref().is_none_or(|(of, _)| *of != key) {
+        if self.key != Some(key) {
             let at = self.containers.binary_search_by_key(&key, |it| u32::from(it.key));
             let open = |at: usize| {
                 let container = self.containers[at];
-                let (payload, directory) =
-                    (list.list().payload(container.nth)?, list.directory(&container)?);
-                Ok((container, payload, directory))
+                Ok((container, list.list().payload(container.nth)?, list.directory(&container)?))
             };
-            self.window = Some((key, at.ok().map(open).transpose()?));
+            (self.key, self.container) = (Some(key), at.ok().map(open).transpose()?);
         }
-        let Some((_, Some((container, bytes, directory)))) = &self.window else { return Ok(None) };
+        let Some((container, bytes, directory)) = &self.container else { return Ok(None) };
         let rank = directory.find(list.list().container(container.nth, bytes)?, doc as u16);
         rank.map(|rank| list.frequencies().get(container.first_rank + rank)).transpose()
     }
