@@ -54,14 +54,14 @@ impl LineFormat {
                     "a schema that keeps no nulls, as a line says of no field that it is null",
                 )
                 .found("one that keeps them")
-                .hint("documents can be added one by one"));
+                .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
         }
         if let Some(&(_, copy)) = schema.copies().first() {
             let copy = schema.get(copy);
             return Err(Error::new(ErrorKind::Schema, "indexing lines")
                 .expected("a schema without copies of fields, as a line fills one field")
                 .found(format!("'{}'", copy.name))
-                .hint("documents can be added one by one"));
+                .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
         }
         match &self.0 {
             Kind::Field(name) => {
@@ -75,7 +75,7 @@ impl LineFormat {
                         return Err(Error::new(ErrorKind::Usage, "adding lines as titles")
                             .expected("a field 'qualifier' without a normalizer")
                             .found("one with a normalizer")
-                            .hint("documents can be added one by one"));
+                            .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
                     }
                     Some(field)
                 },
