@@ -54,7 +54,7 @@ impl LineFormat {
                     "a schema that keeps no nulls, as a line says of no field that it is null",
                 )
                 .found("one that keeps them")
-                .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
+                .hint("documents can be added one by one"));
         }
         if let Some(&(_, copy)) = schema.copies().first() {
             let copy = schema.get(copy);
@@ -75,7 +75,7 @@ impl LineFormat {
                         return Err(Error::new(ErrorKind::Usage, "adding lines as titles")
                             .expected("a field 'qualifier' without a normalizer")
                             .found("one with a normalizer")
-                            .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
+                            .hint("documents can be added one by one"));
                     }
                     Some(field)
                 },
