@@ -54,7 +54,7 @@ pub(crate) struct Execution<'s> {
     counter: Counter,
     phrases: Phrases<'s>,
     profile: Profile,
-    /// How many documents the last run counted, also where it was stopped.
+    /// Number of documents that the last run counted, also where it was stopped.
     counted: u64,
     memory: Memory,
 }
@@ -163,7 +163,7 @@ impl<'s> Execution<'s> {
         all.map(|()| total)
     }
 
-    /// How many documents the last run counted, which is all that is known where it was stopped.
+    /// Returns the number of documents that the last run counted, which is all that is known of one that was stopped.
     pub(crate) fn counted(&self) -> u64 {
         self.counted
     }

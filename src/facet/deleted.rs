@@ -11,7 +11,7 @@ use crate::format::postings::LongList;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 
-/// How many documents of a segment are deleted, where all others match; `None` where some do not.
+/// Returns the number of deleted documents of a segment if all others match; `None` if some do not.
 pub(super) fn n_of(segment: SegmentReader<'_>, matches: &DocIdSet) -> Option<u64> {
     // What is deleted never matches, so that as many are the same.
     let n_live = u64::from(segment.n_live());

@@ -154,7 +154,7 @@ impl<'s> Plan<'s> {
         self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
     }
 
-    /// The same as an input of an operator that is to come.
+    /// Adds an operator and makes it an input of one that is to come.
     fn push_input(&mut self, operator: Operator) {
         self.push_node(operator);
         self.pending.push(self.root());

@@ -119,7 +119,7 @@ struct Inner {
     snapshot: Arc<Snapshot>,
     etag: Etag,
     setting: Setting,
-    /// How queries are read.
+    /// Options by which queries are read.
     parse: ParseOptions,
     /// What earlier queries left for later ones.
     scratch: Pool<Scratch>,
@@ -614,7 +614,7 @@ impl Searcher {
         self.stored(doc)
     }
 
-    /// The same, of a search that says itself what it costs.
+    /// Reads the stored fields of a document, for a search that says itself what it costs.
     fn stored(&self, doc: DocId) -> Result<Fields> {
         const DOING: &str = "fetching a document";
         let (_, segment, doc_there) = self.locate(doc, DOING)?;

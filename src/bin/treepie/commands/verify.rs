@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// What there is to do about damage.
+/// Next step after damage.
 const NEXT: &str = "next: copy the directory, then `treepie salvage INDEX OUT` saves what can be read; \
     `treepie recover INDEX --dry-run` says whether an older commit is whole";
 

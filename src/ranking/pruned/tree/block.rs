@@ -143,7 +143,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     }
 }
 
-/// What is not good enough, as [`TieCaches`] knows.
+/// Parts that are not good enough, as [`TieCaches`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RuledOut {
     /// No document of the block is.
