@@ -22,6 +22,7 @@ mod pair;
 mod phrases;
 mod profile;
 mod result;
+mod single;
 
 use crate::bitmap::{Container, ContainerBuf};
 use crate::budget;
@@ -39,10 +40,10 @@ use lists::{Lists, ListsMemory, Uniting};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use pair::Pair;
-pub(crate) use pair::count_live;
 use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
+pub(crate) use single::{count_phrase, count_term};
 use std::ops::Range;
 use std::time::Instant;
 

@@ -8,13 +8,9 @@ use super::lists::{Fetched, Lists};
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::postings::SHORT_DOCS_MAX;
-use crate::format::terms::{PostingsAt, TermInfo};
 use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
-use crate::segment::deletes::DeletedDocs;
-use crate::segment::reader::FieldReader;
 
 /// One list, or two, in one or both of which documents must be, and what of it is deleted.
 #[derive(Clone, Copy, Debug)]
@@ -152,48 +148,6 @@ impl Pair {
             key = next + 1;
         }
     }
-}
-
-/// How many documents of a term are not deleted, without a plan: those of the dictionary less what both lists share.
-pub(crate) fn count_live(
-    field: FieldReader<'_>,
-    info: &TermInfo,
-    deleted: &DeletedDocs,
-) -> Result<u64> {
-    let mut gone = 0;
-    match info.postings {
-        PostingsAt::Section { offset, len, .. } if info.df as usize > SHORT_DOCS_MAX => {
-            let (list, deleted) = (field.long_postings(info, offset, len)?, deleted.list()?);
-            let mut at = 0;
-            for nth in 0..list.n_containers() {
-                let key = list.key(nth);
-                at = (at..deleted.n_containers())
-                    .find(|at| deleted.key(*at) >= key)
-                    .unwrap_or(deleted.n_containers());
-                if at < deleted.n_containers() && deleted.key(at) == key {
-                    budget::work(ns::WINDOW_STEP)?;
-                    let (ours, theirs) = (list.payload(nth)?, deleted.payload(at)?);
-                    let shared = bitmap::and_count(
-                        list.container(nth, &ours)?,
-                        list.container_cardinality(nth),
-                        deleted.container(at, &theirs)?,
-                        deleted.container_cardinality(at),
-                    );
-                    gone += u64::from(shared);
-                }
-            }
-        }
-        _ => {
-            let (mut failed, mut lookup) = (Ok(()), deleted.lookup()?);
-            field.short_postings(info, |doc| match lookup.contains(doc) {
-                Ok(is_deleted) => gone += u64::from(is_deleted),
-                Err(error) => failed = Err(error),
-            })?;
-            failed?;
-        }
-    }
-    // What crafted lists say of themselves may be anything.
-    Ok(u64::from(info.df).saturating_sub(gone))
 }
 
 /// The leaf of an input, where it reads one list.

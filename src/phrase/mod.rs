@@ -54,7 +54,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
-use crate::recycle::{HeapBytes, recycled};
+use crate::recycle::{HeapBytes, heap_bytes, recycled};
 use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
 use list::{Free, NO_RANK, Room, WordList};
@@ -97,6 +97,17 @@ pub(crate) struct PhraseMemory {
     rank: Vec<u32>,
     free: Free,
 }
+
+/// The memory of finding the documents of a phrase, for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct PhraseWorkspace {
+    pub(crate) rare: RarePhrase,
+    pub(crate) words: PhraseMemory,
+    pub(crate) candidates: Candidates,
+    pub(crate) windows: Vec<PhraseWindow>,
+}
+
+heap_bytes!(PhraseWorkspace { rare, words, candidates, windows });
 
 impl HeapBytes for PhraseMemory {
     fn heap_bytes(&self) -> usize {

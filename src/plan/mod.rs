@@ -42,6 +42,7 @@ mod phases;
 mod placed;
 mod planner;
 mod sample;
+mod single;
 mod window;
 
 use crate::expansion::Expansion;
@@ -71,6 +72,7 @@ pub(crate) use page::{
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
+pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::DocIdSet;
 use crate::format::postings::SHORT_DOCS_MAX;
-use crate::phrase::{PhraseMemory, PhraseReader, RarePhrase};
+use crate::phrase::{PhraseReader, PhraseWorkspace};
 use crate::plan::cost;
 use crate::query::Proximity;
 use crate::recycle::FreeLists;
@@ -21,15 +21,14 @@ impl<'s> Ranked<'s> {
     pub(crate) fn phrase_clause(
         &self,
         segment: usize,
-        found: &mut RarePhrase,
-        memory: &mut PhraseMemory,
+        PhraseWorkspace { rare, words: memory, .. }: &mut PhraseWorkspace,
     ) -> Result<Option<(PhraseClause<'s>, Option<PhraseReader<'s>>)>> {
         let Node::Phrase(at) = self.root else { return Ok(None) };
         let phrase @ RankedPhrase { field, spec, weight, .. } = &self.phrases[at];
         let (infos, scoring) = (self.infos_of_phrase(phrase, segment), &self.fields[*field]);
         let reader = self.segments[segment].field(scoring.field);
-        let words = match found.find(reader, infos, spec)? {
-            true if found.matches().len() == 0 => None,
+        let words = match rare.find(reader, infos, spec)? {
+            true if rare.matches().len() == 0 => None,
             true => Some(None),
             false => PhraseReader::open_in(reader, infos, spec, memory)?.map(Some),
         };

@@ -108,12 +108,14 @@ pub(crate) fn find_best_of_phrase(
                 }
                 _ => PhrasePruning::default(),
             },
-            None => match own.phrase_clause(at, &mut scratch.rare, &mut scratch.words)? {
+            None => match own.phrase_clause(at, &mut scratch.workspace)? {
                 None => PhrasePruning::default(),
-                Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
+                Some((clause, None)) => {
+                    pruned::rare_phrase(&clause, &scratch.workspace.rare, base, top)?
+                }
                 Some((clause, Some(mut words))) => {
                     let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
-                    words.recycle(&mut scratch.words);
+                    words.recycle(&mut scratch.workspace.words);
                     found
                 }
             },

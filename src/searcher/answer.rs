@@ -9,7 +9,7 @@ use crate::execution::{Counted, Execution, Matches};
 use crate::explain::{FacetRun, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
-use crate::plan::{self, Goal, PageOperator, PagePlan, PlanOptions};
+use crate::plan::{Goal, PageOperator, PagePlan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::ranking::top::Trace;
@@ -131,10 +131,18 @@ impl Search<'_> {
         let docs = self.with_memory(|memory| memory.docs.take());
         let mut found = SearchOutcome { docs, ..SearchOutcome::uncounted() };
         let options = || self.options(page.goal(), false);
-        let done = self.by_plan(planned, options, |it| self.execute(it, &mut found));
+        let done = match planned {
+            None if self.only_counts(page) => self.count(Goal::Count, None, &mut found),
+            planned => self.by_plan(planned, options, |it| self.execute(it, &mut found)),
+        };
         self.end(done, &mut found)?;
         found.n_hits = found.docs.len() as u64;
         Ok(found)
+    }
+
+    /// Whether nothing is wanted but the number of what matches.
+    pub(super) fn only_counts(&self, page: &PagePlan) -> bool {
+        page.goal() == Goal::Count && self.request.facets.is_empty()
     }
 
     /// Why the search was stopped, where that is no reason to give nothing.
@@ -239,21 +247,15 @@ impl Search<'_> {
         self.count_facets(execution, &matches, found)
     }
 
-    /// Counts what matches, as far as that is asked for: by what is `planned` for it, or else by a plan of its own, where one is
-    /// needed.
+    /// Counts what matches, as far as `goal` says: by what is `planned` for it, or else by a plan of its own.
     pub(super) fn count(
         &self,
+        goal: Goal,
         planned: Option<&mut Execution<'_>>,
         found: &mut SearchOutcome,
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
-        let goal = match self.request.total {
-            TotalMode::UpTo(most) => {
-                Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
-            }
-            TotalMode::Exact | TotalMode::Unknown => Goal::Count,
-        };
         if goal == Goal::Count && planned.is_none() && self.forced.is_none() {
             let normal = &self.rewritten()?.normal;
             found.is_planned = self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;

@@ -59,13 +59,14 @@ pub use statistics::{Accuracy, FieldStatistics, Sum};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{DocIdSet, Execution, ExecutionScratch, Matches, count_live};
+use crate::execution::{self, DocIdSet, Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
 use crate::plan::{
-    self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, TermPool,
+    self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, SinglePlan,
+    TermPool,
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
@@ -79,7 +80,6 @@ use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
-use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -548,31 +548,19 @@ impl Searcher {
 
     /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
     fn count_to(&self, normal: &Normal, look_ups: &LookUps, total: &mut u64) -> Result<bool> {
-        if let Normal::Term { field, term } = normal {
-            // One operator is nothing to choose from: a plan would take longer than the count.
-            for segment in self.segments() {
-                if let Some(info) = look_ups.get(segment, *field, term)? {
-                    *total += match segment.deleted() {
-                        None => u64::from(info.df),
-                        Some(deleted) => count_live(segment.field(*field), &info, deleted)?,
-                    };
-                }
+        match SinglePlan::of(normal) {
+            Some(SinglePlan::TermScan { field, term }) => {
+                execution::count_term(self.segments(), (field, term), look_ups, total)?;
+                return Ok(false);
             }
-            return Ok(false);
-        }
-        if let Normal::Phrase { field, phrase } = normal {
-            let (mut scratch, mut infos) = (self.0.pruned.take(), SmallVec::<[_; 4]>::new());
-            for segment in self.segments() {
-                infos.clear();
-                let terms = phrase.terms.iter().map(|term| &term[..]);
-                look_ups.get_all(segment, *field, terms, |info| {
-                    infos.push(info);
-                    Ok(())
-                })?;
-                pruned::count((segment, *field), &infos, phrase, &mut scratch.phrase, total)?;
+            Some(SinglePlan::Phrase { field, phrase }) => {
+                let (mut scratch, of) = (self.0.pruned.take(), (field, phrase));
+                let workspace = &mut scratch.phrase.workspace;
+                execution::count_phrase(self.segments(), of, look_ups, workspace, total)?;
+                self.0.pruned.give(scratch);
+                return Ok(false);
             }
-            self.0.pruned.give(scratch);
-            return Ok(false);
+            None => {}
         }
         let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;
         let count = execution.count();

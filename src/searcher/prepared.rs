@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
-use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions};
+use crate::plan::{CountStrategy, Goal, PageOperator, PagePlan, PlanOptions, SinglePlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
@@ -64,6 +64,8 @@ impl<'s> Search<'s> {
                 let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(&page)?);
                 PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
             }
+            // As soon carried out as looked for.
+            _ if self.only_counts(&page) && self.is_single()? => PreparedWay::Anew(None),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PreparedWay::Plan {
                 execution: Box::new(self.execution(&options)?),
                 score: page.score(),
@@ -72,12 +74,18 @@ impl<'s> Search<'s> {
         Ok(PreparedSearch { search: self, way, docs: vec![], hits: Hits::default() })
     }
 
+    /// Whether counting takes one operator, which is planned with each search.
+    fn is_single(&self) -> Result<bool> {
+        Ok(SinglePlan::of(&self.rewritten()?.normal).is_some())
+    }
+
     /// What counts the matches, where that is asked for and has to be done by itself.
     fn counting(&self, page: &PagePlan) -> Result<Option<Execution<'s>>> {
-        if page.count != CountStrategy::AfterPage {
+        let goal = page.goal_of_count();
+        if page.count != CountStrategy::AfterPage || goal == Goal::Count && self.is_single()? {
             return Ok(None);
         }
-        let options = PlanOptions { goal: page.goal_of_count(), ..PlanOptions::default() };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
         self.execution(&options).map(Some)
     }
 }

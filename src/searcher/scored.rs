@@ -148,7 +148,7 @@ impl<'a> Search<'a> {
         if ready.is_traced {
             top = top.traced();
         }
-        let how = (page.count, strategy);
+        let how = (page, strategy);
         let done = self.look(ranked, how, ready, &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
     fn look(
         &self,
         ranked: &Ranked<'_>,
-        (counted, strategy): (CountStrategy, TopKStrategy),
+        (page, strategy): (&PagePlan, TopKStrategy),
         ready: PreparedState<'_, '_>,
         top: &mut Top,
         scratch: &mut Scratch,
@@ -188,12 +188,12 @@ impl<'a> Search<'a> {
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match strategy {
             TopKStrategy::BlockMax => {
-                let count = counted == CountStrategy::AfterPage;
+                let count = page.count == CountStrategy::AfterPage;
                 let done = find_best(ranked, None, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = WorkCounts::Blocks(pruning);
-                match (counted, pruning.matching) {
+                match (page.count, pruning.matching) {
                     (CountStrategy::Unasked, _) => {}
                     (CountStrategy::WithPage, _) => {
                         self.with_matches(planned, found, |_, _, _| Ok(()))?;
@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
                         if planned.is_none() {
                             self.keep_terms_of(ranked);
                         }
-                        self.count(planned, found)?;
+                        self.count(page.goal_of_count(), planned, found)?;
                     }
                 }
             }
@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
                 })?
             }
             TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
-                let count = counted != CountStrategy::Unasked;
+                let count = page.count != CountStrategy::Unasked;
                 let done = find_best_of_phrase(ranked, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;

@@ -41,7 +41,7 @@ use blocks::{Blocks, OpenWindow, by_best};
 use bounds::CLAUSES_MAX;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
-pub(crate) use phrase::{PhraseClause, PhrasePruning, count, phrase, rare_phrase};
+pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::Query;
 use ranked_and::RankedAnd;

@@ -11,17 +11,12 @@ use super::exhaustive::past_the_end;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
-use crate::format::terms::TermInfo;
-use crate::ids::{DocId, FieldId};
-use crate::phrase::{
-    AHEAD, Candidates, GATHERED_MAX, PhraseMemory, PhraseReader, PhraseWindow, RarePhrase,
-};
-use crate::query::PhraseSpec;
+use crate::ids::DocId;
+use crate::phrase::{AHEAD, GATHERED_MAX, PhraseReader, PhraseWindow, PhraseWorkspace, RarePhrase};
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -76,10 +71,7 @@ impl std::ops::AddAssign for PhrasePruning {
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct PhraseScratch {
-    pub(crate) rare: RarePhrase,
-    pub(crate) words: PhraseMemory,
-    pub(crate) candidates: Candidates,
-    pub(crate) windows: Vec<PhraseWindow>,
+    pub(crate) workspace: PhraseWorkspace,
     bounds: Vec<Bound>,
     order: Vec<u32>,
 }
@@ -94,7 +86,7 @@ struct Bound {
     level: u8,
 }
 
-heap_bytes!(PhraseScratch { rare, words, candidates, windows, bounds, order });
+heap_bytes!(PhraseScratch { workspace, bounds, order });
 
 /// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
 /// number of the segment's first document.
@@ -135,8 +127,9 @@ pub(crate) fn phrase(
     top: &mut Top,
     scratch: &mut PhraseScratch,
 ) -> Result<PhrasePruning> {
-    let mut windows = std::mem::take(&mut scratch.windows);
-    words.windows(&mut windows, &mut scratch.candidates);
+    let PhraseWorkspace { windows, candidates, .. } = &mut scratch.workspace;
+    let mut windows = std::mem::take(windows);
+    words.windows(&mut windows, candidates);
     let before = words.work();
     let has_bounds = words.is_exact();
     let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
@@ -157,41 +150,11 @@ pub(crate) fn phrase(
     for window in &windows {
         search.window(clause, words, *window, scratch)?;
     }
-    scratch.windows = windows;
+    scratch.workspace.windows = windows;
     let work = words.work();
     search.pruning.placed = work.documents - before.documents;
     search.pruning.positions = work.positions - before.positions;
     Ok(search.pruning)
-}
-
-/// Adds to `n` the documents of a segment that have a phrase, given what its dictionary says of each term.
-pub(crate) fn count(
-    (segment, field): (SegmentReader<'_>, FieldId),
-    infos: &[Option<TermInfo>],
-    phrase: &PhraseSpec,
-    scratch: &mut PhraseScratch,
-    n: &mut u64,
-) -> Result<()> {
-    let PhraseScratch { rare, words: memory, candidates, windows, .. } = scratch;
-    let (field, deleted) = (segment.field(field), segment.deleted());
-    if rare.find(field, infos, phrase)? {
-        for (doc, _) in rare.matches() {
-            *n += u64::from(!deleted.map_or(Ok(false), |deleted| deleted.contains(doc))?);
-        }
-    } else if let Some(mut words) = PhraseReader::open_in(field, infos, phrase, memory)? {
-        words.windows(windows, candidates);
-        for window in windows {
-            words.candidates(window.key, candidates)?;
-            if let Some(deleted) = deleted {
-                // Before their words are placed, which costs more.
-                deleted.leave_out(window.key, &mut candidates.lows)?;
-            }
-            words.retain(window.key, &mut candidates.lows)?;
-            *n += candidates.lows.len() as u64;
-        }
-        words.recycle(memory);
-    }
-    Ok(())
 }
 
 /// A phrase on its way through the windows of a segment.
@@ -217,7 +180,8 @@ impl Search<'_> {
             self.pruning.windows_skipped += 1;
             return Ok(());
         }
-        let PhraseScratch { candidates, bounds, order, .. } = scratch;
+        let PhraseScratch { workspace: PhraseWorkspace { candidates, .. }, bounds, order } =
+            scratch;
         words.candidates(window.key, candidates)?;
         if self.top.leaves_out() {
             // Before their words are placed, which costs more.
