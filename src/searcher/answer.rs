@@ -55,7 +55,8 @@ impl Search<'_> {
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
         let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
-        let mut found = self.find(ranked.as_ref(), PreparedState::default(), add)?;
+        let page = self.page_plan(ranked.as_ref());
+        let mut found = self.find(&page, ranked.as_ref(), PreparedState::default(), add)?;
         if let Some(ranked) = ranked {
             self.with_memory(|memory| memory.ranked = ranked.into_scratch());
         }
@@ -93,18 +94,18 @@ impl Search<'_> {
         Ok(stored)
     }
 
-    /// Gives the hits of the page to `hit` without their fields, and finds what else was asked for.
+    /// Carries out what is planned for a page: gives its hits to `hit` without their fields, and finds what else was asked for.
     pub(super) fn find(
         &self,
+        page: &PagePlan,
         ranked: Option<&Ranked<'_>>,
         ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<SearchOutcome> {
-        let page = self.page_plan(ranked);
         match (page.operator, ranked) {
             (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
             (PageOperator::TopK(strategy), Some(ranked)) => {
-                self.best(ranked, (&page, strategy), ready, |doc, score| {
+                self.best(ranked, (page, strategy), ready, |doc, score| {
                     hit(Hit::new(doc, Some(score)))
                 })
             }
@@ -112,7 +113,7 @@ impl Search<'_> {
                 hit(Hit { sort, ..Hit::new(doc, score) })
             }),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-                let mut found = self.planned(&page, ready.planned)?;
+                let mut found = self.planned(page, ready.planned)?;
                 let score = page.score();
                 found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
                 let docs = std::mem::take(&mut found.docs);

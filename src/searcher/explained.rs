@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, Phase, Plan};
+use crate::plan::{EstimateFrom, PagePlan, Phase, Plan};
 use crate::ranking::prepared::Ranked;
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ impl Search<'_> {
         self.is_to_be_explained();
         let is_kept = self.is_kept();
         let ranked = self.ranked()?;
-        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
+        let (plan, _, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         notes.extend(constant_note(&plan));
         self.put_documents(&mut tree, &plan, None)?;
@@ -76,7 +76,7 @@ impl Search<'_> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let before_plan = clock.times();
-        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
+        let (plan, planned_page, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
         let with_plan = clock.stop();
         let started = Instant::now();
         let (plan_scratch, scratch) = self.searcher.0.scratch.take();
@@ -88,7 +88,7 @@ impl Search<'_> {
             is_traced: true,
             ..PreparedState::default()
         };
-        let found = self.find(ranked.as_ref(), ready, |hit| {
+        let found = self.find(&planned_page, ranked.as_ref(), ready, |hit| {
             page.add(hit.doc, hit.score);
             tell(hit);
             Ok(())
@@ -133,7 +133,7 @@ impl Search<'_> {
     fn plan_for_people(
         &self,
         ranked: Option<&Ranked<'_>>,
-    ) -> Result<(Plan<'_>, String, Vec<String>)> {
+    ) -> Result<(Plan<'_>, PagePlan, String, Vec<String>)> {
         self.meaning.time(Phase::Choose, || {
             let page = self.page_plan(ranked);
             let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
@@ -141,7 +141,7 @@ impl Search<'_> {
                 plan.page = Some(Box::new((page, self.page_details(&page, ranked, &plan)?)));
                 self.add_facet_details(&mut plan)
             })?;
-            Ok((plan, rewritten, notes))
+            Ok((plan, page, rewritten, notes))
         })
     }
 

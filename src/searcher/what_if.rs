@@ -179,7 +179,8 @@ impl Search<'_> {
         let _scope = self.searcher.enter(&self.budget());
         let ranked = self.ranked()?;
         let mut hits = vec![];
-        let found = self.find(ranked.as_ref(), PreparedState::default(), |hit| {
+        let page = self.page_plan(ranked.as_ref());
+        let found = self.find(&page, ranked.as_ref(), PreparedState::default(), |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;
