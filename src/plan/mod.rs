@@ -67,8 +67,8 @@ use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use page::{
-    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, Scoring,
-    Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
+    Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
@@ -122,7 +122,7 @@ pub(crate) enum Total {
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
-    pub(crate) page: Option<Box<(PagePlan, PageDetails)>>,
+    pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
     /// Whether decisions are recorded.

@@ -138,7 +138,7 @@ impl Search<'_> {
             let page = self.page_plan(ranked);
             let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
             self.meaning.time(Phase::Display, || {
-                plan.page = Some(Box::new((page, self.page_details(&page, ranked, &plan)?)));
+                plan.put_page(page, self.page_details(&page, ranked, &plan)?);
                 self.add_facet_details(&mut plan)
             })?;
             Ok((plan, page, rewritten, notes))
@@ -184,6 +184,6 @@ impl Search<'_> {
 
 /// What there is to say of a query whose matches all score the same.
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
-    let score = plan.page.as_deref()?.0.score()?;
+    let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))
 }
