@@ -38,6 +38,8 @@ pub(crate) struct Run<'r> {
     /// Profile of the matching operators; none where making the page has found all that was wanted, and they were not
     /// carried out.
     pub(crate) profile: Option<&'r Profile>,
+    /// Profile of the operators that found sets, where there are any.
+    pub(crate) of_sets: Option<&'r Profile>,
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets; those that it came to.
     pub(crate) facets: &'r [FacetRun],
@@ -189,7 +191,7 @@ impl Explaining<'_, '_> {
             });
             let segments: Vec<_> = segments.collect();
             explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
-            explained.actual = self.profile().map(|_| {
+            explained.actual = self.profile_of(id).map(|_| {
                 let mut sum = Actual::default();
                 segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
                 sum
@@ -230,7 +232,13 @@ impl Explaining<'_, '_> {
 
     /// Returns the measurements of an operator in one segment.
     fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
-        self.profile().map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
+        self.profile_of(id).map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
+    }
+
+    /// Returns the profile of an operator, where it was carried out.
+    fn profile_of(&self, id: NodeId) -> Option<&Profile> {
+        let is_of_set = id.index() < self.plan.n_of_sets();
+        self.run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.

@@ -528,7 +528,7 @@ impl ExplainNode {
     /// Whether the node makes a page of what its only input finds, or counts it, and so stands above the query: it finds nothing
     /// itself.
     pub fn is_page(&self) -> bool {
-        PAGES.contains(&&*self.operator) && self.children.len() == 1
+        PAGES.contains(&&*self.operator) && !self.children.is_empty()
     }
 
     /// Returns the q-error: the factor, at least 1, by which the estimate was off. Both sides count as at least one

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::DocSet;
+use crate::expansion::{DocSet, Expansion};
 use crate::few_map::FewMap;
 use crate::ids::FieldId;
 use crate::query::Normal;
@@ -41,13 +41,29 @@ pub(crate) fn plan<'s>(
     scratch: PlanScratch,
     clock: Option<&PhaseClock>,
 ) -> Result<Plan<'s>> {
+    let mut plan = plan_matching(normal, segments, options, costs, look_ups, scratch, clock)?;
+    plan.aim(options, clock)?;
+    Ok(plan)
+}
+
+/// Plans what matches, before it is known [what for](Plan::aim): that may depend on the size of sets.
+pub(crate) fn plan_matching<'s>(
+    normal: &Normal,
+    segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
+    options: &PlanOptions,
+    costs: &'s CostModel,
+    look_ups: &LookUps,
+    scratch: PlanScratch,
+    clock: Option<&PhaseClock>,
+) -> Result<Plan<'s>> {
     let switch = |phase| clock.and_then(|clock| clock.switch(phase));
     let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
-    match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
-        false => plan.add_operator(normal, 0)?,
-        true => plan.add_without_deleted(normal)?,
+    for set in &options.sets {
+        plan.add_live(set, has_deletes)?;
+        plan.sets.push(plan.root());
     }
+    plan.add_live(normal, has_deletes)?;
     let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
@@ -63,19 +79,33 @@ pub(crate) fn plan<'s>(
     plan.check_expansions()?;
     plan.order_inputs();
     plan.choose_less_deleted()?;
-    if options.for_people {
-        switch(Phase::Display);
-        // A third of the time of planning two words.
-        plan.add_up_told();
-        plan.price_operators();
-        plan.decide();
-        switch(Phase::Choose);
-    }
-    plan.plan_facets(options)?;
     Ok(plan)
 }
 
 impl<'s> Plan<'s> {
+    /// Completes the plan for what is wanted of the documents that match.
+    pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
+        let switch = |phase| clock.and_then(|clock| clock.switch(phase));
+        (self.goal, self.keeps_matches) = (options.goal, !options.facets.is_empty());
+        if options.for_people {
+            switch(Phase::Display);
+            // A third of the time of planning two words.
+            self.add_up_told();
+            self.price_operators();
+            self.decide();
+            switch(Phase::Choose);
+        }
+        self.plan_facets(options)
+    }
+
+    /// Adds what matches and is not deleted, where anything is.
+    fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
+        match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
+            false => self.add_operator(normal, 0),
+            true => self.add_without_deleted(normal),
+        }
+    }
+
     /// Adds what matches and is not deleted: one more condition of the outermost intersection.
     fn add_without_deleted(&mut self, normal: &Normal) -> Result<()> {
         match normal {
@@ -117,11 +147,7 @@ impl<'s> Plan<'s> {
             Normal::Term { field, term } => Operator::TermScan(self.add_term(*field, term)),
             Normal::Expand { field, terms } => match terms.few_values() {
                 Some(values) => Operator::Union { any: self.add_values(*field, values) },
-                None => {
-                    let nth = self.expansions.len() as u32;
-                    self.expansions.push(terms.clone());
-                    Operator::Expand(self.add_leaf(LeafKey::Expansion { field: *field, nth }))
-                }
+                None => Operator::Expand(self.add_expansion(*field, terms)),
             },
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
@@ -148,6 +174,18 @@ impl<'s> Plan<'s> {
             self.push_input(Operator::TermScan(leaf));
         }
         self.inputs_from(first)
+    }
+
+    /// Adds the terms of a pattern, or finds the leaf that reads them for a set.
+    fn add_expansion(&mut self, field: FieldId, terms: &Expansion) -> LeafId {
+        let of_set = self.nodes[..self.n_of_sets()].iter().filter_map(|node| node.operator.leaf());
+        let mut of_set = of_set.filter(|leaf| self.leaves[leaf.index()].field() == Some(field));
+        if let Some(leaf) = of_set.find(|leaf| self.expansion(*leaf) == Some(terms)) {
+            return leaf;
+        }
+        let nth = self.expansions.len() as u32;
+        self.expansions.push(terms.clone());
+        self.add_leaf(LeafKey::Expansion { field, nth })
     }
 
     fn push_node(&mut self, operator: Operator) {

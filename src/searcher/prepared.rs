@@ -2,6 +2,7 @@
 
 use super::answer::{PreparedState, SearchOutcome};
 use super::hits::Hits;
+use super::page::Ready;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
@@ -31,9 +32,8 @@ impl<'s> Search<'s> {
     /// Opens and plans what can be done before.
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
         self.stays_open = true;
-        let page = self.page_plan(ranked.as_ref());
+        let Ready { ranked, page, planned } = self.ready()?;
         let lists = match (page.operator, &ranked) {
             (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
                 Some(Box::new(OpenLists::of(ranked)?))
@@ -41,10 +41,13 @@ impl<'s> Search<'s> {
             _ => None,
         };
         let is_unasked = lists.is_some() && page.count != CountStrategy::AfterPage;
+        // A plan of one operator is as soon carried out as looked for.
         let planned = match is_unasked || self.counts_by_one(&page)? {
-            // As soon carried out as looked for.
             true => None,
-            false => Some(Box::new(self.execution(&self.options(page.goal(), false)?)?)),
+            false => Some(Box::new(match planned {
+                Some(planned) => planned,
+                None => self.execution(&self.options(page.goal(), false)?)?,
+            })),
         };
         Ok(PreparedSearch { search: self, page, ranked, lists, planned, hits: Hits::default() })
     }

@@ -196,6 +196,11 @@ impl Explaining<'_, '_> {
         let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
         let mut node = self.over(root, self.label("best", "by score"));
+        node.children.extend(self.plan.sets.iter().map(|set| {
+            let (mut set, _) = self.node(*set);
+            set.label.insert_str(0, "for scores: ");
+            set
+        }));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
