@@ -198,7 +198,9 @@ impl Explaining<'_, '_> {
             });
             explained.segments = segments;
         }
-        let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
+        let runs = self.runs(id);
+        let decisions =
+            plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_fact()));
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
         explained.windows = self.windows(id);
         explained.children = children;
@@ -235,6 +237,15 @@ impl Explaining<'_, '_> {
         self.profile_of(id).map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
     }
 
+    /// Whether an operator was carried out, or will be; others only say what matches.
+    fn runs(&self, id: NodeId) -> bool {
+        let by_page = || self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching());
+        match self.run {
+            Some(_) => self.profile_of(id).is_some(),
+            None => id.index() < self.plan.n_of_sets() || by_page(),
+        }
+    }
+
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
         let is_of_set = id.index() < self.plan.n_of_sets();
@@ -256,6 +267,7 @@ impl Explaining<'_, '_> {
             Operator::All => "every document".into(),
             Operator::Nothing { .. } => String::new(),
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
+            _ if !self.runs(id) => "its lists are read by the page".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
             _ if counts && part.less_deleted.is_some() => {

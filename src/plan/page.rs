@@ -159,6 +159,14 @@ impl PagePlan {
         }
     }
 
+    /// Whether the matching operators are carried out: some pages are made by reading their lists.
+    pub(crate) fn runs_matching(&self) -> bool {
+        match self.operator {
+            PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
+            PageOperator::DocOrder { .. } | PageOperator::Sort | PageOperator::Collapse => true,
+        }
+    }
+
     /// Goal of the matching operators.
     pub(crate) fn goal(&self) -> Goal {
         let PageWanted { offset, limit, total, count_only, .. } = self.wanted;
