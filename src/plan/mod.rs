@@ -71,7 +71,7 @@ pub(crate) use page::{
     Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
-pub(crate) use planner::{PLACED_FOR_READ, plan, plan_matching};
+pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
 use std::ops::Range;

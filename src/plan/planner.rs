@@ -26,28 +26,14 @@ const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
 const WINDOW_STEPS_MAX: usize = 1 << 20;
 
-/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says. The clock of a search that is explained
-/// has its times by phase, and goes on with [`Phase::Choose`].
+/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says, but for what [depends on the
+/// page](Plan::aim): that may depend on the size of sets. The clock of a search that is explained has its times by phase, and
+/// goes on with [`Phase::Choose`].
 ///
 /// # Errors
 ///
 /// [`ErrorKind::LimitExceeded`] for a tree that is too deep; whatever reading the dictionary says.
 pub(crate) fn plan<'s>(
-    normal: &Normal,
-    segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
-    options: &PlanOptions,
-    costs: &'s CostModel,
-    look_ups: &LookUps,
-    scratch: PlanScratch,
-    clock: Option<&PhaseClock>,
-) -> Result<Plan<'s>> {
-    let mut plan = plan_matching(normal, segments, options, costs, look_ups, scratch, clock)?;
-    plan.aim(options, clock)?;
-    Ok(plan)
-}
-
-/// Plans what matches, before it is known [what for](Plan::aim): that may depend on the size of sets.
-pub(crate) fn plan_matching<'s>(
     normal: &Normal,
     segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
     options: &PlanOptions,

@@ -637,7 +637,7 @@ impl Searcher {
     ) -> Result<Execution<'_>> {
         let (plan, execution) = self.0.scratch.take();
         let (segments, costs) = (self.segments(), self.costs());
-        let plan = plan::plan_matching(normal, segments, options, costs, look_ups, plan, None)?;
+        let plan = plan::plan(normal, segments, options, costs, look_ups, plan, None)?;
         Ok(Execution::new(plan, false, execution))
     }
 
@@ -652,7 +652,7 @@ impl Searcher {
         let (scratch, execution) = self.0.scratch.take();
         self.0.scratch.give((PlanScratch::default(), execution));
         let (segments, costs) = (self.segments(), self.costs());
-        plan::plan_matching(normal, segments, options, costs, look_ups, scratch, clock)
+        plan::plan(normal, segments, options, costs, look_ups, scratch, clock)
     }
 
     /// What planning reckons with.
