@@ -45,13 +45,13 @@ mod sample;
 mod single;
 mod window;
 
+pub(crate) use crate::bitmap::WINDOW;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
-pub(crate) use cost::WINDOW;
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;
