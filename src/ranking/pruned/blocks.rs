@@ -18,21 +18,12 @@ use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
-use crate::plan::WINDOW;
+use crate::plan::{WINDOW, in_window};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
 use crate::simd::sums::{self, BLOCKS, units};
 use std::ops::Range;
-
-/// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
-/// add a list to it, in quarters of a nanosecond.
-const TOUCH: usize = 8;
-const COMPLETE: usize = 4;
-const SUM: usize = 1200;
-const SUM_LIST: usize = 300;
-/// Postings that are gone through in the time that one block is looked up.
-const WALK: usize = 16;
 
 /// The memory of sums and of what is found by them.
 #[derive(Debug, Default)]
@@ -147,8 +138,7 @@ impl Blocks {
             return false;
         }
         let n_essential = postings(opened, essential);
-        let touching = n_essential * TOUCH + (n_essential * left_out.len()) * COMPLETE;
-        if touching > SUM + opened.len() * SUM_LIST {
+        if !in_window::touching_pays(n_essential, left_out.len(), opened.len()) {
             return false;
         }
         self.few.resize(BLOCKS, 0);
@@ -206,7 +196,7 @@ impl Blocks {
             for block in self.touched.iter().map(|block| usize::from(*block)) {
                 self.few[block] = self.few[block].wrapping_add(units(codes[block], part.weight));
             }
-        } else if part.n_postings() as usize <= WALK * self.touched.len() {
+        } else if part.n_postings() as usize <= in_window::WALK * self.touched.len() {
             each_posting(part, |block, units| {
                 if let Some(sum) = self.few.get_mut(block) {
                     *sum = if *sum == 0 { 0 } else { sum.wrapping_add(units) };

@@ -34,6 +34,7 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
+use crate::plan::in_window::{DENSE_MIN, FILTERED_MAX, PASSED_MAX};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -50,13 +51,6 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
-
-/// Postings of the shortest list of a window from which on it has a code for each block.
-const DENSE_MIN: u32 = 1024;
-/// Postings of a window that are compared with a filter before bounds are looked at, and how many of them are expected to pass:
-/// as many as take about as long as looking at the blocks of a window.
-const FILTERED_MAX: u64 = 8_192;
-const PASSED_MAX: u64 = 512;
 
 /// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
 /// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking

@@ -35,6 +35,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
 use crate::plan::WINDOW;
+use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS};
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -47,11 +48,6 @@ use memory::OpenWindows;
 use required::RequiredFirst;
 use std::cmp::Reverse;
 use sums::add_up;
-
-/// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
-const SPREAD_POSTINGS: u32 = 64;
-/// Lists, in all windows that are open, up to which codes are made for that.
-const SPREAD_MAX: usize = 128;
 
 /// A query in one segment with what reads its phrases.
 #[derive(Debug)]
