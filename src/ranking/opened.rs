@@ -89,8 +89,12 @@ impl<'s> Ranked<'s> {
     /// Terms of which one must match, and terms that only filter, where the query is nothing else.
     fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
         let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
-        let (filters, any) = match (should.is_empty(), minimum) {
-            (false, 1) => (&must[..], &should[..]),
+        // Masks leave nothing out that another list has.
+        if !must_not.is_empty() {
+            return None;
+        }
+        let (any, filters) = match (should.is_empty(), minimum) {
+            (false, 1) if !must.is_empty() => (should, self.filters(must.iter())),
             (true, 0) => {
                 let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
                 let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
@@ -101,15 +105,11 @@ impl<'s> Ranked<'s> {
                     return None;
                 }
                 // The only one that is no word.
-                let others = must[..at].iter().chain(&must[at + 1..]);
-                return self.filters(others).zip(self.are_terms(any)).map(|(f, any)| (any, f));
+                (any, self.filters(must[..at].iter().chain(&must[at + 1..])))
             }
             _ => return None,
         };
-        if !must_not.is_empty() || filters.is_empty() {
-            return None;
-        }
-        self.filters(filters.iter()).zip(self.are_terms(any)).map(|(filters, any)| (any, filters))
+        self.are_terms(any).zip(filters)
     }
 
     /// Nodes that are all terms.
