@@ -8,7 +8,7 @@
 
 use super::bounds::CLAUSES_MAX;
 use super::order::{BlockQueue, Place, ScoreBuckets};
-use super::parts::{Opened, Postings};
+use super::parts::{LongPart, Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
 use super::single_term::{ExcludedDocs, Scan};
@@ -223,21 +223,23 @@ pub(super) fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16
     match &part.postings {
         Postings::Short { docs, units, .. } => each_block(docs, units, add),
         Postings::Long(postings, _) => {
-            let codes = postings.codes.by_rank().unwrap_or_default();
-            match postings.container() {
-                Container::Array(values) => {
-                    for (value, code) in values.iter().zip(codes) {
-                        let block = usize::from(u16::from_le_bytes(*value) >> 6);
-                        add(block, units(*code, part.weight));
-                    }
-                }
-                other => {
-                    for (value, code) in other.iter().zip(codes) {
-                        add(usize::from(value >> 6), units(*code, part.weight));
-                    }
-                }
+            each_code(postings, |block, code| add(block, units(code, part.weight)));
+        }
+    }
+}
+
+/// Calls `add` with the block of each posting of a container with a code for each, and with that code, which is 0 but of
+/// the first posting of a block.
+#[inline(always)]
+pub(super) fn each_code(postings: &LongPart<'_>, mut add: impl FnMut(usize, u8)) {
+    let codes = postings.codes.by_rank().unwrap_or_default();
+    match postings.container() {
+        Container::Array(values) => {
+            for (value, code) in values.iter().zip(codes) {
+                add(usize::from(u16::from_le_bytes(*value) >> 6), *code);
             }
         }
+        other => other.iter().zip(codes).for_each(|(low, code)| add(usize::from(low >> 6), *code)),
     }
 }
 

@@ -122,7 +122,7 @@ fn find<'s, const ALL: bool>(
         [] => return Ok(Some(Pruning::nothing())),
         [clause] => {
             let Blocks { bands, block, .. } = blocks;
-            block.seen.resize_with(block.seen.len().max(1), TieCache::default);
+            TieCache::start_all(&mut block.seen, clauses);
             let seen = &mut block.seen[0];
             return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
         }
@@ -160,9 +160,7 @@ fn find<'s, const ALL: bool>(
     common.start();
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
-    let seen = &mut blocks.block.seen;
-    seen.resize_with(seen.len().max(clauses.len()), TieCache::default);
-    seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
+    TieCache::start_all(&mut blocks.block.seen, clauses);
     let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
     let mut search = Search {
         query,

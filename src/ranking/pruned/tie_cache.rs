@@ -37,8 +37,14 @@ impl TieCache {
         }
     }
 
+    /// Begins a query of which nothing was met yet: one cache for each clause.
+    pub(super) fn start_all(caches: &mut Vec<TieCache>, clauses: &[Clause<'_>]) {
+        caches.resize_with(caches.len().max(clauses.len()), TieCache::default);
+        caches.iter_mut().zip(clauses).for_each(|(cache, clause)| cache.start(clause));
+    }
+
     /// Forgets everything, for another list.
-    pub(super) fn start(&mut self, clause: &Clause<'_>) {
+    fn start(&mut self, clause: &Clause<'_>) {
         self.from = None;
         if let (Some(from), RankedList::Long(list)) = (Self::told_from(clause), &clause.list) {
             let below = f64::from(list.max_part()) * f64::from(from - 1) / 255.0;

@@ -33,8 +33,7 @@ impl TieCaches {
             && clauses.iter().any(|clause| TieCache::told_from(clause).is_some())
         {
             adds.extend(clauses.iter().map(|clause| clause.weight > 0.0));
-            caches.resize_with(caches.len().max(clauses.len()), TieCache::default);
-            caches.iter_mut().zip(clauses).for_each(|(cache, clause)| cache.start(clause));
+            TieCache::start_all(caches, clauses);
         }
     }
 

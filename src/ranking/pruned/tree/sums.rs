@@ -5,6 +5,7 @@ use crate::bitmap::Container;
 use crate::execution::DocIdSet;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
+use crate::ranking::pruned::blocks::each_code;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::recycle::HeapBytes;
@@ -49,23 +50,8 @@ pub(super) fn spread(part: &Opened<'_, '_>, codes: &mut [u8; BLOCKS]) {
                 *of_block = code.max(*of_block);
             }
         }
-        Postings::Long(postings, _) => {
-            let by_rank = postings.codes.by_rank().unwrap_or_default();
-            match postings.container() {
-                Container::Array(values) => {
-                    for (value, code) in values.iter().zip(by_rank) {
-                        let of_block = &mut codes[usize::from(u16::from_le_bytes(*value) >> 6)];
-                        // Only the first posting of a block has one.
-                        *of_block |= code;
-                    }
-                }
-                other => {
-                    for (value, code) in other.iter().zip(by_rank) {
-                        codes[usize::from(value >> 6)] |= code;
-                    }
-                }
-            }
-        }
+        // Only the first posting of a block has one.
+        Postings::Long(postings, _) => each_code(postings, |block, code| codes[block] |= code),
     }
 }
 
