@@ -95,10 +95,7 @@ impl RankedCombined {
     ) -> Result<CombinedCursors<'s>> {
         let of_field = |field: &RankedField| {
             let reader = reader.field(field.scoring.field);
-            let lengths = reader.lengths()?;
-            let list = field.infos[segment].as_ref().map(|info| reader.ranked(info)).transpose()?;
-            let cursor = list.zip(reader.lengths()?);
-            Ok((cursor.map(|(list, lengths)| TermCursor::new(list, lengths)), lengths))
+            Ok((TermCursor::open(reader, field.infos[segment].as_ref())?, reader.lengths()?))
         };
         Ok(CombinedCursors(self.fields.iter().map(of_field).collect::<Result<_>>()?))
     }

@@ -2,7 +2,7 @@
 
 use super::bound::{Bounds, UpperBounds, View};
 use super::equal::TieCaches;
-use super::lists::{Tree, TreeCombined, TreeField};
+use super::lists::{Tree, TreeCombined, TreeField, TreePhrase};
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
@@ -445,15 +445,17 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
 
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
         let scorer = &mut *self.block.scorer;
-        let Some(phrase) = &scorer.weighed.tree.phrases[nth] else { return Ok(None) };
+        let Some(TreePhrase { clause, .. }) = &scorer.weighed.tree.phrases[nth] else {
+            return Ok(None);
+        };
         let Some(reader) = &mut scorer.phrases[nth] else { return Ok(None) };
         let frequency = reader.frequency(self.doc)?;
         if frequency == 0 {
             return Ok(None);
         }
-        let code = phrase.lengths.code(self.doc)?;
-        let part = score_part(frequency, phrase.scoring.k_by_code[usize::from(code)]);
-        Ok(Some(phrase.weight * part))
+        let code = clause.lengths.code(self.doc)?;
+        let part = score_part(frequency, clause.scoring.k_by_code[usize::from(code)]);
+        Ok(Some(clause.weight * part))
     }
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {

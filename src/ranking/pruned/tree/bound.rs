@@ -83,7 +83,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
         weigh_sets(root, scale, &mut weighed.sets);
         weighed.phrases.clear();
         weighed.phrases.extend(tree.phrases.iter().map(|phrase| match phrase {
-            Some(phrase) => scale.exact(phrase.weight),
+            Some(phrase) => scale.exact(phrase.clause.weight),
             None => 0,
         }));
         weighed.combined.clear();
@@ -178,7 +178,7 @@ fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
         Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
         Node::Phrase(nth) => match &tree.phrases[*nth] {
             // Room for the units of any of its words.
-            Some(phrase) => f64::from(phrase.weight) * (1.0 + 1e-6),
+            Some(phrase) => f64::from(phrase.clause.weight) * (1.0 + 1e-6),
             None => 0.0,
         },
         Node::Combined(nth) => {
