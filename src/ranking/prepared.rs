@@ -230,22 +230,16 @@ impl<'s> Ranked<'s> {
                 must_not: self.all_unscored(none, sources)?,
                 minimum: 0,
             }),
-            Normal::Or(any) => self.any_unscored(any, 1, sources),
-            Normal::AtLeast { minimum, any } => self.any_unscored(any, *minimum, sources),
+            Normal::Or(any) | Normal::AtLeast { any, .. } => {
+                let minimum =
+                    if let Normal::AtLeast { minimum, .. } = normal { *minimum } else { 1 };
+                let should = self.all_unscored(any, sources)?;
+                Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum })
+            }
             Normal::All | Normal::Nothing { .. } | Normal::Expand { .. } | Normal::Exists(_) => {
                 Ok(self.set(normal, 0.0))
             }
         }
-    }
-
-    fn any_unscored(
-        &mut self,
-        any: &[Normal],
-        minimum: u32,
-        sources: &Sources<'_>,
-    ) -> Result<Node> {
-        let should = self.all_unscored(any, sources)?;
-        Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum })
     }
 
     fn all_unscored(&mut self, normals: &[Normal], sources: &Sources<'_>) -> Result<Vec<Node>> {

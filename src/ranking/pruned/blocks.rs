@@ -124,15 +124,7 @@ impl Blocks {
     ) -> bool {
         // Lists that add too little together need not be gone through: what is good has another word, too.
         let limit = query.scale.limit(top.threshold()).max(1);
-        let (mut left_out, mut n_left_out) = (0, 0);
-        for part in order.iter().map(|nth| &opened[usize::from(*nth)]) {
-            if left_out + u32::from(part.best) >= limit {
-                break;
-            }
-            left_out += u32::from(part.best);
-            n_left_out += 1;
-        }
-        let (left_out, essential) = order.split_at(n_left_out);
+        let (left_out, essential) = split_essential(order, limit, |nth| opened[nth].best);
         let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
         if essential.iter().any(is_dense) {
             return false;
@@ -214,6 +206,17 @@ impl Blocks {
 /// How many postings some of the lists have.
 fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
     some.iter().map(|nth| opened[usize::from(*nth)].n_postings() as usize).sum()
+}
+
+/// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
+#[inline(always)]
+fn split_essential(order: &[u8], limit: u32, units: impl Fn(usize) -> u16) -> (&[u8], &[u8]) {
+    let mut sum = 0;
+    let is_too_little = |nth: &&u8| {
+        sum += u32::from(units(usize::from(**nth)));
+        sum < limit
+    };
+    order.split_at(order.iter().take_while(is_too_little).count())
 }
 
 /// Calls `add` with the block of each posting of a list with a code for each, and with its units: those of
@@ -457,16 +460,7 @@ impl Block {
                 rest = rest.wrapping_sub(self.units[nth]);
             }
         }
-        // Lists that add little are left out as long as they add too little together.
-        let (mut left_out, mut n_left_out) = (0, 0);
-        for nth in order {
-            left_out += u32::from(self.units[usize::from(*nth)]);
-            if left_out >= limit {
-                break;
-            }
-            n_left_out += 1;
-        }
-        let (others, essential) = order.split_at(n_left_out);
+        let (others, essential) = split_essential(order, limit, |nth| self.units[nth]);
         let docs = self.look_up_dense(opened, essential, place.block);
         if docs != 0 {
             self.look_up_dense(opened, others, place.block);

@@ -128,22 +128,18 @@ impl RareTermsFirst {
         }
         postings.sort_unstable();
         for filter in filters {
-            let (mut finder, mut last, mut error) = (Finder::of(&filter.list), None, None);
-            postings.retain(|posting| match last {
-                Some((doc, has)) if doc == posting.doc => has,
-                _ => {
-                    let found = finder.has(posting.doc);
-                    let has = found.unwrap_or_else(|wrong| {
-                        error.get_or_insert(wrong);
-                        false
-                    });
-                    last = Some((posting.doc, has));
-                    has
-                }
-            });
-            if let Some(error) = error {
-                return Err(error);
+            let (mut finder, mut last, mut n_kept) = (Finder::of(&filter.list), None, 0);
+            for at in 0..postings.len() {
+                let posting = postings[at];
+                let has = match last {
+                    Some((doc, has)) if doc == posting.doc => has,
+                    _ => finder.has(posting.doc)?,
+                };
+                last = Some((posting.doc, has));
+                postings[n_kept] = posting;
+                n_kept += usize::from(has);
             }
+            postings.truncate(n_kept);
         }
         for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
             let doc = of_doc[0].doc;

@@ -1,7 +1,6 @@
 //! The 64 documents of a block, all parts of the tree on them at once.
 
 use super::bound::{Bounds, UpperBounds, View};
-use super::equal::TieCaches;
 use super::lists::{Tree, TreeCombined, TreeField, TreePhrase};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -17,6 +16,7 @@ use crate::ranking::pruned::exhaustive::past_the_end;
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::sum::Readers;
+use crate::ranking::pruned::tie_cache::TieCaches;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
@@ -76,7 +76,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         cells.resize(weighed.tree.clauses.len(), Cell::default());
         units.clear();
         units.resize(cells.len(), 0);
-        equal.start(weighed);
+        equal.start(weighed.root, &weighed.tree.clauses);
         BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
     }
 
@@ -204,7 +204,7 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
             },
             Node::Combined(nth) if weighed.bound(node, self) >= needed => self.any_word(*nth),
             Node::Combined(_) => 0,
-            Node::Set { set, .. } if u32::from(weighed.sets[*set]) >= needed => {
+            Node::Set { set, .. } if u32::from(weighed.units.sets[*set]) >= needed => {
                 self.view.word_of_set(*set, self.block)
             }
             Node::Set { .. } => 0,
@@ -395,7 +395,7 @@ impl Bounds for Block<'_, '_, '_, '_> {
     fn set(&mut self, set: usize) -> u32 {
         match self.view.word_of_set(set, self.block) {
             0 => 0,
-            _ => self.scorer.weighed.sets[set].into(),
+            _ => self.scorer.weighed.units.sets[set].into(),
         }
     }
 }
@@ -416,7 +416,7 @@ impl Bounds for Document<'_, '_, '_, '_, '_> {
     }
 
     fn set(&mut self, set: usize) -> u32 {
-        if self.is_in(set) { self.block.scorer.weighed.sets[set].into() } else { 0 }
+        if self.is_in(set) { self.block.scorer.weighed.units.sets[set].into() } else { 0 }
     }
 }
 

@@ -157,7 +157,7 @@ impl Bounds for OfBlock<'_, '_, '_> {
     fn set(&mut self, set: usize) -> u32 {
         match self.view.word_of_set(set, self.block) {
             0 => 0,
-            _ => self.view.weighed.sets[set].into(),
+            _ => self.view.weighed.units.sets[set].into(),
         }
     }
 }

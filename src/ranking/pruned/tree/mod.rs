@@ -9,14 +9,13 @@
 //! Where one word must be there and others only add to its score, or must not be there, what has that word alone is
 //! found as if it were the whole query ([`required`]).
 //!
-//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`equal`]).
+//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`tie_cache`](super::tie_cache)).
 //!
 //! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
 //! a score, the same is done with a limit of 0, so that everything that matches is scored.
 
 mod block;
 mod bound;
-mod equal;
 mod lead;
 mod lists;
 mod memory;
@@ -127,7 +126,7 @@ fn offer_matching<'s>(
     let readers = search.scorer.into_readers();
     pruning.postings += readers.n_postings;
     *of_clauses = readers.recycle();
-    weighed.recycle(&mut memory.weighed);
+    memory.weighed = weighed.units;
     memory.scorer = of_scorer;
     found.map(|()| pruning)
 }

@@ -137,7 +137,7 @@ fn of_list(view: &View<'_, '_, '_>, clause: usize, sums: &mut Sums) {
 
 fn of_phrase(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
     let Some(phrase) = &view.weighed.tree.phrases[nth] else { return sums.fill(0) };
-    sums.fill(view.weighed.phrases[nth]);
+    sums.fill(view.weighed.units.phrases[nth]);
     spare.lend(|more, _| {
         for clause in phrase.words.clone() {
             of_list(view, clause, more);
@@ -158,12 +158,12 @@ fn of_combined(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut
             sums::plus(sums, more);
         }
     });
-    let most = view.weighed.combined[nth];
+    let most = view.weighed.units.combined[nth];
     sums.iter_mut().for_each(|units| *units = most.min(*units));
 }
 
 fn of_set(view: &View<'_, '_, '_>, set: usize, sums: &mut Sums) {
-    let units = view.weighed.sets[set];
+    let units = view.weighed.units.sets[set];
     let DocIdSet::Some(windows) = &*view.weighed.tree.sets[set] else { return sums.fill(units) };
     match windows.window(view.key).map(|window| windows.documents(window)) {
         None => sums.fill(0),
