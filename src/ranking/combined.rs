@@ -134,11 +134,6 @@ pub(crate) struct CombinedSum {
 }
 
 impl CombinedCursors<'_> {
-    /// What `word` is in a document; `None` where it is in none of its fields.
-    pub(super) fn find(&mut self, word: &RankedCombined, doc: u32) -> Result<Option<CombinedSum>> {
-        word.sum(self.of_fields(doc))
-    }
-
     /// Frequency and length of each field.
     pub(super) fn of_fields(&mut self, doc: u32) -> impl Iterator<Item = Result<(u32, u32)>> {
         self.0.iter_mut().map(move |(cursor, lengths)| {

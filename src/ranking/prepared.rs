@@ -39,6 +39,7 @@ pub(crate) struct Ranked<'s> {
     by_segment: Vec<Ranked<'s>>,
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
+    /// How the score of a document is made.
     pub(super) root: Node,
     free: FreeLists<Node>,
 }
@@ -417,11 +418,6 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// How the score of a document is made.
-    pub(crate) fn root(&self) -> &Node {
-        &self.root
-    }
-
     /// How its best documents can be found.
     pub(crate) fn shape(&self) -> Shape {
         let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
@@ -516,15 +512,6 @@ impl<'s> Ranked<'s> {
     pub(super) fn add_infos(&mut self, infos: Vec<Option<TermInfo>>) -> usize {
         self.infos.extend(infos);
         self.infos.len() - self.segments.len()
-    }
-
-    pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {
-        &self.segments
-    }
-
-    /// How many terms the query has.
-    pub(crate) fn n_terms(&self) -> usize {
-        self.terms.len()
     }
 
     /// How many lists score its documents, and how many documents these have together.

@@ -81,15 +81,6 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(FoundTerm { frequency, length_code, part }))
     }
 
-    fn is_in(&self, set: usize, doc: u32) -> bool {
-        let own = self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment));
-        match own.map(|set| &**set) {
-            Some(DocIdSet::Some(windows)) => windows.contains(doc),
-            // The set that is the whole query is not kept: its documents come from there.
-            Some(DocIdSet::Everything) | None => true,
-        }
-    }
-
     /// How the score of a document comes about; `None` where it does not match.
     pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
         let ranked = self.ranked;
@@ -170,7 +161,7 @@ impl SegmentScorer<'_, '_> {
 
     fn explain_combined(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
         let word = &self.ranked.combined[at];
-        let Some(found) = self.combined[at].find(word, doc)? else { return Ok(None) };
+        let Some(found) = word.sum(self.combined[at].of_fields(doc))? else { return Ok(None) };
         let of_fields = self.combined[at].of_fields(doc).collect::<Result<Vec<_>>>()?;
         let (frequencies, lengths): (Vec<u32>, Vec<u32>) = of_fields.into_iter().unzip();
         let names = |field| self.name_of(field);
@@ -221,12 +212,17 @@ impl Scores for ScorerAt<'_, '_, '_> {
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {
         let word = &self.scorer.ranked.combined[nth];
-        let found = self.scorer.combined[nth].find(word, self.doc)?;
+        let found = word.sum(self.scorer.combined[nth].of_fields(self.doc))?;
         Ok(found.map(|found| word.weight * word.part(&found)))
     }
 
     fn is_in(&mut self, set: usize) -> bool {
-        self.scorer.is_in(set, self.doc)
+        let SegmentScorer { ranked, segment, .. } = &*self.scorer;
+        match ranked.sets.get(set).and_then(|matches| matches.get(*segment)).map(|set| &**set) {
+            Some(DocIdSet::Some(windows)) => windows.contains(self.doc),
+            // The set that is the whole query is not kept: its documents come from there.
+            Some(DocIdSet::Everything) | None => true,
+        }
     }
 }
 

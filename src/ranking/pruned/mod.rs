@@ -132,7 +132,7 @@ fn find<'s, const ALL: bool>(
     shorts.clear();
     if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
         let documents_scored = shorts.offer(clauses, first_filter, readers, 0.0, base, top)?;
-        let matching = Some(shorts.docs().len() as u64);
+        let matching = Some(shorts.docs.len() as u64);
         return Ok(Some(Pruning { documents_scored, matching, ..Pruning::default() }));
     }
     let Some(scale) = scale else {
@@ -161,7 +161,7 @@ fn find<'s, const ALL: bool>(
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
-    let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
+    let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let mut search = Search {
         query,
         parts,

@@ -23,8 +23,8 @@ pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
 #[derive(Debug, Default)]
 pub(super) struct RareTermsFirst {
     postings: Vec<Posting>,
-    /// The documents, ascending.
-    docs: Vec<u32>,
+    /// The documents, ascending, which were scored.
+    pub(super) docs: Vec<u32>,
     sums: Vec<f32>,
     /// The same in another order.
     partitioned: Vec<f32>,
@@ -60,11 +60,6 @@ impl RareTermsFirst {
         self.postings.clear();
         self.docs.clear();
         self.sums.clear();
-    }
-
-    /// The documents of all short lists, which were scored.
-    pub(super) fn docs(&self) -> &[u32] {
-        &self.docs
     }
 
     /// Offers every document of a short list that can be among the best; `rest` is what all long lists

@@ -32,7 +32,8 @@ const SORTED_MAX: usize = 64;
 pub(super) struct BlockScorer<'q, 's, 'm> {
     weighed: &'q UpperBounds<'q, 's>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
-    readers: Readers<'s>,
+    /// What reads the frequencies and lengths of clauses.
+    pub(super) readers: Readers<'s>,
     cells: &'m mut Vec<Cell>,
     /// What each list adds at most in the block at hand.
     units: &'m mut Vec<u16>,
@@ -78,11 +79,6 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         units.resize(cells.len(), 0);
         equal.start(weighed.root, &weighed.tree.clauses);
         BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
-    }
-
-    /// What reads the frequencies and lengths of clauses, when blocks are done.
-    pub(super) fn into_readers(self) -> Readers<'s> {
-        self.readers
     }
 
     /// Offers the documents of a block that match and can be among the best.

@@ -123,7 +123,7 @@ fn offer_matching<'s>(
     let found = search.run(top);
     let mut pruning = search.pruning;
     *opened = recycled(search.opened);
-    let readers = search.scorer.into_readers();
+    let readers = search.scorer.readers;
     pruning.postings += readers.n_postings;
     *of_clauses = readers.recycle();
     memory.weighed = weighed.units;
