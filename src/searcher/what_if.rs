@@ -5,6 +5,8 @@
 
 use super::Relation;
 use super::answer::{PreparedState, SearchOutcome};
+use super::explained::ForPeople;
+use super::page::Ready;
 use super::search::Search;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -121,13 +123,11 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
-        let page = self.page_plan(ranked.as_ref());
-        let options = self.options(page.goal(), true)?;
-        let (plan, ..) = self.plan(&options)?;
+        let ForPeople { ranked, execution, page, .. } = self.plan_for_people(false)?;
+        let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
         if first.found.is_planned && page.operator != PageOperator::Collapse {
-            let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
+            let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
                 // Everything that matches is kept for facets, whatever else is wanted.
@@ -151,7 +151,7 @@ impl Search<'_> {
             (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
             }
         }
-        for (nth, wanted) in (0_u32..).zip(&options.facets) {
+        for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true)?.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;
             let used = first.method(nth);
             if wanted.method.is_some() || used.is_none() {
@@ -169,9 +169,10 @@ impl Search<'_> {
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
+        let Ready { ranked, page, mut planned } = self.ready()?;
         let mut hits = vec![];
-        let found = self.find(ranked.as_ref(), PreparedState::default(), |hit| {
+        let state = PreparedState { planned: planned.as_mut(), ..PreparedState::default() };
+        let found = self.find(&page, ranked.as_ref(), state, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;
