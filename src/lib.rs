@@ -40,7 +40,7 @@
 //! ```text
 //! write:  Document → analysis → writer (batches, runs, merge) → segment::builder → format → storage
 //!                                 commit: sync the segment, publish the manifest, collect what is old
-//! read:   text → query (parse, bind) → plan → execution, ranking, sort → hits, facet
+//! read:   text → query → request → bind → plan → execution, ranking, facet, sort → hits
 //!                                 plan and profile → explain → text, JSON
 //!                query and stored text → highlight
 //! ```
@@ -48,6 +48,31 @@
 //! The two paths meet in `segment` and nowhere else. [`format`](mod@format) is everything that is on disk, one
 //! module a structure, each with its specification as its documentation; [`storage`] is every access
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
+//!
+//! # One query, from text to page
+//!
+//! These are the files that a query passes through. They are in the order of the modules below but for one climb back to
+//! `query`: names and words get their meaning once there is a snapshot to search. A test keeps it so.
+//!
+//! ```text
+//! text
+//!  │  query/parser/mod.rs    text → Query: operators, words, ranges, as they were written
+//!  │  request/mod.rs         with page, order, facets and limits → SearchRequest: plain data, and the key of the cache
+//!  ╰▲ the climb, by searcher/answer.rs, which runs a request and calls all that follows
+//!  │  query/bind/mod.rs      Query → Logical: ids of fields, terms, and what each part adds to a score; and of that
+//!  │                         Normal, which says what matches and is as small as the laws of sets make it
+//!  │  plan/look_ups.rs       each term, once in each segment
+//!  │  plan/planner.rs        Normal → Plan: operators, each with its estimate, its cost and its way
+//!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Limit or Count
+//!  │  execution/mod.rs       the plan carried out: documents that match, their number, and a profile
+//!  │  ranking/prepared.rs    Logical → weights of its terms; made before the page is planned, which asks what bounds it has
+//!  │  ranking/search.rs      the best by score, by bounds of blocks or of all that matches
+//!  │  facet/terms.rs         counts of the values that the matches have in a field
+//!  │  sort/first.rs          the first by values of fields, in place of the best
+//!  │  explain/from_plan.rs   plan and profile → ExplainTree, where somebody asks
+//!  ▼  searcher/answer.rs     documents and their stored fields → Hits
+//! page
+//! ```
 //!
 //! # Where names are
 //!

@@ -96,6 +96,29 @@ fn rings_of_files_become_fewer() {
     assert_eq!(found, known, "fewer files in rings than before: lower the numbers");
 }
 
+/// The path of one query in the map leads through files that are there, and back to an earlier module once only.
+#[test]
+fn one_query_climbs_once() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = fs::read_to_string(src.join("lib.rs")).unwrap();
+    let floors = floors(&lib);
+    let map =
+        lib.split("//! # One query, from text to page\n").nth(1).expect("the map has the path");
+    let map = map.split("//! # ").next().unwrap_or_default();
+    let steps = map.lines().filter_map(|line| line.strip_prefix("//!  ")?.get("│  ".len()..));
+    let files: Vec<_> = steps
+        .filter_map(|step| step.split(' ').next().filter(|path| path.ends_with(".rs")))
+        .collect();
+    assert!(files.len() > 10, "{files:?}");
+    let missing: Vec<_> = files.iter().filter(|path| !src.join(path).is_file()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let floor = |path: &str| {
+        floors.iter().position(|name| path.split('/').next() == Some(*name)).expect("a module")
+    };
+    let climbs: Vec<_> = files.windows(2).filter(|pair| floor(pair[0]) > floor(pair[1])).collect();
+    assert_eq!(climbs, [["request/mod.rs", "query/bind/mod.rs"]]);
+}
+
 /// Methods of a search are those that most searches need; the others belong to the types that have their options.
 #[test]
 fn a_search_has_few_methods() {

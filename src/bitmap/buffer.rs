@@ -8,7 +8,7 @@ use crate::simd::bitmaps::{self, Or, WordOp, Words};
 use std::{fmt, ops::Range, ops::RangeInclusive};
 
 /// The most values an array holds; from here on a bitmap is smaller.
-pub(super) const ARRAY_MAX: usize = 4096;
+pub(crate) const ARRAY_MAX: usize = 4096;
 
 /// The most runs that fit the buffer.
 const RUNS_MAX: usize = 2048;

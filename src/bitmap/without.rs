@@ -7,13 +7,13 @@ use super::{ContainerBuf, words};
 use crate::simd::bitmaps::{self, And, Or};
 
 /// A container and its cardinality.
-pub(crate) type Counted<'c> = (Container<'c>, u32);
+pub(crate) type CountedContainer<'c> = (Container<'c>, u32);
 
 /// How many values are in `a` and in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn and_count_without(
-    (a, a_card): Counted<'_>,
-    (b, b_card): Counted<'_>,
-    (without, n_without): Counted<'_>,
+    (a, a_card): CountedContainer<'_>,
+    (b, b_card): CountedContainer<'_>,
+    (without, n_without): CountedContainer<'_>,
     shared: &mut ContainerBuf,
 ) -> u32 {
     use Container::{Array, Bitmap};
@@ -41,9 +41,9 @@ pub(crate) fn and_count_without(
 
 /// How many values are in `a` or in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn or_count_without(
-    (a, a_card): Counted<'_>,
-    (b, b_card): Counted<'_>,
-    (without, n_without): Counted<'_>,
+    (a, a_card): CountedContainer<'_>,
+    (b, b_card): CountedContainer<'_>,
+    (without, n_without): CountedContainer<'_>,
     shared: &mut ContainerBuf,
 ) -> u32 {
     use Container::{Array, Bitmap};

@@ -6,7 +6,7 @@ use crate::simd::bitmaps::{self, WordOp, Words};
 use std::ops::Range;
 
 /// How many values a container can hold.
-pub(crate) const FULL: u32 = 1 << 16;
+pub(super) const FULL: u32 = super::WINDOW;
 
 /// The set without a value.
 pub(super) const EMPTY: Words = [[0; 8]; 1024];

@@ -5,14 +5,12 @@ use super::result::DocIdSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;
 use crate::error::Result;
-use crate::format::column::{BLOCK_DOCS, Few, Heads};
+use crate::format::column::{BLOCK_DOCS, Few, Heads, WINDOW_BLOCKS};
 use crate::simd::numbers::{self, AT_ONCE};
 use std::ops::Range;
 
 /// Words of a bitmap for the documents of a block.
 const BLOCK_WORDS: usize = (BLOCK_DOCS / u64::BITS) as usize;
-/// Blocks of a window of 65,536 documents.
-const WINDOW_BLOCKS: u32 = (1 << 16) / BLOCK_DOCS;
 
 /// Documents of one block, by their places in it.
 #[derive(Clone, Debug)]

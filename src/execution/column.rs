@@ -3,7 +3,7 @@
 use crate::bitmap::ContainerBuf;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::column::{BLOCK_DOCS, Plain};
+use crate::format::column::{BLOCK_DOCS, Plain, WINDOW_BLOCKS};
 use crate::plan::leaf::{Codes, ColumnValues};
 use crate::plan::{WINDOW, cost};
 use crate::segment::file::Section;
@@ -199,12 +199,11 @@ fn retain_by_number(
 
 fn retain_by_block(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
     let (column, codes) = (values.column, &values.codes);
-    let blocks_of_window = WINDOW / BLOCK_DOCS;
     let (mut from, mut n_kept) = (0, 0);
     while let Some(first) = lows.get(from) {
         let nth = u32::from(*first) / BLOCK_DOCS;
         let n = lows[from..].partition_point(|low| u32::from(*low) / BLOCK_DOCS == nth);
-        let block = key.saturating_mul(blocks_of_window).saturating_add(nth);
+        let block = key.saturating_mul(WINDOW_BLOCKS).saturating_add(nth);
         let head = column.head(block)?;
         let is_inside = codes.contain_all(head.least, head.greatest);
         let is_outside = head.n_values == 0 || codes.contain_none(head.least, head.greatest);

@@ -7,8 +7,8 @@ use super::column;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::Walk;
-use crate::format::postings::{LongList, SHORT_DOCS_MAX};
-use crate::format::terms::{PostingsAt, TermInfo};
+use crate::format::postings::{LongList, PostingList};
+use crate::format::terms::TermInfo;
 use crate::phrase::PhraseReader;
 use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, LeafKey, Plan, SegmentPlan};
@@ -79,15 +79,9 @@ pub(crate) fn phrase_has(
 
 fn term_has(field: FieldReader<'_>, info: &TermInfo, doc: u32) -> Result<bool> {
     budget::work(ns::DOC_IN_TERM)?;
-    match info.postings {
-        PostingsAt::Section { offset, len, .. } if info.df as usize > SHORT_DOCS_MAX => {
-            list_has(&field.long_postings(info, offset, len)?, doc)
-        }
-        PostingsAt::Inline(_) | PostingsAt::Section { .. } => {
-            let mut has = false;
-            field.short_postings(info, |each| has |= each == doc)?;
-            Ok(has)
-        }
+    match field.postings(info)? {
+        PostingList::Long(list) => list_has(&list, doc),
+        PostingList::Short(docs) => Ok(docs.as_slice().contains(&doc)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::{PostingsAt, TermInfo};
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, PhraseWorkspace};
-use crate::plan::LookUps;
+use crate::plan::{LookUps, leaf};
 use crate::query::PhraseSpec;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::reader::{FieldReader, SegmentReader};
@@ -79,9 +79,7 @@ fn count_live(field: FieldReader<'_>, info: &TermInfo, deleted: &DeletedDocs) ->
             let mut at = 0;
             for nth in 0..list.n_containers() {
                 let key = list.key(nth);
-                at = (at..deleted.n_containers())
-                    .find(|at| deleted.key(*at) >= key)
-                    .unwrap_or(deleted.n_containers());
+                at = leaf::seek(&deleted, at, key.into());
                 if at < deleted.n_containers() && deleted.key(at) == key {
                     budget::work(ns::WINDOW_STEP)?;
                     let (ours, theirs) = (list.payload(nth)?, deleted.payload(at)?);

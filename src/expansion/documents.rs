@@ -1,15 +1,13 @@
 //! The documents of many terms, united where nothing else is needed of them.
 
 use crate::bitmap::Container;
+use crate::bitmap::WINDOW;
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
 use crate::format::terms::{PostingsAt, TermInfo};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
-
-/// Documents of one window: those that share their upper 16 bits.
-const WINDOW: u32 = 1 << 16;
 
 /// The bits of one window, as a roaring bitmap container has them.
 pub(crate) type WindowBits = [[u8; 8]; 1024];

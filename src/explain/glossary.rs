@@ -48,11 +48,6 @@ named! {
     }
 }
 
-impl WordKind {
-    pub(super) const ALL: [WordKind; 5] =
-        [WordKind::Operator, WordKind::Algorithm, WordKind::Rule, WordKind::Source, WordKind::Word];
-}
-
 /// All words that plans use, in the order of the guide.
 ///
 /// ```

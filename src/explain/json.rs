@@ -172,22 +172,22 @@ impl<T: JsonValue + Default> JsonValue for Vec<T> {
 }
 
 macro_rules! json_names {
-    ($($type:ty: $($value:expr),+;)+) => {
+    ($($type:ty;)+) => {
         $(impl JsonValue for $type {
             fn write(&self, json: &mut Json) {
                 json.string(self.name());
             }
 
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
-                reader.one_of(&[$(($value.name(), $value)),+])
+                reader.one_of(&<$type>::ALL.map(|it| (it.name(), it)))
             }
         })+
     };
 }
 
 json_names! {
-    Severity: Severity::Note, Severity::Hint, Severity::Warning;
-    Verdict: Verdict::Matched, Verdict::Failed, Verdict::NotReached;
+    Severity;
+    Verdict;
 }
 
 impl JsonValue for BTreeMap<String, Verdict> {

@@ -24,8 +24,7 @@ pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
         let Piece { style, text, .. } = mark(Some(verdict));
         piece(style, format!("{text} {},", verdict.name())).whole()
     };
-    let verdicts = [Verdict::Matched, Verdict::Failed, Verdict::NotReached];
-    let mut pieces = Vec::from(verdicts.map(verdict));
+    let mut pieces = Vec::from(Verdict::ALL.map(verdict));
     pieces.push(faint("? known when it runs"));
     let order = documents.iter().take(MARKED_MAX).map(|document| document.doc.to_string());
     let order: Vec<_> = order.collect();

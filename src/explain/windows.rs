@@ -5,7 +5,7 @@
 //! anyway. Leaves that unite lists or compare values have no containers and no map.
 
 use super::ContainerMap;
-use crate::bitmap::ContainerKind;
+use crate::bitmap::{self, ContainerKind};
 use crate::execution::Profile;
 use crate::format::postings::{LongList, PostingList};
 use crate::plan::leaf::Postings;
@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// that would be more is left out as a whole.
 pub(super) const WINDOWS_MAX: u64 = 1 << 13;
 /// Documents from which a container is a bitmap, unless runs are smaller.
-const BITMAP_FROM: u32 = 4_097;
+const BITMAP_FROM: u32 = bitmap::ARRAY_MAX as u32 + 1;
 
 /// Maps of what a leaf reads in each segment, as far as that is known; `ids` are those of the segments, and `left` is how many windows
 /// the maps of further leaves may have.

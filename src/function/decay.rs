@@ -28,7 +28,7 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Debug)]
 pub struct Decay {
     pub(super) field: String,
-    pub(super) shape: Shape,
+    pub(super) shape: DecayCurve,
     pub(super) origin: Value,
     pub(super) scale: f64,
     pub(super) offset: f64,
@@ -37,21 +37,21 @@ pub struct Decay {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Shape {
+pub(super) enum DecayCurve {
     Gauss,
     Exp,
     Linear,
 }
 
-impl Shape {
-    pub(super) const NAMES: [(&str, Shape); 3] =
-        [("gauss", Shape::Gauss), ("exp", Shape::Exp), ("linear", Shape::Linear)];
+impl DecayCurve {
+    pub(super) const NAMES: [(&str, DecayCurve); 3] =
+        [("gauss", DecayCurve::Gauss), ("exp", DecayCurve::Exp), ("linear", DecayCurve::Linear)];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Shape::Gauss => "gauss",
-            Shape::Exp => "exp",
-            Shape::Linear => "linear",
+            DecayCurve::Gauss => "gauss",
+            DecayCurve::Exp => "exp",
+            DecayCurve::Linear => "linear",
         }
     }
 }
@@ -59,20 +59,20 @@ impl Shape {
 impl Decay {
     /// A bell.
     pub fn gauss(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
-        Self::new(Shape::Gauss, field.into(), origin.into(), scale)
+        Self::new(DecayCurve::Gauss, field.into(), origin.into(), scale)
     }
 
     /// Falling at once, and ever slower.
     pub fn exp(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
-        Self::new(Shape::Exp, field.into(), origin.into(), scale)
+        Self::new(DecayCurve::Exp, field.into(), origin.into(), scale)
     }
 
     /// Falling evenly, to 0.
     pub fn linear(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
-        Self::new(Shape::Linear, field.into(), origin.into(), scale)
+        Self::new(DecayCurve::Linear, field.into(), origin.into(), scale)
     }
 
-    fn new(shape: Shape, field: String, origin: Value, scale: f64) -> Self {
+    fn new(shape: DecayCurve, field: String, origin: Value, scale: f64) -> Self {
         Decay { field, shape, origin, scale, offset: 0.0, decay: 0.5, missing: None }
     }
 
@@ -153,9 +153,9 @@ impl Decay {
         let Some(distance) = distances.reduce(f64::min) else { return f64::NAN };
         let far = (distance - self.offset).max(0.0) / self.scale;
         match self.shape {
-            Shape::Gauss => self.decay.powf(far * far),
-            Shape::Exp => self.decay.powf(far),
-            Shape::Linear => (1.0 - (1.0 - self.decay) * far).max(0.0),
+            DecayCurve::Gauss => self.decay.powf(far * far),
+            DecayCurve::Exp => self.decay.powf(far),
+            DecayCurve::Linear => (1.0 - (1.0 - self.decay) * far).max(0.0),
         }
     }
 
@@ -163,7 +163,7 @@ impl Decay {
         if value.is_nan() { self.missing.unwrap_or(f64::NAN) } else { value }
     }
 
-    fn key(&self) -> (&str, Shape, &Value, [u64; 3], Option<u64>) {
+    fn key(&self) -> (&str, DecayCurve, &Value, [u64; 3], Option<u64>) {
         let numbers = [self.scale, self.offset, self.decay].map(f64::to_bits);
         (&self.field, self.shape, &self.origin, numbers, self.missing.map(f64::to_bits))
     }

@@ -1,6 +1,6 @@
 //! Functions as JSON: all but closures, which are no data.
 
-use super::decay::Shape;
+use super::decay::DecayCurve;
 use super::{Combine, Decay, FieldValue, Function, Kind, Modifier, ScoreFunction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
@@ -155,7 +155,7 @@ fn read_decay(reader: &mut Reader<'_>) -> Result<Decay> {
     reader.object(&["field", "shape", "origin", "scale"], |reader, name| {
         match name {
             "field" => decay.field = reader.string()?,
-            "shape" => decay.shape = reader.one_of(&Shape::NAMES)?,
+            "shape" => decay.shape = reader.one_of(&DecayCurve::NAMES)?,
             "origin" => decay.origin = Value::read_json(reader)?,
             "scale" => decay.scale = reader.double()?,
             "offset" => decay.offset = reader.double()?,

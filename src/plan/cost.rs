@@ -1,7 +1,7 @@
 //! Costs of operators, by the figures of a [`CostModel`], and the kernel that a pair of containers takes.
 
 use super::costs::CostModel;
-use crate::bitmap::Kernel;
+use crate::bitmap::{self, Kernel, WINDOW};
 use crate::format::column::BLOCK_DOCS;
 use crate::query::{PhraseSpec, Proximity};
 use crate::simd::arrays::gallop_ratio;
@@ -14,14 +14,12 @@ const PHRASE_SHARE: f64 = 0.2;
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 /// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
 pub(crate) const MET_TERM_BYTES: u64 = 100;
-/// Documents of a window of 65,536 from which on all of it are compared: neighbours take a twelfth of the time of single ones.
+/// Documents of a window from which on all of it are compared: neighbours take a twelfth of the time of single ones.
 pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
 pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;
 
 /// Elements above which a container is a bitmap rather than an array.
-const ARRAY_MAX: f32 = 4096.0;
-/// Documents that one container of a roaring bitmap covers; also called a window.
-pub(crate) const WINDOW: u32 = 1 << 16;
+const ARRAY_MAX: f32 = bitmap::ARRAY_MAX as f32;
 /// How many times longer the other list was where [`CostModel::gallop_ns`] was measured.
 pub(crate) const GALLOP_MEASURED: f32 = 60.0;
 /// Document frequencies below this are stored as varints rather than as containers.

@@ -6,6 +6,7 @@ use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermFilter;
 use crate::ids::FieldId;
+use crate::named::named;
 
 /// What part of the memory that is left a facet by column may take.
 const COLUMN_SHARE: u64 = 4;
@@ -234,22 +235,12 @@ pub enum FacetMethod {
     Column,
 }
 
-impl FacetMethod {
-    /// All of them.
-    pub(crate) const ALL: [FacetMethod; 4] = [
-        FacetMethod::DocumentFrequency,
-        FacetMethod::MostFrequentFirst,
-        FacetMethod::Dictionary,
-        FacetMethod::Column,
-    ];
-
+named! {
     /// What a person calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            FacetMethod::DocumentFrequency => "document frequencies",
-            FacetMethod::MostFrequentFirst => "term intersection, most frequent terms first",
-            FacetMethod::Dictionary => "term intersection in the order of the dictionary",
-            FacetMethod::Column => "column",
-        }
+    pub(crate) FacetMethod {
+        DocumentFrequency: "document frequencies",
+        MostFrequentFirst: "term intersection, most frequent terms first",
+        Dictionary: "term intersection in the order of the dictionary",
+        Column: "column"
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! Decisions taken here: which operators are known to be empty or complete, the order of
 //! intersections, the way a count is taken, and where reading may stop. Left to execution, because
-//! only it knows: the order inside one container, by the cardinalities found there.
+//! only it knows: the order inside one container, by the cardinalities found there, and the way inside one window or block
+//! of documents, by the worst score kept so far, which rises while the best are found; [`in_window`] has the figures.
 
 mod columns;
 pub(crate) mod cost;
@@ -34,6 +35,7 @@ pub(crate) mod estimate;
 mod facet;
 mod facets;
 pub(crate) mod forced;
+pub(crate) mod in_window;
 pub(crate) mod leaf;
 mod look_ups;
 pub(crate) mod order;
@@ -45,13 +47,13 @@ mod sample;
 mod single;
 mod window;
 
+pub(crate) use crate::bitmap::WINDOW;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::query::{Normal, PhraseSpec};
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
-pub(crate) use cost::WINDOW;
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;

@@ -11,12 +11,13 @@
 //! for as many matches as are expected.
 
 use super::costs::CostModel;
+use crate::bitmap;
 use crate::format::column::BLOCK_DOCS;
 
 /// How many times less lists must take than heads of blocks: values of what matches may be others than those of all.
 const BETTER_BY: f32 = 4.0;
 /// Matches of a window up to which a document is searched for among them.
-const ARRAY_MAX: f64 = 4_096.0;
+const ARRAY_MAX: f64 = bitmap::ARRAY_MAX as f64;
 /// Hits of the first batch for each of a page that is grouped, the least there are, and growth from batch to batch.
 const BATCH_PER_HIT: u64 = 4;
 const BATCH_MIN: u64 = 64;

@@ -23,6 +23,7 @@ use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::placed::{PLACED_MAX, Phrases, Picked};
 use super::window::WindowSets;
 use super::{Operator, Plan, SegmentPlan};
+use crate::bitmap;
 use crate::error::Result;
 use std::ops::Range;
 
@@ -38,8 +39,8 @@ const VISIT: u64 = 40;
 const BITMAPS: u64 = 250;
 /// A list this many times as long as another is searched and not merged.
 const SEARCHED: u64 = 24;
-/// Documents from which on a container is a bitmap.
-const ARRAY_MAX: u64 = 4096;
+/// Documents above which a container is a bitmap.
+const ARRAY_MAX: u64 = bitmap::ARRAY_MAX as u64;
 
 /// A window in which the headers leave something open.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@
 use std::ops::Bound;
 
 use super::bind::{Binder, Clause, Normal, joined, located, nothing, shortened};
-use super::phrase_spec::Shape;
+use super::phrase_spec::TextForm;
 use super::{Fuzziness, Place, Query};
 use crate::analysis::Ends;
 use crate::error::{Error, ErrorKind, Result};
@@ -50,13 +50,13 @@ impl Binder<'_> {
             }
             Query::Prefix { text, place, .. } => {
                 self.note_prefix(field, text)?;
-                self.words(field, text, Shape::PREFIX, place)
+                self.words(field, text, TextForm::PREFIX, place)
             }
             Query::Wildcard { pattern, place, .. } => {
                 self.wildcard(field, &WildcardPiece::parse(pattern), place)
             }
             Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
-                self.words(field, text, Shape::WORD, place)
+                self.words(field, text, TextForm::WORD, place)
             }
             Query::Fuzzy { text, fuzziness, .. } => {
                 self.last_of_words(field, text, &|text| TermPattern::fuzzy(text, *fuzziness))
@@ -145,7 +145,7 @@ impl Binder<'_> {
             let mut terms = self.tokens(id, value)?;
             match terms.len() {
                 1 => set.extend(terms.pop().map(String::into_bytes)),
-                _ => match self.words(id, value, Shape::WORD, &Place::default())? {
+                _ => match self.words(id, value, TextForm::WORD, &Place::default())? {
                     Clause::Whole(normal) | Clause::Partial(normal, _) => any.push(normal),
                     Clause::Dropped(why) => dropped.push(why),
                 },

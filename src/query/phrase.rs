@@ -7,7 +7,7 @@
 
 use super::bind::{Binder, Clause, Normal, located, nothing, shortened};
 use super::phrase_of::Placed;
-use super::phrase_spec::{PhraseSpec, Shape};
+use super::phrase_spec::{PhraseSpec, TextForm};
 use super::{Place, Proximity, Query};
 use crate::analysis::{PlacedTerm, Slot, phrases};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ impl Binder<'_> {
         &mut self,
         id: FieldId,
         text: &str,
-        shape: Shape,
+        shape: TextForm,
         place: &Place,
     ) -> Result<Clause<Normal>> {
         let field = self.schema.get(id);
@@ -119,7 +119,7 @@ impl Binder<'_> {
         &mut self,
         id: FieldId,
         text: &str,
-        shape: Shape,
+        shape: TextForm,
         place: &Place,
     ) -> Result<Vec<Vec<PlacedTerm>>> {
         let field = self.schema.get(id);
@@ -156,7 +156,7 @@ impl Binder<'_> {
         &mut self,
         id: FieldId,
         mut terms: Vec<PlacedTerm>,
-        shape: Shape,
+        shape: TextForm,
         place: &Place,
     ) -> Result<Normal> {
         let Some(last) = terms.pop() else { return Ok(nothing("a synonym of no words")) };

@@ -35,19 +35,19 @@ pub(crate) struct PhraseWord {
 
 /// How a text was written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct TextForm {
     pub(super) quoted: bool,
     /// Whether the last word may go on.
     pub(super) prefix: bool,
     pub(super) proximity: Proximity,
 }
 
-impl Shape {
+impl TextForm {
     /// A word without quotes.
-    pub(super) const WORD: Shape =
-        Shape { quoted: false, prefix: false, proximity: Proximity::Exact };
+    pub(super) const WORD: TextForm =
+        TextForm { quoted: false, prefix: false, proximity: Proximity::Exact };
     /// The beginning of a word.
-    pub(super) const PREFIX: Shape = Shape { prefix: true, ..Shape::WORD };
+    pub(super) const PREFIX: TextForm = TextForm { prefix: true, ..TextForm::WORD };
 }
 
 impl PhraseSpec {

@@ -95,10 +95,7 @@ impl RankedCombined {
     ) -> Result<CombinedCursors<'s>> {
         let of_field = |field: &RankedField| {
             let reader = reader.field(field.scoring.field);
-            let lengths = reader.lengths()?;
-            let list = field.infos[segment].as_ref().map(|info| reader.ranked(info)).transpose()?;
-            let cursor = list.zip(reader.lengths()?);
-            Ok((cursor.map(|(list, lengths)| TermCursor::new(list, lengths)), lengths))
+            Ok((TermCursor::open(reader, field.infos[segment].as_ref())?, reader.lengths()?))
         };
         Ok(CombinedCursors(self.fields.iter().map(of_field).collect::<Result<_>>()?))
     }
@@ -137,11 +134,6 @@ pub(crate) struct CombinedSum {
 }
 
 impl CombinedCursors<'_> {
-    /// What `word` is in a document; `None` where it is in none of its fields.
-    pub(super) fn find(&mut self, word: &RankedCombined, doc: u32) -> Result<Option<CombinedSum>> {
-        word.sum(self.of_fields(doc))
-    }
-
     /// Frequency and length of each field.
     pub(super) fn of_fields(&mut self, doc: u32) -> impl Iterator<Item = Result<(u32, u32)>> {
         self.0.iter_mut().map(move |(cursor, lengths)| {

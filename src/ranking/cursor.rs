@@ -4,7 +4,9 @@ use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
 use crate::format::ranked::{Directory, RankedContainer, RankedList};
+use crate::format::terms::TermInfo;
 use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
 
 /// Finds a term in documents that are asked for in ascending order; other orders are as right and slower.
 #[derive(Debug)]
@@ -27,12 +29,16 @@ pub(crate) struct FoundTerm {
 }
 
 impl<'s> TermCursor<'s> {
-    pub(crate) fn new(list: RankedList<'s, Section<'s>>, lengths: Lengths<Section<'s>>) -> Self {
+    /// A term in one segment, given what the dictionary says; `None` where no document has it.
+    pub(crate) fn open(reader: FieldReader<'s>, info: Option<&TermInfo>) -> Result<Option<Self>> {
+        let Some(info) = info else { return Ok(None) };
+        let Some(lengths) = reader.lengths()? else { return Ok(None) };
+        let list = reader.ranked(info)?;
         let containers = match &list {
             RankedList::Short(_) => vec![],
             RankedList::Long(list) => list.containers().collect(),
         };
-        TermCursor { list, lengths, containers, key: None, container: None }
+        Ok(Some(TermCursor { list, lengths, containers, key: None, container: None }))
     }
 
     /// What the term gives `doc`, if it is there.

@@ -45,12 +45,21 @@ impl<'s> Ranked<'s> {
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
         let Node::Phrase(at) = self.root else { return Ok(None) };
-        let phrase @ RankedPhrase { field, spec, weight, .. } = &self.phrases[at];
-        let (infos, scoring) = (self.infos_of_phrase(phrase, segment), &self.fields[*field]);
+        self.open_words(&self.phrases[at], segment)
+    }
+
+    /// A phrase in one segment, with its words open; `None` where it is in no document.
+    pub(super) fn open_words(
+        &self,
+        phrase: &RankedPhrase,
+        segment: usize,
+    ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
+        let (weight, scoring) = (phrase.weight, &self.fields[phrase.field]);
         let reader = self.segments[segment].field(scoring.field);
-        let words = PhraseReader::open(reader, infos, spec)?;
+        let infos = self.infos_of_phrase(phrase, segment);
+        let words = PhraseReader::open(reader, infos, &phrase.spec)?;
         let clause = |(words, lengths)| {
-            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+            (PhraseClause { weight, lengths, scoring: Arc::clone(scoring) }, words)
         };
         Ok(words.zip(reader.lengths()?).map(clause))
     }
@@ -89,8 +98,12 @@ impl<'s> Ranked<'s> {
     /// Terms of which one must match, and terms that only filter, where the query is nothing else.
     fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
         let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
-        let (filters, any) = match (should.is_empty(), minimum) {
-            (false, 1) => (&must[..], &should[..]),
+        // Masks leave nothing out that another list has.
+        if !must_not.is_empty() {
+            return None;
+        }
+        let (any, filters) = match (should.is_empty(), minimum) {
+            (false, 1) if !must.is_empty() => (should, self.filters(must.iter())),
             (true, 0) => {
                 let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
                 let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
@@ -101,15 +114,11 @@ impl<'s> Ranked<'s> {
                     return None;
                 }
                 // The only one that is no word.
-                let others = must[..at].iter().chain(&must[at + 1..]);
-                return self.filters(others).zip(self.are_terms(any)).map(|(f, any)| (any, f));
+                (any, self.filters(must[..at].iter().chain(&must[at + 1..])))
             }
             _ => return None,
         };
-        if !must_not.is_empty() || filters.is_empty() {
-            return None;
-        }
-        self.filters(filters.iter()).zip(self.are_terms(any)).map(|(filters, any)| (any, filters))
+        self.are_terms(any).zip(filters)
     }
 
     /// Nodes that are all terms.
@@ -202,28 +211,19 @@ impl<'s> Ranked<'s> {
         }
         let mut readers = Vec::with_capacity(self.phrases.len());
         for phrase in &self.phrases {
-            let scoring = &self.fields[phrase.field];
-            let reader = self.segments[segment].field(scoring.field);
-            let infos = self.infos_of_phrase(phrase, segment);
-            let words = PhraseReader::open(reader, infos, &phrase.spec)?;
-            let Some((words, lengths)) = words.zip(reader.lengths()?) else {
+            let Some((clause, words)) = self.open_words(phrase, segment)? else {
                 tree.phrases.push(None);
                 readers.push(None);
                 continue;
             };
+            let reader = self.segments[segment].field(clause.scoring.field);
             let start = tree.clauses.len();
-            for info in infos.iter().flatten() {
-                tree.add(reader, info, phrase.weight, Arc::clone(scoring))?;
+            for info in self.infos_of_phrase(phrase, segment).iter().flatten() {
+                tree.add(reader, info, clause.weight, Arc::clone(&clause.scoring))?;
             }
             let is_exact = phrase.spec.proximity == Proximity::Exact;
-            let (words_of, weight) = (start..tree.clauses.len(), phrase.weight);
-            tree.phrases.push(Some(TreePhrase {
-                words: words_of,
-                is_exact,
-                weight,
-                lengths,
-                scoring: Arc::clone(scoring),
-            }));
+            let words_of = start..tree.clauses.len();
+            tree.phrases.push(Some(TreePhrase { words: words_of, is_exact, clause }));
             readers.push(Some(words));
         }
         for word in &self.combined {

@@ -39,6 +39,7 @@ pub(crate) struct Ranked<'s> {
     by_segment: Vec<Ranked<'s>>,
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
+    /// How the score of a document is made.
     pub(super) root: Node,
     free: FreeLists<Node>,
 }
@@ -244,22 +245,16 @@ impl<'s> Ranked<'s> {
                 must_not: self.all_unscored(none, sources)?,
                 minimum: 0,
             }),
-            Normal::Or(any) => self.any_unscored(any, 1, sources),
-            Normal::AtLeast { minimum, any } => self.any_unscored(any, *minimum, sources),
+            Normal::Or(any) | Normal::AtLeast { any, .. } => {
+                let minimum =
+                    if let Normal::AtLeast { minimum, .. } = normal { *minimum } else { 1 };
+                let should = self.all_unscored(any, sources)?;
+                Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum })
+            }
             Normal::All | Normal::Nothing { .. } | Normal::Expand { .. } | Normal::Exists(_) => {
                 Ok(self.set(normal, 0.0))
             }
         }
-    }
-
-    fn any_unscored(
-        &mut self,
-        any: &[Normal],
-        minimum: u32,
-        sources: &Sources<'_>,
-    ) -> Result<Node> {
-        let should = self.all_unscored(any, sources)?;
-        Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum })
     }
 
     fn all_unscored(&mut self, normals: &[Normal], sources: &Sources<'_>) -> Result<Vec<Node>> {
@@ -437,11 +432,6 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// How the score of a document is made.
-    pub(crate) fn root(&self) -> &Node {
-        &self.root
-    }
-
     /// How its best documents can be found.
     pub(crate) fn shape(&self) -> Shape {
         let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
@@ -536,15 +526,6 @@ impl<'s> Ranked<'s> {
     pub(super) fn add_infos(&mut self, infos: Vec<Option<TermInfo>>) -> usize {
         self.infos.extend(infos);
         self.infos.len() - self.segments.len()
-    }
-
-    pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {
-        &self.segments
-    }
-
-    /// How many terms the query has.
-    pub(crate) fn n_terms(&self) -> usize {
-        self.terms.len()
     }
 
     /// How many lists score its documents, and how many documents these have together.

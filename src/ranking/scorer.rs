@@ -4,15 +4,15 @@ use super::bm25::{FieldScoring, idf};
 use super::combined::CombinedCursors;
 use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
-use super::prepared::Ranked;
+use super::prepared::{Ranked, RankedTerm};
+use super::pruned::PhraseClause;
 use crate::error::Result;
 use crate::execution::DocIdSet;
-use crate::format::lengths::{self, Lengths, score_part};
+use crate::format::lengths::{self, score_part};
 use crate::function::{FunctionColumns, as_score};
 use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
 use crate::plural::counted;
-use crate::segment::file::Section;
 use std::fmt;
 
 /// Formulas as explanations have them.
@@ -25,7 +25,7 @@ pub(crate) struct SegmentScorer<'r, 's> {
     ranked: &'r Ranked<'s>,
     segment: usize,
     cursors: Vec<Option<TermCursor<'s>>>,
-    phrases: Vec<Option<(PhraseReader<'s>, Lengths<Section<'s>>)>>,
+    phrases: Vec<Option<(PhraseClause<'s>, PhraseReader<'s>)>>,
     combined: Vec<CombinedCursors<'s>>,
     /// By function its columns.
     functions: Vec<FunctionColumns<'s>>,
@@ -34,27 +34,13 @@ pub(crate) struct SegmentScorer<'r, 's> {
 impl<'s> Ranked<'s> {
     /// Gets ready to score documents of one segment.
     pub(crate) fn segment(&self, segment: usize) -> Result<SegmentScorer<'_, 's>> {
-        let mut cursors = Vec::with_capacity(self.terms.len());
-        for term in &self.terms {
-            cursors.push(match &self.infos_of(term)[segment] {
-                None => None,
-                Some(info) => {
-                    let scoring = &self.fields[term.field];
-                    let reader = self.segments[segment].field(scoring.field);
-                    match reader.lengths()? {
-                        Some(lengths) => Some(TermCursor::new(reader.ranked(info)?, lengths)),
-                        None => None,
-                    }
-                }
-            });
-        }
-        let mut phrases = Vec::with_capacity(self.phrases.len());
-        for phrase in &self.phrases {
-            let reader = self.segments[segment].field(self.fields[phrase.field].field);
-            let infos = self.infos_of_phrase(phrase, segment);
-            let words = PhraseReader::open(reader, infos, &phrase.spec)?;
-            phrases.push(words.zip(reader.lengths()?));
-        }
+        let cursor = |term: &RankedTerm| {
+            let reader = self.segments[segment].field(self.fields[term.field].field);
+            TermCursor::open(reader, self.infos_of(term)[segment].as_ref())
+        };
+        let cursors = self.terms.iter().map(cursor).collect::<Result<_>>()?;
+        let phrases = self.phrases.iter().map(|phrase| self.open_words(phrase, segment));
+        let phrases = phrases.collect::<Result<_>>()?;
         let combined =
             self.combined.iter().map(|word| word.cursors(&self.segments[segment], segment));
         let combined = combined.collect::<Result<_>>()?;
@@ -83,24 +69,16 @@ impl SegmentScorer<'_, '_> {
     }
 
     fn phrase(&mut self, at: usize, doc: u32) -> Result<Option<FoundTerm>> {
-        let Some((reader, lengths)) = &mut self.phrases[at] else { return Ok(None) };
+        let Some((PhraseClause { lengths, scoring, .. }, reader)) = &mut self.phrases[at] else {
+            return Ok(None);
+        };
         let frequency = reader.frequency(doc)?;
         if frequency == 0 {
             return Ok(None);
         }
         let length_code = lengths.code(doc)?;
-        let k_by_code = &self.ranked.fields[self.ranked.phrases[at].field].k_by_code;
-        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
+        let part = score_part(frequency, scoring.k_by_code[usize::from(length_code)]);
         Ok(Some(FoundTerm { frequency, length_code, part }))
-    }
-
-    fn is_in(&self, set: usize, doc: u32) -> bool {
-        let own = self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment));
-        match own.map(|set| &**set) {
-            Some(DocIdSet::Some(windows)) => windows.contains(doc),
-            // The set that is the whole query is not kept: its documents come from there.
-            Some(DocIdSet::Everything) | None => true,
-        }
     }
 
     /// How the score of a document comes about; `None` where it does not match.
@@ -183,7 +161,7 @@ impl SegmentScorer<'_, '_> {
 
     fn explain_combined(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
         let word = &self.ranked.combined[at];
-        let Some(found) = self.combined[at].find(word, doc)? else { return Ok(None) };
+        let Some(found) = word.sum(self.combined[at].of_fields(doc))? else { return Ok(None) };
         let of_fields = self.combined[at].of_fields(doc).collect::<Result<Vec<_>>>()?;
         let (frequencies, lengths): (Vec<u32>, Vec<u32>) = of_fields.into_iter().unzip();
         let names = |field| self.name_of(field);
@@ -234,12 +212,17 @@ impl Scores for ScorerAt<'_, '_, '_> {
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {
         let word = &self.scorer.ranked.combined[nth];
-        let found = self.scorer.combined[nth].find(word, self.doc)?;
+        let found = word.sum(self.scorer.combined[nth].of_fields(self.doc))?;
         Ok(found.map(|found| word.weight * word.part(&found)))
     }
 
     fn is_in(&mut self, set: usize) -> bool {
-        self.scorer.is_in(set, self.doc)
+        let SegmentScorer { ranked, segment, .. } = &*self.scorer;
+        match ranked.sets.get(set).and_then(|matches| matches.get(*segment)).map(|set| &**set) {
+            Some(DocIdSet::Some(windows)) => windows.contains(self.doc),
+            // The set that is the whole query is not kept: its documents come from there.
+            Some(DocIdSet::Everything) | None => true,
+        }
     }
 }
 

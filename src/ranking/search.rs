@@ -60,7 +60,7 @@ pub(crate) fn find_best(
     let mut pruning = Pruning::nothing();
     loop {
         let (mut base, count) = (0, count && !pruning.searched_twice);
-        for (nth, segment) in ranked.segments().iter().enumerate() {
+        for (nth, segment) in ranked.segments.iter().enumerate() {
             let (own, at) = ranked.of_segment(nth);
             top.enter(*segment, base);
             let of_segment = match &mut open {
@@ -98,7 +98,7 @@ pub(crate) fn find_best_of_phrase(
     let mut pruning = PhrasePruning::default();
     let mut base = 0;
     let scratch = &mut scratch.phrase;
-    for (nth, segment) in ranked.segments().iter().enumerate() {
+    for (nth, segment) in ranked.segments.iter().enumerate() {
         let (own, at) = ranked.of_segment(nth);
         top.enter(*segment, base);
         pruning += match &mut open {
@@ -183,7 +183,9 @@ impl<'s> OpenQuery<'s> {
     ) -> Result<Pruning> {
         match self {
             // A term that the segment does not have is in no document with all of them.
-            OpenQuery::AllOf(clauses) if clauses.len() < ranked.n_terms() => Ok(Pruning::nothing()),
+            OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
+                Ok(Pruning::nothing())
+            }
             OpenQuery::AllOf(clauses) => {
                 pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
             }
@@ -192,11 +194,11 @@ impl<'s> OpenQuery<'s> {
                     Some(pruning) => Ok(pruning),
                     None => {
                         let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                        tree.offer(ranked.root(), top, scratch)
+                        tree.offer(&ranked.root, top, scratch)
                     }
                 }
             }
-            OpenQuery::Tree(tree) => tree.offer(ranked.root(), top, scratch),
+            OpenQuery::Tree(tree) => tree.offer(&ranked.root, top, scratch),
             // A phrase is found by its own way.
             OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::nothing()),
         }
@@ -218,8 +220,8 @@ impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
     pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
         let mut base = 0;
-        let mut lists = Vec::with_capacity(ranked.segments().len());
-        for (nth, segment) in ranked.segments().iter().enumerate() {
+        let mut lists = Vec::with_capacity(ranked.segments.len());
+        for (nth, segment) in ranked.segments.iter().enumerate() {
             let (own, at) = ranked.of_segment(nth);
             let query = match own.shape() {
                 Shape::Phrase => match own.open_phrase(at)? {

@@ -14,8 +14,11 @@ pub(crate) trait Statistics: Debug {
     /// How a field is scored: by its documents, its words and the parameters of BM25.
     fn field(&self, field: FieldId) -> Result<Arc<FieldScoring>>;
 
-    /// In how many documents a term is, where it is in so many of the segments that are searched.
-    fn document_frequency(&self, field: FieldId, term: &[u8], here: u64) -> Result<u64>;
+    /// In how many documents a term is, where it is in so many of the segments that are searched: in these, unless the
+    /// collection has others.
+    fn document_frequency(&self, _field: FieldId, _term: &[u8], here: u64) -> Result<u64> {
+        Ok(here)
+    }
 }
 
 /// Where a query that is made ready to be scored takes from what it needs.
@@ -47,10 +50,6 @@ impl Statistics for OfSnapshot<'_> {
     fn field(&self, field: FieldId) -> Result<Arc<FieldScoring>> {
         self.kept.get(field, self.snapshot.readers(), parameters_of(self.parameters, field))
     }
-
-    fn document_frequency(&self, _field: FieldId, _term: &[u8], here: u64) -> Result<u64> {
-        Ok(here)
-    }
 }
 
 /// Statistics of one segment.
@@ -64,9 +63,5 @@ impl Statistics for OfSegment<'_> {
     fn field(&self, field: FieldId) -> Result<Arc<FieldScoring>> {
         let only = std::iter::once(self.segment);
         FieldScoring::of(field, only, parameters_of(self.parameters, field)).map(Arc::new)
-    }
-
-    fn document_frequency(&self, _field: FieldId, _term: &[u8], here: u64) -> Result<u64> {
-        Ok(here)
     }
 }

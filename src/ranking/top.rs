@@ -95,14 +95,6 @@ impl Trace {
             self.skipped = 2 * self.skipped + 1;
         }
     }
-
-    /// All that was noted.
-    fn finish(mut self) -> Self {
-        if let Some(last) = self.last.take() {
-            self.rises.push(last);
-        }
-        self
-    }
 }
 
 /// A document and its score; greater is better.
@@ -157,7 +149,9 @@ impl Top {
 
     /// What was noted so far, if that was wanted.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
-        self.trace.take().map(|trace| trace.finish())
+        let mut trace = self.trace.take()?;
+        trace.rises.extend(trace.last.take());
+        Some(*trace)
     }
 
     /// Only takes what is worse than this: the last hit of the page before.

@@ -155,11 +155,6 @@ impl ResultCache {
         Ok(answer)
     }
 
-    /// Whether the answer of a search is kept; to look is not to ask.
-    fn holds(&self, search: &Search<'_>) -> bool {
-        self.answers.peek(&Key::of(search)).is_some()
-    }
-
     pub(crate) fn stats(&self) -> ResultCacheStats {
         ResultCacheStats {
             hits: self.hits.load(Relaxed),
@@ -171,8 +166,9 @@ impl ResultCache {
 }
 
 impl Search<'_> {
-    /// Whether the answer would be one that is kept; `None` where none are kept.
+    /// Whether the answer would be one that is kept, as to look is not to ask; `None` where none are kept.
     pub(super) fn is_kept(&self) -> Option<bool> {
-        Some(self.searcher.0.setting.cache.as_ref()?.holds(self))
+        let cache = self.searcher.0.setting.cache.as_ref()?;
+        Some(cache.answers.peek(&Key::of(self)).is_some())
     }
 }

@@ -1,9 +1,10 @@
 //! Asking an index: one immutable snapshot, and the read path told in order.
 //!
 //! ```text
-//! text ── parse ─▶ Query ── rewrite ─▶ Normal ── plan ─▶ Plan ── execute ─▶ documents ── fetch ─▶ Hits
-//!                    │                             └── explain ─▶ ExplainTree      └── facets
-//!                    └── with page, order, facets and limits: SearchRequest, which is data
+//! text ── parse ─▶ Query ── with page, order, facets and limits ─▶ SearchRequest, which is data
+//!
+//! SearchRequest ── bind ─▶ Logical ── plan ─▶ Plan ── carry out ─▶ documents, facets ── fetch ─▶ Hits
+//!                                              └── with a profile ─▶ ExplainTree
 //! ```
 
 mod answer;

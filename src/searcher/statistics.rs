@@ -3,7 +3,7 @@
 use crate::facet::{DISTINCT_ERROR, NumberStatistics, RANK_ERROR};
 use crate::named::named;
 use crate::schema::FieldKind;
-use crate::value::{self, Decimal, Timestamp, Value};
+use crate::value::{self, Timestamp, Value};
 use std::fmt;
 
 /// Microseconds of a second.
@@ -195,18 +195,7 @@ impl fmt::Display for Sum {
         match *self {
             Sum::Whole(whole) => whole.fmt(f),
             Sum::Fraction(number) => Value::F64(number).fmt(f),
-            Sum::Decimal { unscaled, scale } => match i64::try_from(unscaled) {
-                Ok(small) => Decimal::new(small, scale).map_or(Ok(()), |decimal| decimal.fmt(f)),
-                Err(_) => {
-                    let digits = unscaled.unsigned_abs().to_string();
-                    // More than an i64 has, and so than behind the point.
-                    let point = digits.len().saturating_sub(scale.into());
-                    let (whole, fraction) = digits.split_at(point);
-                    let sign = if unscaled < 0 { "-" } else { "" };
-                    let dot = if scale > 0 { "." } else { "" };
-                    write!(f, "{sign}{whole}{dot}{fraction}")
-                }
-            },
+            Sum::Decimal { unscaled, scale } => value::write_decimal(unscaled, scale, f),
         }
     }
 }

@@ -3,14 +3,14 @@
 //! All ways run in turn, and the least time of each counts, so that other load on the machine spoils rounds and not ways. Fetching
 //! the fields of hits is the same in all ways and left out.
 
+use super::Relation;
 use super::answer::{PreparedState, SearchOutcome};
 use super::explained::ForPeople;
 use super::page::Ready;
 use super::search::Search;
-use super::{FacetCounts, Relation, Total};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{ExplainTree, FacetRun, WorkCounts};
+use crate::explain::{ExplainTree, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{FacetMethod, Goal, PageOperator};
@@ -28,14 +28,8 @@ const ROUNDS_MAX: u32 = 101;
 /// What a search found and how it went about it.
 pub(super) struct Ran {
     hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
-    total: Total,
-    facets: Vec<FacetCounts>,
     took: Duration,
-    /// Whether the plan was carried out: the best of many queries are found without.
-    is_planned: bool,
-    has_streams: bool,
-    /// How the values of each facet were counted, of those that count values.
-    methods: Vec<Option<FacetMethod>>,
+    found: SearchOutcome,
 }
 
 /// A way to answer, and the least time that it took.
@@ -95,12 +89,9 @@ impl Search<'_> {
             if round >= ROUNDS_MIN && started.elapsed() > ROUNDS_TIME {
                 break;
             }
-            let n_ways = ways.len();
-            let mut nth = 0;
             // Each round begins with another one: none always comes after the one that leaves most in the caches.
-            while nth < n_ways {
-                let at = (nth + round as usize) % ways.len().max(1);
-                nth += 1;
+            for nth in 0..ways.len() {
+                let at = (nth + round as usize) % ways.len();
                 let Some(way) = ways.get_mut(at) else { break };
                 let ran = match search(way.forced).ran() {
                     Ok(ran) => ran,
@@ -135,7 +126,7 @@ impl Search<'_> {
         let ForPeople { ranked, execution, page, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
-        if first.is_planned && page.operator != PageOperator::Collapse {
+        if first.found.is_planned && page.operator != PageOperator::Collapse {
             let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
@@ -154,14 +145,15 @@ impl Search<'_> {
             (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
             (PageOperator::Sort, _) => {
                 ways.push(Forced::SortAll);
-                ways.extend(first.has_streams.then_some(Forced::WithoutStreams));
+                let has_streams = matches!(first.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
+                ways.extend(has_streams.then_some(Forced::WithoutStreams));
             }
             (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
             }
         }
         for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true)?.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;
-            let used = first.methods.get(nth as usize).copied().flatten();
+            let used = first.method(nth);
             if wanted.method.is_some() || used.is_none() {
                 continue;
             }
@@ -184,12 +176,7 @@ impl Search<'_> {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;
-        let took = started.elapsed();
-        let has_streams =
-            matches!(found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
-        let SearchOutcome { total, facets, facet_runs, is_planned, .. } = found;
-        let methods = facet_runs.iter().map(FacetRun::method).collect();
-        Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
+        Ok(Ran { hits, took: started.elapsed(), found })
     }
 }
 
@@ -197,21 +184,24 @@ impl Ran {
     /// Whether this was done as it was forced to be: not every facet can be counted in every way.
     pub(super) fn is_forced(&self, forced: Forced) -> bool {
         match forced {
-            Forced::Facet { nth, method } => {
-                self.methods.get(nth as usize).copied().flatten() == Some(method)
-            }
+            Forced::Facet { nth, method } => self.method(nth) == Some(method),
             _ => true,
         }
+    }
+
+    /// How the values of a facet were counted, if it counts values.
+    fn method(&self, nth: u32) -> Option<FacetMethod> {
+        self.found.facet_runs.get(nth as usize)?.method()
     }
 
     /// Refuses another answer than this one.
     pub(super) fn must_equal(&self, other: &Ran, forced: Forced) -> Result<()> {
         // How far it is counted where that need not be known is each way's own affair.
-        let are_exact = [self, other].iter().all(|ran| ran.total.relation == Relation::Exact);
+        let are_exact = [self, other].iter().all(|ran| ran.found.total.relation == Relation::Exact);
         let what = match () {
             _ if self.hits != other.hits => "hits",
-            _ if are_exact && self.total != other.total => "total",
-            _ if self.facets != other.facets => "facets",
+            _ if are_exact && self.found.total != other.found.total => "total",
+            _ if self.found.facets != other.found.facets => "facets",
             _ => return Ok(()),
         };
         Err(Error::corrupt("measuring what a query takes otherwise")
@@ -226,10 +216,11 @@ impl Ran {
                 let docs = self.hits.iter().take(10).map(|(doc, ..)| doc.to_string());
                 format!("{} of them: {}", self.hits.len(), docs.collect::<Vec<_>>().join(", "))
             }
-            "total" => self.total.value.to_string(),
+            "total" => self.found.total.value.to_string(),
             _ => {
-                let buckets = self.facets.iter().map(|facet| facet.buckets.len());
-                let counts = self.facets.iter().flat_map(|facet| &facet.buckets);
+                let facets = &self.found.facets;
+                let buckets = facets.iter().map(|facet| facet.buckets.len());
+                let counts = facets.iter().flat_map(|facet| &facet.buckets);
                 let sum: u64 = counts.map(|bucket| bucket.count).sum();
                 let buckets = counted(buckets.sum::<usize>(), "bucket");
                 format!("{buckets} of {}", counted(sum, "document"))

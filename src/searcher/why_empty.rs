@@ -382,11 +382,9 @@ impl Searcher {
     }
 
     fn n_matching_normal(&self, normal: &Normal) -> Result<u64> {
-        let options = PlanOptions::default();
-        let mut execution = self.execution_of(normal, &options, &LookUps::of(normal))?;
-        let count = execution.count();
-        self.recycle(execution);
-        count
+        let mut n_matching = 0;
+        self.count_to(normal, &LookUps::of(normal), &mut n_matching)?;
+        Ok(n_matching)
     }
 }
 

@@ -37,14 +37,19 @@ impl Decimal {
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scale = usize::from(self.scale);
-        let digits = format!("{:0>width$}", self.unscaled.unsigned_abs(), width = scale + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - scale);
-        let sign = if self.unscaled < 0 { "-" } else { "" };
-        match scale {
-            0 => write!(f, "{sign}{whole}"),
-            _ => write!(f, "{sign}{whole}.{fraction}"),
-        }
+        write_decimal(self.unscaled.into(), self.scale, f)
+    }
+}
+
+/// Writes a number with its point moved so many digits to the left; sums have more digits than one decimal.
+pub(crate) fn write_decimal(unscaled: i128, scale: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let scale = usize::from(scale);
+    let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if unscaled < 0 { "-" } else { "" };
+    match scale {
+        0 => write!(f, "{sign}{whole}"),
+        _ => write!(f, "{sign}{whole}.{fraction}"),
     }
 }
 

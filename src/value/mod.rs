@@ -32,6 +32,7 @@ pub(crate) use address::{AddressSpan, addresses, term_of_address};
 pub use date::Timestamp;
 pub use dates::Dates;
 pub use decimal::Decimal;
+pub(crate) use decimal::write_decimal;
 pub(crate) use interval::Calendar;
 pub use interval::Interval;
 pub(crate) use path::{

@@ -5,7 +5,7 @@
 //! read, and carried out with the commit. Values are looked up sorted, so that many of them are found in one
 //! pass over each dictionary.
 
-use crate::bitmap::Container;
+use crate::bitmap::{Container, WINDOW};
 use crate::error::Result;
 use crate::format::deletes::DeletedSet;
 use crate::ids::FieldId;
@@ -53,7 +53,7 @@ impl DeleteCollector<'_> {
 
     /// Adds the documents of a window, given their upper half.
     pub(crate) fn add_window(&mut self, key: u32, documents: Container<'_>) {
-        match (u16::try_from(key), key.checked_add(1).and_then(|next| next.checked_mul(1 << 16))) {
+        match (u16::try_from(key), key.checked_add(1).and_then(|next| next.checked_mul(WINDOW))) {
             (Ok(key), Some(end)) if end <= self.before => self.set.add_window(key, documents),
             _ => documents.iter().for_each(|low| self.add(key << 16 | u32::from(low))),
         }

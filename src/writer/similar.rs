@@ -8,6 +8,7 @@
 //! [`bisection`]. Memory for one term's documents beside the graph.
 
 use crate::bisection::{self, Graph, GraphBuilder, POSTING_BYTES, POSTINGS_MAX};
+use crate::bitmap::{ARRAY_MAX, WINDOW};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::format::terms::TermInfo;
@@ -23,11 +24,8 @@ use std::sync::Arc;
 const TERMS_PER_DOC: u64 = 96;
 /// Documents of a term at the least.
 const TERM_DOCS_MIN: u32 = 4;
-/// Documents that a container of a posting list has room for.
-const CONTAINER_DOCS: u32 = 1 << 16;
-/// What a container takes at the most, and a document of one that takes less.
-const BITMAP_BYTES: u32 = CONTAINER_DOCS / 8;
-const ARRAY_VALUE_BYTES: u32 = 2;
+/// What a document takes in a container that is an array.
+const ARRAY_VALUE_BYTES: u64 = 2;
 
 /// How documents are put in the order of similarity.
 #[derive(Clone, Debug)]
@@ -60,7 +58,7 @@ pub(super) fn number(
 /// Only the last container is one of fewer documents than there is room for.
 fn turn_round_where_smaller(graph: &Graph, numbers: &mut [u32]) {
     let n_docs = graph.n_docs();
-    if n_docs <= CONTAINER_DOCS {
+    if n_docs <= WINDOW {
         return;
     }
     let mut docs = vec![0; numbers.len()];
@@ -76,13 +74,13 @@ fn turn_round_where_smaller(graph: &Graph, numbers: &mut [u32]) {
 fn list_bytes(graph: &Graph, docs: &[u32]) -> u64 {
     let mut counts = vec![0u32; graph.n_terms() as usize];
     let mut sum = 0;
-    for container in docs.chunks(CONTAINER_DOCS as usize) {
+    for container in docs.chunks(WINDOW as usize) {
         let terms = || container.iter().flat_map(|doc| graph.terms_of(*doc));
         for &term in terms() {
             let count = &mut counts[term as usize];
             *count += 1;
-            let is_array = *count <= BITMAP_BYTES / ARRAY_VALUE_BYTES;
-            sum += if is_array { u64::from(ARRAY_VALUE_BYTES) } else { 0 };
+            let is_array = *count as usize <= ARRAY_MAX;
+            sum += if is_array { ARRAY_VALUE_BYTES } else { 0 };
         }
         terms().for_each(|term| counts[*term as usize] = 0);
     }

@@ -127,18 +127,18 @@ fn message(counters: &Counters, elapsed: Duration) -> String {
 
 /// Adds what passes through to a counter.
 #[derive(Debug)]
-pub(crate) struct Counted<R> {
+pub(crate) struct CountingReader<R> {
     from: R,
     counter: Arc<AtomicU64>,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     pub(crate) fn new(from: R, counter: &Arc<AtomicU64>) -> Self {
-        Counted { from, counter: Arc::clone(counter) }
+        CountingReader { from, counter: Arc::clone(counter) }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.from.read(into)?;
         self.counter.fetch_add(n as u64, Relaxed);
@@ -154,7 +154,7 @@ mod tests {
     fn what_passes_is_counted() {
         let counters = Counters::default();
         let mut text = String::new();
-        Counted::new(&b"ab\ncd\n"[..], &counters.text).read_to_string(&mut text).unwrap();
+        CountingReader::new(&b"ab\ncd\n"[..], &counters.text).read_to_string(&mut text).unwrap();
         let second = Duration::from_secs(1);
         assert_eq!(message(&counters, second), "reading: 0 documents, 6 B at 0 MB/s");
         counters.set_stage(Progress::Merging { done: 1, total: 3 });

@@ -2,6 +2,7 @@
 
 use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};
+use crate::bitmap::WINDOW;
 use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
 use crate::explain::units::{Bytes, Count};
@@ -9,7 +10,7 @@ use crate::explain::units::{Bytes, Count};
 /// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;
 /// Segments with fewer documents on average have no full container: most of what they cost is to look words up.
-const DOCUMENTS_SMALL: u64 = 1 << 16;
+const DOCUMENTS_SMALL: u64 = WINDOW as u64;
 /// The policy of merging looks at segments of which a quarter is deleted; below that they cost little.
 const DELETED_PERCENT: u64 = 25;
 /// Fewer deleted documents cost nothing that can be measured.

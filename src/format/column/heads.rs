@@ -1,6 +1,8 @@
 //! Reading the directory of a column, and few documents far apart.
 
-use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, SLACK, mask_of, packed_len};
+use super::{
+    BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, SLACK, WINDOW_BLOCKS, mask_of, packed_len,
+};
 use crate::bytes::{Bytes, Source};
 use crate::error::Result;
 use crate::simd::prefetch::prefetch;
@@ -67,8 +69,8 @@ pub(crate) struct Heads<'s, S> {
 }
 
 impl<'s, S: Source<'s>> Heads<'s, S> {
-    /// Entries that are read together: those of a window of 65,536 documents.
-    const AT_ONCE: u32 = (1 << 16) / BLOCK_DOCS;
+    /// Entries that are read together: those of a window.
+    const AT_ONCE: u32 = WINDOW_BLOCKS;
 
     pub(crate) fn of(column: Column<S>) -> Self {
         Heads { column, first: 0, bytes: Bytes::Mapped(&[]) }

@@ -120,6 +120,7 @@ pub(crate) use heads::{Few, Heads};
 pub(crate) use plain::{Numbers, Plain};
 pub(crate) use writer::ColumnWriter;
 
+use crate::bitmap::WINDOW;
 use crate::budget::{self, ns};
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
@@ -127,6 +128,8 @@ use std::ops::Range;
 
 /// Documents of a block.
 pub(crate) const BLOCK_DOCS: u32 = 1_024;
+/// Blocks of a window of documents.
+pub(crate) const WINDOW_BLOCKS: u32 = WINDOW / BLOCK_DOCS;
 const ENTRY_LEN: usize = 40;
 const TAIL_LEN: usize = 56;
 /// Zeros behind packed numbers: one is read with the eight bytes that it begins in.

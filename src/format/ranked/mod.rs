@@ -174,7 +174,8 @@ const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
 /// Bits of the length of frequencies, below `told_from`.
 const LEN_BITS: u32 = 56;
-/// Postings that share a base of offsets.
+/// Postings that share a base of offsets. As many as a container has room for, but by their rank in the list, not by
+/// their documents: a part of the format that nothing else depends on.
 const CHUNK: u32 = 1 << 16;
 const BASE_LEN: u64 = 16;
 /// The ranks whose score parts are kept.

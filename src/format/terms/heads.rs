@@ -190,7 +190,7 @@ impl<'s, S: Source<'s>> Heads<S> {
         // The header before the nodes makes sure that there are three bytes to read.
         let end = self.0.bytes(address - 2..address + 1)?;
         let [third, second, state] = array_at(&end, 0).ok_or_else(damage)?;
-        let shape = Shape::parse(state, second, third);
+        let shape = NodeSizes::parse(state, second, third);
         if !shape.is_sound() {
             return Err(damage());
         }
@@ -321,7 +321,7 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
 
 /// The sizes of a node's fields, from its last three bytes.
 #[derive(Debug, Default)]
-struct Shape {
+struct NodeSizes {
     is_final: bool,
     n_transitions: usize,
     /// The input, where the state byte implies it.
@@ -335,10 +335,10 @@ struct Shape {
     rest_len: usize,
 }
 
-impl Shape {
-    fn parse(state: u8, second: u8, third: u8) -> Shape {
+impl NodeSizes {
+    fn parse(state: u8, second: u8, third: u8) -> NodeSizes {
         let sizes;
-        let mut shape = Shape::default();
+        let mut shape = NodeSizes::default();
         if state & 0x80 != 0 {
             let common_input = usize::from(state & 0x3F).checked_sub(1);
             shape.common_input = common_input.and_then(|at| COMMON_INPUTS.get(at)).copied();
@@ -400,7 +400,7 @@ struct Node<'s> {
     is_final: bool,
     final_output: u64,
     n_transitions: usize,
-    shape: Shape,
+    shape: NodeSizes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -412,13 +412,13 @@ struct Transition {
 
 impl<'s> Node<'s> {
     fn empty_final() -> Node<'s> {
-        let shape = Shape { is_final: true, ..Shape::default() };
+        let shape = NodeSizes { is_final: true, ..NodeSizes::default() };
         let (bytes, start) = (Bytes::Mapped(&[]), EMPTY_FINAL);
         Node { bytes, start, is_final: true, final_output: 0, n_transitions: 0, shape }
     }
 
     /// `bytes` are as long as `shape` says; where they are not, this and all that is asked later is `None`.
-    fn new(bytes: Bytes<'s>, start: u64, shape: Shape) -> Option<Node<'s>> {
+    fn new(bytes: Bytes<'s>, start: u64, shape: NodeSizes) -> Option<Node<'s>> {
         let final_output = if shape.is_final { uint_at(&bytes, 0, shape.output_width)? } else { 0 };
         let (is_final, n_transitions) = (shape.is_final, shape.n_transitions);
         Some(Node { bytes, start, is_final, final_output, n_transitions, shape })

@@ -16,7 +16,7 @@ use crate::analysis::{Alternative, Analyzers};
 use crate::error::Result;
 use crate::ids::FieldId;
 use crate::query::phrase::spelled;
-use crate::query::phrase_spec::Shape;
+use crate::query::phrase_spec::TextForm;
 use crate::query::{Boost, Query};
 use crate::schema::Schema;
 
@@ -108,7 +108,7 @@ impl Binder<'_> {
                 self.note_joined(*field, &texts[own.clone()], rule.is_kept, &rule.others);
                 for Alternative { terms, .. } in &rule.others {
                     self.count_terms(terms.len(), place)?;
-                    others.push(self.reading(*field, terms.clone(), Shape::WORD, place)?);
+                    others.push(self.reading(*field, terms.clone(), TextForm::WORD, place)?);
                 }
             }
             let words = start + own.start..start + own.end;

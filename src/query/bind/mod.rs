@@ -21,7 +21,7 @@ mod part;
 
 use super::logical::{self, Logical};
 pub(in crate::query) use super::normal::{Normal, nothing};
-use super::phrase_spec::Shape;
+use super::phrase_spec::TextForm;
 use super::{Place, Query};
 use crate::analysis::Analyzers;
 use crate::error::Result;
@@ -233,10 +233,10 @@ impl Binder<'_> {
     fn matching_leaf(&mut self, query: &Query) -> Result<Clause<Normal>> {
         match query {
             Query::Word { field, text, place } => {
-                self.text(field.as_deref(), text, Shape::WORD, place)
+                self.text(field.as_deref(), text, TextForm::WORD, place)
             }
             Query::Phrase { field, text, prefix, proximity, place } => {
-                let shape = Shape { quoted: true, prefix: *prefix, proximity: *proximity };
+                let shape = TextForm { quoted: true, prefix: *prefix, proximity: *proximity };
                 self.text(field.as_deref(), text, shape, place)
             }
             Query::PhraseOf { field, parts, proximity, place } => {
@@ -301,7 +301,7 @@ impl Binder<'_> {
         &mut self,
         field: Option<&str>,
         text: &str,
-        shape: Shape,
+        shape: TextForm,
         place: &Place,
     ) -> Result<Clause<Normal>> {
         if let Some(state) = self.state(field, text, place)? {

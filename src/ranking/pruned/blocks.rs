@@ -8,7 +8,7 @@
 
 use super::bounds::CLAUSES_MAX;
 use super::order::{BlockQueue, Place, ScoreBuckets};
-use super::parts::{Opened, Postings};
+use super::parts::{LongPart, Opened, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
 use super::single_term::{ExcludedDocs, Scan};
@@ -18,21 +18,12 @@ use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
-use crate::plan::WINDOW;
+use crate::plan::{WINDOW, in_window};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
 use crate::simd::sums::{self, BLOCKS, units};
 use std::ops::Range;
-
-/// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
-/// add a list to it, in quarters of a nanosecond.
-const TOUCH: usize = 8;
-const COMPLETE: usize = 4;
-const SUM: usize = 1200;
-const SUM_LIST: usize = 300;
-/// Postings that are gone through in the time that one block is looked up.
-const WALK: usize = 16;
 
 /// The memory of sums and of what is found by them.
 #[derive(Debug, Default)]
@@ -133,22 +124,13 @@ impl Blocks {
     ) -> bool {
         // Lists that add too little together need not be gone through: what is good has another word, too.
         let limit = query.scale.limit(top.threshold()).max(1);
-        let (mut left_out, mut n_left_out) = (0, 0);
-        for part in order.iter().map(|nth| &opened[usize::from(*nth)]) {
-            if left_out + u32::from(part.best) >= limit {
-                break;
-            }
-            left_out += u32::from(part.best);
-            n_left_out += 1;
-        }
-        let (left_out, essential) = order.split_at(n_left_out);
+        let (left_out, essential) = split_essential(order, limit, |nth| opened[nth].best);
         let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
         if essential.iter().any(is_dense) {
             return false;
         }
         let n_essential = postings(opened, essential);
-        let touching = n_essential * TOUCH + (n_essential * left_out.len()) * COMPLETE;
-        if touching > SUM + opened.len() * SUM_LIST {
+        if !in_window::touching_pays(n_essential, left_out.len(), opened.len()) {
             return false;
         }
         self.few.resize(BLOCKS, 0);
@@ -206,7 +188,7 @@ impl Blocks {
             for block in self.touched.iter().map(|block| usize::from(*block)) {
                 self.few[block] = self.few[block].wrapping_add(units(codes[block], part.weight));
             }
-        } else if part.n_postings() as usize <= WALK * self.touched.len() {
+        } else if part.n_postings() as usize <= in_window::WALK * self.touched.len() {
             each_posting(part, |block, units| {
                 if let Some(sum) = self.few.get_mut(block) {
                     *sum = if *sum == 0 { 0 } else { sum.wrapping_add(units) };
@@ -226,6 +208,17 @@ fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
     some.iter().map(|nth| opened[usize::from(*nth)].n_postings() as usize).sum()
 }
 
+/// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
+#[inline(always)]
+fn split_essential(order: &[u8], limit: u32, units: impl Fn(usize) -> u16) -> (&[u8], &[u8]) {
+    let mut sum = 0;
+    let is_too_little = |nth: &&u8| {
+        sum += u32::from(units(usize::from(**nth)));
+        sum < limit
+    };
+    order.split_at(order.iter().take_while(is_too_little).count())
+}
+
 /// Calls `add` with the block of each posting of a list with a code for each, and with its units: those of
 /// a block's best posting once, 0 with the others.
 #[inline(always)]
@@ -233,21 +226,23 @@ pub(super) fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16
     match &part.postings {
         Postings::Short { docs, units, .. } => each_block(docs, units, add),
         Postings::Long(postings, _) => {
-            let codes = postings.codes.by_rank().unwrap_or_default();
-            match postings.container() {
-                Container::Array(values) => {
-                    for (value, code) in values.iter().zip(codes) {
-                        let block = usize::from(u16::from_le_bytes(*value) >> 6);
-                        add(block, units(*code, part.weight));
-                    }
-                }
-                other => {
-                    for (value, code) in other.iter().zip(codes) {
-                        add(usize::from(value >> 6), units(*code, part.weight));
-                    }
-                }
+            each_code(postings, |block, code| add(block, units(code, part.weight)));
+        }
+    }
+}
+
+/// Calls `add` with the block of each posting of a container with a code for each, and with that code, which is 0 but of
+/// the first posting of a block.
+#[inline(always)]
+pub(super) fn each_code(postings: &LongPart<'_>, mut add: impl FnMut(usize, u8)) {
+    let codes = postings.codes.by_rank().unwrap_or_default();
+    match postings.container() {
+        Container::Array(values) => {
+            for (value, code) in values.iter().zip(codes) {
+                add(usize::from(u16::from_le_bytes(*value) >> 6), *code);
             }
         }
+        other => other.iter().zip(codes).for_each(|(low, code)| add(usize::from(low >> 6), *code)),
     }
 }
 
@@ -465,16 +460,7 @@ impl Block {
                 rest = rest.wrapping_sub(self.units[nth]);
             }
         }
-        // Lists that add little are left out as long as they add too little together.
-        let (mut left_out, mut n_left_out) = (0, 0);
-        for nth in order {
-            left_out += u32::from(self.units[usize::from(*nth)]);
-            if left_out >= limit {
-                break;
-            }
-            n_left_out += 1;
-        }
-        let (others, essential) = order.split_at(n_left_out);
+        let (others, essential) = split_essential(order, limit, |nth| self.units[nth]);
         let docs = self.look_up_dense(opened, essential, place.block);
         if docs != 0 {
             self.look_up_dense(opened, others, place.block);

@@ -34,6 +34,7 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
+use crate::plan::in_window::{DENSE_MIN, FILTERED_MAX, PASSED_MAX};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -50,13 +51,6 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
-
-/// Postings of the shortest list of a window from which on it has a code for each block.
-const DENSE_MIN: u32 = 1024;
-/// Postings of a window that are compared with a filter before bounds are looked at, and how many of them are expected to pass:
-/// as many as take about as long as looking at the blocks of a window.
-const FILTERED_MAX: u64 = 8_192;
-const PASSED_MAX: u64 = 512;
 
 /// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
 /// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
@@ -128,7 +122,7 @@ fn find<'s, const ALL: bool>(
         [] => return Ok(Some(Pruning::nothing())),
         [clause] => {
             let Blocks { bands, block, .. } = blocks;
-            block.seen.resize_with(block.seen.len().max(1), TieCache::default);
+            TieCache::start_all(&mut block.seen, clauses);
             let seen = &mut block.seen[0];
             return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
         }
@@ -138,7 +132,7 @@ fn find<'s, const ALL: bool>(
     shorts.clear();
     if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
         let documents_scored = shorts.offer(clauses, first_filter, readers, 0.0, base, top)?;
-        let matching = Some(shorts.docs().len() as u64);
+        let matching = Some(shorts.docs.len() as u64);
         return Ok(Some(Pruning { documents_scored, matching, ..Pruning::default() }));
     }
     let Some(scale) = scale else {
@@ -166,10 +160,8 @@ fn find<'s, const ALL: bool>(
     common.start();
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
-    let seen = &mut blocks.block.seen;
-    seen.resize_with(seen.len().max(clauses.len()), TieCache::default);
-    seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
-    let query = Query { clauses, scale, base, offered: shorts.docs(), first_filter };
+    TieCache::start_all(&mut blocks.block.seen, clauses);
+    let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let mut search = Search {
         query,
         parts,

@@ -17,6 +17,7 @@ use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
+use crate::sums::sums;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -54,18 +55,9 @@ pub(crate) struct PhrasePruning {
     pub(crate) matching: u64,
 }
 
-impl std::ops::AddAssign for PhrasePruning {
-    fn add_assign(&mut self, other: PhrasePruning) {
-        self.looked_up += other.looked_up;
-        self.windows += other.windows;
-        self.windows_skipped += other.windows_skipped;
-        self.candidates += other.candidates;
-        self.skipped_by_codes += other.skipped_by_codes;
-        self.skipped_by_frequencies += other.skipped_by_frequencies;
-        self.placed += other.placed;
-        self.positions += other.positions;
-        self.matching += other.matching;
-    }
+sums! {
+    PhrasePruning: looked_up, windows, windows_skipped, candidates, skipped_by_codes, skipped_by_frequencies,
+        placed, positions, matching;
 }
 
 /// The memory of finding the best, for the next time.

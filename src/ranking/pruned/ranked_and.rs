@@ -10,6 +10,7 @@ use super::sum::Readers;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
 use crate::plan::WINDOW;
+use crate::plan::in_window::{COUNTED_BY_SCORING_MAX, LOOK_UP_STEPS};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::arrays;
@@ -17,11 +18,6 @@ use crate::simd::sums::{count_codes, units};
 
 /// Codes that are compared at once.
 const STEP: usize = 32;
-/// What looking a document up costs, in documents of two lists that are intersected.
-const LOOKUP: usize = 6;
-
-/// Matches that are counted by scoring them: about what planning a count takes.
-const COUNTED_MAX: u64 = 500;
 
 /// The memory of what lists have in common.
 #[derive(Debug, Default)]
@@ -159,7 +155,7 @@ impl Probe<'_, '_, '_, '_> {
         if let Some(Postings::Long(second, _)) =
             self.others.required.first().map(|nth| &self.opened[*nth].postings)
             && let Container::Array(others) = second.container()
-            && n_leads * LOOKUP > values.len() + others.len()
+            && n_leads * LOOK_UP_STEPS > values.len() + others.len()
         {
             common.resize(common.len().max(values.len()), [0; 2]);
             let n = arrays::and(values, others, common);
@@ -256,7 +252,7 @@ impl Probe<'_, '_, '_, '_> {
         }
         self.pruning.documents_scored += n;
         self.pruning.matching =
-            self.pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_MAX);
+            self.pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_BY_SCORING_MAX);
         Ok(())
     }
 }

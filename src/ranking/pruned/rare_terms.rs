@@ -23,8 +23,8 @@ pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
 #[derive(Debug, Default)]
 pub(super) struct RareTermsFirst {
     postings: Vec<Posting>,
-    /// The documents, ascending.
-    docs: Vec<u32>,
+    /// The documents, ascending, which were scored.
+    pub(super) docs: Vec<u32>,
     sums: Vec<f32>,
     /// The same in another order.
     partitioned: Vec<f32>,
@@ -60,11 +60,6 @@ impl RareTermsFirst {
         self.postings.clear();
         self.docs.clear();
         self.sums.clear();
-    }
-
-    /// The documents of all short lists, which were scored.
-    pub(super) fn docs(&self) -> &[u32] {
-        &self.docs
     }
 
     /// Offers every document of a short list that can be among the best; `rest` is what all long lists
@@ -128,22 +123,18 @@ impl RareTermsFirst {
         }
         postings.sort_unstable();
         for filter in filters {
-            let (mut finder, mut last, mut error) = (Finder::of(&filter.list), None, None);
-            postings.retain(|posting| match last {
-                Some((doc, has)) if doc == posting.doc => has,
-                _ => {
-                    let found = finder.has(posting.doc);
-                    let has = found.unwrap_or_else(|wrong| {
-                        error.get_or_insert(wrong);
-                        false
-                    });
-                    last = Some((posting.doc, has));
-                    has
-                }
-            });
-            if let Some(error) = error {
-                return Err(error);
+            let (mut finder, mut last, mut n_kept) = (Finder::of(&filter.list), None, 0);
+            for at in 0..postings.len() {
+                let posting = postings[at];
+                let has = match last {
+                    Some((doc, has)) if doc == posting.doc => has,
+                    _ => finder.has(posting.doc)?,
+                };
+                last = Some((posting.doc, has));
+                postings[n_kept] = posting;
+                n_kept += usize::from(has);
             }
+            postings.truncate(n_kept);
         }
         for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
             let doc = of_doc[0].doc;

@@ -50,7 +50,6 @@ pub(super) fn offer(
             pruning.matching = Some(pruning.documents_scored);
         }
         RankedList::Long(list) => {
-            seen.start(clause);
             raise(clause, list, top);
             Scan::new(clause, list, base, top, seen).offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());

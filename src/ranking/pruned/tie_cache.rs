@@ -8,7 +8,9 @@
 use crate::format::ranked::{RankedList, RankedLong};
 use crate::ids::DocId;
 use crate::ranking::Clause;
+use crate::ranking::node::Node;
 use crate::ranking::top::Top;
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 
 /// Scores of documents with one word, by its code.
@@ -28,7 +30,7 @@ impl Default for TieCache {
 
 impl TieCache {
     /// The code from which on one of the list tells what a document with it scores that has no other word.
-    pub(super) fn told_from(clause: &Clause<'_>) -> Option<u8> {
+    fn told_from(clause: &Clause<'_>) -> Option<u8> {
         // Codes were computed with other numbers where the snapshot has several segments.
         let is_same = clause.lengths.bm25() == clause.scoring.bm25;
         match &clause.list {
@@ -37,8 +39,14 @@ impl TieCache {
         }
     }
 
+    /// Begins a query of which nothing was met yet: one cache for each clause.
+    pub(super) fn start_all(caches: &mut Vec<TieCache>, clauses: &[Clause<'_>]) {
+        caches.resize_with(caches.len().max(clauses.len()), TieCache::default);
+        caches.iter_mut().zip(clauses).for_each(|(cache, clause)| cache.start(clause));
+    }
+
     /// Forgets everything, for another list.
-    pub(super) fn start(&mut self, clause: &Clause<'_>) {
+    fn start(&mut self, clause: &Clause<'_>) {
         self.from = None;
         if let (Some(from), RankedList::Long(list)) = (Self::told_from(clause), &clause.list) {
             let below = f64::from(list.max_part()) * f64::from(from - 1) / 255.0;
@@ -78,5 +86,72 @@ impl TieCache {
     #[inline]
     pub(super) fn rules_out(&self, code: u8, doc: DocId, top: &Top) -> bool {
         self.from.is_some() && !top.would_take(self.bounds[usize::from(code)], doc)
+    }
+}
+
+/// The scores that were met by a tree, by clause and code. Only a document with one word of the query is told of by a code.
+#[derive(Debug, Default)]
+pub(super) struct TieCaches {
+    caches: Vec<TieCache>,
+    /// Whether a clause adds to a score; empty where no code tells what a document scores.
+    adds: Vec<bool>,
+}
+
+heap_bytes!(TieCaches { caches, adds });
+
+impl TieCaches {
+    /// Begins a query of which nothing was met yet.
+    pub(super) fn start(&mut self, root: &Node, clauses: &[Clause<'_>]) {
+        let TieCaches { caches, adds } = self;
+        adds.clear();
+        if adds_terms_only(root)
+            && clauses.iter().any(|clause| TieCache::told_from(clause).is_some())
+        {
+            adds.extend(clauses.iter().map(|clause| clause.weight > 0.0));
+            TieCache::start_all(caches, clauses);
+        }
+    }
+
+    /// Whether anything can be ruled out at all.
+    #[inline]
+    pub(super) fn is_possible(&self) -> bool {
+        !self.adds.is_empty()
+    }
+
+    /// Whether a clause adds to a score, where anything can be ruled out.
+    #[inline]
+    pub(super) fn adds(&self, clause: usize) -> bool {
+        self.adds.get(clause).is_some_and(|adds| *adds)
+    }
+
+    /// Takes note of what a document with this score part scores.
+    #[inline]
+    pub(super) fn note(
+        &mut self,
+        clause: usize,
+        list: &RankedLong<'_, Section<'_>>,
+        part: f32,
+        score: f32,
+    ) {
+        if self.is_possible() {
+            self.caches[clause].note(list, part, score);
+        }
+    }
+
+    /// Whether no document from `doc` on is good enough that has this code, or a lower one, and no other word.
+    #[inline]
+    pub(super) fn rules_out(&self, clause: usize, code: u8, doc: DocId, top: &Top) -> bool {
+        self.is_possible() && self.caches[clause].rules_out(code, doc, top)
+    }
+}
+
+/// Whether a document with one term scores what the term does.
+fn adds_terms_only(node: &Node) -> bool {
+    match node {
+        Node::Term(_) => true,
+        Node::Phrase(_) | Node::Combined(_) => false,
+        Node::Set { score, .. } => *score == 0.0,
+        Node::Sum { must, should, .. } => must.iter().chain(should).all(adds_terms_only),
+        Node::Max { any, .. } => any.iter().all(adds_terms_only),
     }
 }

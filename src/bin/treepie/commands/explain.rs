@@ -16,7 +16,7 @@ use treepie::{
 
 use super::{
     in_query, open_with,
-    search::{Asked, Shape},
+    search::{Asked, PlanArgs},
     why_empty,
 };
 use crate::{
@@ -94,7 +94,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii", "explain_words"])]
     why_empty: bool,
     #[command(flatten)]
-    shape: Shape,
+    shape: PlanArgs,
     /// Draw with ASCII characters only.
     #[arg(help_heading = "Show")]
     #[arg(long)]
@@ -269,7 +269,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
 
 /// Median of the times that reading the query takes, over so many runs.
 fn median_parsing(
-    shape: &Shape,
+    shape: &PlanArgs,
     asked: &Asked,
     searcher: &Searcher,
     runs: u32,

@@ -133,7 +133,7 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
 }
 
 /// What makes a decay of a field, its origin and scale.
-type Shape = fn(String, Value, f64) -> Decay;
+type NewDecay = fn(String, Value, f64) -> Decay;
 
 /// `since:now,30d,exp`.
 fn decay(typed: &str, schema: &Schema, dates: &Dates) -> Outcome<ScoreFunction> {
@@ -150,7 +150,7 @@ fn decay(typed: &str, schema: &Schema, dates: &Dates) -> Outcome<ScoreFunction> 
         Some((field, origin, distance(scale)?, options))
     });
     let (field, origin, scale, options) = parts.ok_or_else(refused)?;
-    let shapes: [(&str, Shape); 3] =
+    let shapes: [(&str, NewDecay); 3] =
         [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
     let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
     refuse_twice("--decay", &options, &shapes.map(|(name, _)| name))?;

@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(allow_hyphen_values = true, required_unless_present = "request")]
     pub(crate) query: Option<String>,
     #[command(flatten)]
-    shape: Shape,
+    shape: PlanArgs,
     /// Only count the documents that match.
     #[arg(help_heading = "Count")]
     #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "fields", "scores", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
@@ -159,7 +159,7 @@ impl PageFormat {
 
 /// The options that shape the plan, of `search` and `explain` alike.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Shape {
+pub(crate) struct PlanArgs {
     /// Search what a file of JSON asks for, or - for standard input.
     ///
     /// It replaces a query and the options of a page, as the log of --slow-ms has it: {"query": "lamp",
@@ -327,7 +327,7 @@ impl Asked {
     }
 }
 
-impl Shape {
+impl PlanArgs {
     /// What may still be spent after a search that took so long.
     fn time_left(&self, took: Duration) -> Budget {
         match self.timeout {

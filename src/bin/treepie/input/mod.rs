@@ -38,7 +38,7 @@ use treepie::{Document, Error, ErrorKind};
 use crate::{
     failure::{note, usage, warn},
     output::{grouped, plural},
-    progress::{Counted, Counters},
+    progress::{Counters, CountingReader},
     terminal,
 };
 use decode::{Compression, Decoder};
@@ -142,7 +142,7 @@ impl Input {
                     .map_err(|error| Error::io("opening the input", error).in_file(&name))?,
             ),
         };
-        Self::of(name, Counted::new(from, &counters.read), encodings, counters)
+        Self::of(name, CountingReader::new(from, &counters.read), encodings, counters)
     }
 
     /// An input over any reader; `name` stands in messages.
@@ -163,8 +163,8 @@ impl Input {
         };
         let rest: Box<dyn Read + Send> = match compression {
             // The kernel reads plain files ahead by itself.
-            Compression::None => Box::new(Counted::new(decoded, &counters.text)),
-            _ => Box::new(Counted::new(ReadAhead::spawn(decoded), &counters.text)),
+            Compression::None => Box::new(CountingReader::new(decoded, &counters.text)),
+            _ => Box::new(CountingReader::new(ReadAhead::spawn(decoded), &counters.text)),
         };
         Ok(Input { name, head: vec![], head_is_all: false, rest, failure, recognised: None })
     }

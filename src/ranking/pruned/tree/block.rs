@@ -1,8 +1,7 @@
 //! The 64 documents of a block, all parts of the tree on them at once.
 
 use super::bound::{Bounds, UpperBounds, View};
-use super::equal::TieCaches;
-use super::lists::{Tree, TreeCombined, TreeField};
+use super::lists::{Tree, TreeCombined, TreeField, TreePhrase};
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
@@ -17,6 +16,7 @@ use crate::ranking::pruned::exhaustive::past_the_end;
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::sum::Readers;
+use crate::ranking::pruned::tie_cache::TieCaches;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
@@ -32,7 +32,8 @@ const SORTED_MAX: usize = 64;
 pub(super) struct BlockScorer<'q, 's, 'm> {
     weighed: &'q UpperBounds<'q, 's>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
-    readers: Readers<'s>,
+    /// What reads the frequencies and lengths of clauses.
+    pub(super) readers: Readers<'s>,
     cells: &'m mut Vec<Cell>,
     /// What each list adds at most in the block at hand.
     units: &'m mut Vec<u16>,
@@ -76,13 +77,8 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         cells.resize(weighed.tree.clauses.len(), Cell::default());
         units.clear();
         units.resize(cells.len(), 0);
-        equal.start(weighed);
+        equal.start(weighed.root, &weighed.tree.clauses);
         BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
-    }
-
-    /// What reads the frequencies and lengths of clauses, when blocks are done.
-    pub(super) fn into_readers(self) -> Readers<'s> {
-        self.readers
     }
 
     /// Offers the documents of a block that match and can be among the best.
@@ -204,7 +200,7 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
             },
             Node::Combined(nth) if weighed.bound(node, self) >= needed => self.any_word(*nth),
             Node::Combined(_) => 0,
-            Node::Set { set, .. } if u32::from(weighed.sets[*set]) >= needed => {
+            Node::Set { set, .. } if u32::from(weighed.units.sets[*set]) >= needed => {
                 self.view.word_of_set(*set, self.block)
             }
             Node::Set { .. } => 0,
@@ -395,7 +391,7 @@ impl Bounds for Block<'_, '_, '_, '_> {
     fn set(&mut self, set: usize) -> u32 {
         match self.view.word_of_set(set, self.block) {
             0 => 0,
-            _ => self.scorer.weighed.sets[set].into(),
+            _ => self.scorer.weighed.units.sets[set].into(),
         }
     }
 }
@@ -416,7 +412,7 @@ impl Bounds for Document<'_, '_, '_, '_, '_> {
     }
 
     fn set(&mut self, set: usize) -> u32 {
-        if self.is_in(set) { self.block.scorer.weighed.sets[set].into() } else { 0 }
+        if self.is_in(set) { self.block.scorer.weighed.units.sets[set].into() } else { 0 }
     }
 }
 
@@ -445,15 +441,17 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
 
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
         let scorer = &mut *self.block.scorer;
-        let Some(phrase) = &scorer.weighed.tree.phrases[nth] else { return Ok(None) };
+        let Some(TreePhrase { clause, .. }) = &scorer.weighed.tree.phrases[nth] else {
+            return Ok(None);
+        };
         let Some(reader) = &mut scorer.phrases[nth] else { return Ok(None) };
         let frequency = reader.frequency(self.doc)?;
         if frequency == 0 {
             return Ok(None);
         }
-        let code = phrase.lengths.code(self.doc)?;
-        let part = score_part(frequency, phrase.scoring.k_by_code[usize::from(code)]);
-        Ok(Some(phrase.weight * part))
+        let code = clause.lengths.code(self.doc)?;
+        let part = score_part(frequency, clause.scoring.k_by_code[usize::from(code)]);
+        Ok(Some(clause.weight * part))
     }
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {

@@ -1,6 +1,6 @@
 //! Upper bounds of the score of a query tree, from its lists and sets: for a window, a block, or a document.
 
-use super::lists::{Tree, TreeCombined};
+use super::lists::Tree;
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::execution::DocIdSet;
@@ -21,6 +21,12 @@ pub(super) struct UpperBounds<'q, 's> {
     pub(super) scale: ScoreQuantizer,
     /// The most that a document scores, where that is known.
     greatest: Option<f32>,
+    pub(super) units: PartUnits,
+}
+
+/// Units of parts that are no lists; kept from one query to the next.
+#[derive(Debug, Default)]
+pub(super) struct PartUnits {
     /// What being in a set adds.
     pub(super) sets: Vec<u16>,
     /// What a phrase adds at most, whatever its words say.
@@ -29,19 +35,11 @@ pub(super) struct UpperBounds<'q, 's> {
     pub(super) combined: Vec<u16>,
     /// For each clause 0.
     nothing: Vec<u16>,
-}
-
-/// The memory of [`UpperBounds`], for the next time.
-#[derive(Debug, Default)]
-pub(super) struct UpperBoundsMemory {
-    sets: Vec<u16>,
-    phrases: Vec<u16>,
-    combined: Vec<u16>,
-    nothing: Vec<u16>,
+    /// Whether documents of a clause are results.
     suffices: Vec<bool>,
 }
 
-heap_bytes!(UpperBoundsMemory { sets, phrases, combined, nothing, suffices });
+heap_bytes!(PartUnits { sets, phrases, combined, nothing, suffices });
 
 /// Units that a list or a set has at most where one looks; 0 where it has nothing.
 pub(super) trait Bounds {
@@ -56,9 +54,10 @@ impl<'q, 's> UpperBounds<'q, 's> {
         root: &'q Node,
         parts: &mut Parts,
         top: &mut Top,
-        memory: &mut UpperBoundsMemory,
+        memory: &mut PartUnits,
     ) -> Result<Self> {
-        let suffices = &mut memory.suffices;
+        let mut of_parts = std::mem::take(memory);
+        let PartUnits { sets, phrases, combined, nothing, suffices } = &mut of_parts;
         suffices.clear();
         suffices.resize(tree.clauses.len(), false);
         root.each_sufficient(&mut |term| {
@@ -71,27 +70,20 @@ impl<'q, 's> UpperBounds<'q, 's> {
         let scale =
             ScoreQuantizer::of(most(tree, root, parts), n).unwrap_or(ScoreQuantizer::PRESENCE);
         parts.weigh(&scale);
-        let [sets, phrases, combined, nothing] =
-            [&mut memory.sets, &mut memory.phrases, &mut memory.combined, &mut memory.nothing]
-                .map(std::mem::take);
         let greatest = root.greatest(&|part| greatest(tree, part));
-        let mut weighed =
-            UpperBounds { tree, root, scale, greatest, sets, phrases, combined, nothing };
-        let scale = &weighed.scale;
-        weighed.sets.clear();
-        weighed.sets.resize(tree.sets.len(), 0);
-        weigh_sets(root, scale, &mut weighed.sets);
-        weighed.phrases.clear();
-        weighed.phrases.extend(tree.phrases.iter().map(|phrase| match phrase {
-            Some(phrase) => scale.exact(phrase.weight),
+        sets.clear();
+        sets.resize(tree.sets.len(), 0);
+        weigh_sets(root, &scale, sets);
+        phrases.clear();
+        phrases.extend(tree.phrases.iter().map(|phrase| match phrase {
+            Some(phrase) => scale.exact(phrase.clause.weight),
             None => 0,
         }));
-        weighed.combined.clear();
-        let of_word = |combined: &TreeCombined<'_>| scale.exact(combined.word.weight);
-        weighed.combined.extend(tree.combined.iter().map(of_word));
-        weighed.nothing.clear();
-        weighed.nothing.resize(tree.clauses.len(), 0);
-        Ok(weighed)
+        combined.clear();
+        combined.extend(tree.combined.iter().map(|it| scale.exact(it.word.weight)));
+        nothing.clear();
+        nothing.resize(tree.clauses.len(), 0);
+        Ok(UpperBounds { tree, root, scale, greatest, units: of_parts })
     }
 
     /// Whether no document from `first` on is good enough: so many score the most there is that none enters behind them.
@@ -101,20 +93,14 @@ impl<'q, 's> UpperBounds<'q, 's> {
         self.greatest.is_some_and(|score| !top.would_take(score, first))
     }
 
-    /// Keeps the memory for the next query.
-    pub(super) fn recycle(self, memory: &mut UpperBoundsMemory) {
-        let UpperBounds { sets, phrases, combined, nothing, .. } = self;
-        let suffices = std::mem::take(&mut memory.suffices);
-        *memory = UpperBoundsMemory { sets, phrases, combined, nothing, suffices };
-    }
-
     /// The windows of the segment, if there can be matches that no list has.
     pub(super) fn n_windows_without_lists(&self) -> u32 {
         let n_windows = self.tree.n_docs.div_ceil(WINDOW);
         // Without sets all windows are the same to whatever needs no list.
         let n_different = if self.tree.sets.is_empty() { n_windows.min(1) } else { n_windows };
         let is_possible = (0..n_different).any(|key| {
-            self.bound(self.root, &mut OfWindow { weighed: self, key, best: &self.nothing }) > 0
+            self.bound(self.root, &mut OfWindow { weighed: self, key, best: &self.units.nothing })
+                > 0
         });
         if is_possible { n_windows } else { 0 }
     }
@@ -127,7 +113,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
             Node::Combined(nth) => {
                 let clauses = self.tree.combined[*nth].clauses.clone();
                 let sum: u32 = clauses.map(|clause| bounds.list(clause)).sum();
-                sum.min(self.combined[*nth].into())
+                sum.min(self.units.combined[*nth].into())
             }
             Node::Set { set, .. } => bounds.set(*set),
             Node::Sum { must, should, minimum, .. } => {
@@ -159,7 +145,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
 
     fn bound_phrase(&self, nth: usize, bounds: &mut impl Bounds) -> u32 {
         let Some(phrase) = &self.tree.phrases[nth] else { return 0 };
-        let mut least = u32::from(self.phrases[nth]);
+        let mut least = u32::from(self.units.phrases[nth]);
         for clause in phrase.words.clone() {
             match bounds.list(clause) {
                 0 => return 0,
@@ -178,7 +164,7 @@ fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
         Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
         Node::Phrase(nth) => match &tree.phrases[*nth] {
             // Room for the units of any of its words.
-            Some(phrase) => f64::from(phrase.weight) * (1.0 + 1e-6),
+            Some(phrase) => f64::from(phrase.clause.weight) * (1.0 + 1e-6),
             None => 0.0,
         },
         Node::Combined(nth) => {
@@ -238,7 +224,7 @@ impl Bounds for OfWindow<'_, '_, '_> {
             DocIdSet::Everything => self.key < self.weighed.tree.n_docs.div_ceil(WINDOW),
             DocIdSet::Some(windows) => windows.window(self.key).is_some(),
         };
-        if is_there { self.weighed.sets[set].into() } else { 0 }
+        if is_there { self.weighed.units.sets[set].into() } else { 0 }
     }
 }
 

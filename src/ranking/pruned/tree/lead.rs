@@ -4,13 +4,11 @@
 //! found one by one, without those of all blocks of the window.
 
 use super::bound::{Bounds, View};
+use crate::plan::in_window::LEAD_MAX;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::blocks::{each_posting, look_up};
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{BLOCKS, units};
-
-/// Postings up to which adding up all blocks of a window takes longer.
-const LEAD_MAX: u32 = 48;
 
 /// Memory for the blocks that the postings of some lists are in.
 #[derive(Debug, Default)]
@@ -159,7 +157,7 @@ impl Bounds for OfBlock<'_, '_, '_> {
     fn set(&mut self, set: usize) -> u32 {
         match self.view.word_of_set(set, self.block) {
             0 => 0,
-            _ => self.view.weighed.sets[set].into(),
+            _ => self.view.weighed.units.sets[set].into(),
         }
     }
 }

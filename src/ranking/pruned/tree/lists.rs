@@ -7,6 +7,7 @@ use crate::format::terms::TermInfo;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::combined::RankedCombined;
+use crate::ranking::pruned::phrase::PhraseClause;
 use crate::recycle::FreeLists;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -42,9 +43,7 @@ pub(crate) struct TreePhrase<'s> {
     pub(crate) words: Range<usize>,
     /// Whether it matches no more often than any of its words.
     pub(crate) is_exact: bool,
-    pub(crate) weight: f32,
-    pub(crate) lengths: Lengths<Section<'s>>,
-    pub(crate) scoring: Arc<FieldScoring>,
+    pub(crate) clause: PhraseClause<'s>,
 }
 
 /// A word of several fields in one segment.

@@ -1,7 +1,7 @@
 //! Memory of a search by a tree.
 
 use super::block::ScorerMemory;
-use super::bound::UpperBoundsMemory;
+use super::bound::PartUnits;
 use super::lead::LeadBlocks;
 use super::sums::Spare;
 use crate::ranking::pruned::single_term::Finder;
@@ -18,7 +18,7 @@ pub(in crate::ranking::pruned) struct Memory {
     pub(super) summed: Vec<usize>,
     pub(super) spare: Spare,
     pub(super) led: LeadBlocks,
-    pub(super) weighed: UpperBoundsMemory,
+    pub(super) weighed: PartUnits,
     pub(super) scorer: ScorerMemory,
     pub(super) required: RequiredMemory,
 }

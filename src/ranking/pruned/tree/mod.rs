@@ -9,14 +9,13 @@
 //! Where one word must be there and others only add to its score, or must not be there, what has that word alone is
 //! found as if it were the whole query ([`required`]).
 //!
-//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`equal`]).
+//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`tie_cache`](super::tie_cache)).
 //!
 //! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
 //! a score, the same is done with a limit of 0, so that everything that matches is scored.
 
 mod block;
 mod bound;
-mod equal;
 mod lead;
 mod lists;
 mod memory;
@@ -35,6 +34,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
 use crate::plan::WINDOW;
+use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS};
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -47,11 +47,6 @@ use memory::OpenWindows;
 use required::RequiredFirst;
 use std::cmp::Reverse;
 use sums::add_up;
-
-/// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
-const SPREAD_POSTINGS: u32 = 64;
-/// Lists, in all windows that are open, up to which codes are made for that.
-const SPREAD_MAX: usize = 128;
 
 /// A query in one segment with what reads its phrases.
 #[derive(Debug)]
@@ -128,10 +123,10 @@ fn offer_matching<'s>(
     let found = search.run(top);
     let mut pruning = search.pruning;
     *opened = recycled(search.opened);
-    let readers = search.scorer.into_readers();
+    let readers = search.scorer.readers;
     pruning.postings += readers.n_postings;
     *of_clauses = readers.recycle();
-    weighed.recycle(&mut memory.weighed);
+    memory.weighed = weighed.units;
     memory.scorer = of_scorer;
     found.map(|()| pruning)
 }

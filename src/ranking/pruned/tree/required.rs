@@ -135,8 +135,7 @@ impl RequiredFirst {
         let finders = &mut scratch.tree.required.finders;
         let left_out = ExcludedDocs::lists(others, finders);
         let seen = &mut scratch.blocks.block.seen;
-        seen.resize_with(seen.len().max(1), TieCache::default);
-        seen[0].start(clause);
+        TieCache::start_all(seen, std::slice::from_ref(clause));
         let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
         scan.offer(&mut scratch.blocks.bands.candidates, pruning)?;
         scan.left_out.recycle(finders);

@@ -5,6 +5,7 @@ use crate::bitmap::Container;
 use crate::execution::DocIdSet;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
+use crate::ranking::pruned::blocks::each_code;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::recycle::HeapBytes;
@@ -49,23 +50,8 @@ pub(super) fn spread(part: &Opened<'_, '_>, codes: &mut [u8; BLOCKS]) {
                 *of_block = code.max(*of_block);
             }
         }
-        Postings::Long(postings, _) => {
-            let by_rank = postings.codes.by_rank().unwrap_or_default();
-            match postings.container() {
-                Container::Array(values) => {
-                    for (value, code) in values.iter().zip(by_rank) {
-                        let of_block = &mut codes[usize::from(u16::from_le_bytes(*value) >> 6)];
-                        // Only the first posting of a block has one.
-                        *of_block |= code;
-                    }
-                }
-                other => {
-                    for (value, code) in other.iter().zip(by_rank) {
-                        codes[usize::from(value >> 6)] |= code;
-                    }
-                }
-            }
-        }
+        // Only the first posting of a block has one.
+        Postings::Long(postings, _) => each_code(postings, |block, code| codes[block] |= code),
     }
 }
 
@@ -151,7 +137,7 @@ fn of_list(view: &View<'_, '_, '_>, clause: usize, sums: &mut Sums) {
 
 fn of_phrase(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
     let Some(phrase) = &view.weighed.tree.phrases[nth] else { return sums.fill(0) };
-    sums.fill(view.weighed.phrases[nth]);
+    sums.fill(view.weighed.units.phrases[nth]);
     spare.lend(|more, _| {
         for clause in phrase.words.clone() {
             of_list(view, clause, more);
@@ -172,12 +158,12 @@ fn of_combined(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut
             sums::plus(sums, more);
         }
     });
-    let most = view.weighed.combined[nth];
+    let most = view.weighed.units.combined[nth];
     sums.iter_mut().for_each(|units| *units = most.min(*units));
 }
 
 fn of_set(view: &View<'_, '_, '_>, set: usize, sums: &mut Sums) {
-    let units = view.weighed.sets[set];
+    let units = view.weighed.units.sets[set];
     let DocIdSet::Some(windows) = &*view.weighed.tree.sets[set] else { return sums.fill(units) };
     match windows.window(view.key).map(|window| windows.documents(window)) {
         None => sums.fill(0),

@@ -1,0 +1,39 @@
+//! Figures by which ranking chooses its way inside one window of documents, or one block of it.
+//!
+//! Bounds leave out the more, the better the worst of the documents kept so far is, and that rises while they are found.
+//! So the way that costs least is not known before the window is opened, and is chosen there; by these.
+
+/// Postings of the shortest list of a window from which on it has a code for each block.
+pub(crate) const DENSE_MIN: u32 = 1024;
+/// Postings of a window that are compared with a filter before bounds are looked at, and how many of them are expected to pass:
+/// as many as take about as long as looking at the blocks of a window.
+pub(crate) const FILTERED_MAX: u64 = 8_192;
+pub(crate) const PASSED_MAX: u64 = 512;
+
+/// What looking a document up costs, in documents of two lists that are intersected.
+pub(crate) const LOOK_UP_STEPS: usize = 6;
+/// Matches that are counted by scoring them: about what planning a count takes.
+pub(crate) const COUNTED_BY_SCORING_MAX: u64 = 500;
+
+/// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
+/// add a list to it, in quarters of a nanosecond.
+const TOUCH: usize = 8;
+const COMPLETE: usize = 4;
+const SUM: usize = 1200;
+const SUM_LIST: usize = 300;
+/// Postings that are gone through in the time that one block is looked up.
+pub(crate) const WALK: usize = 16;
+
+/// Postings of a window up to which looking at their blocks takes less than adding up all blocks.
+pub(crate) const LEAD_MAX: u32 = 48;
+/// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
+pub(crate) const SPREAD_POSTINGS: u32 = 64;
+/// Lists, in all windows that are open, up to which codes are made for that.
+pub(crate) const SPREAD_MAX: usize = 128;
+
+/// Whether the blocks that so many postings touch cost less one by one, completed by `n_completing` lists,
+/// than all blocks of the window summed up over `n_lists`.
+#[inline]
+pub(crate) fn touching_pays(n_postings: usize, n_completing: usize, n_lists: usize) -> bool {
+    n_postings * (TOUCH + n_completing * COMPLETE) <= SUM + n_lists * SUM_LIST
+}
