@@ -90,8 +90,6 @@ pub(crate) struct ExecutionScratch {
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
 const DOC_SETS_KEPT: usize = 2;
 const DOC_SET_BYTES_KEPT: usize = 2 << 20;
-/// Only the smallest documents of a pattern are looked for where no more are wanted.
-const SMALLEST_MAX: u64 = 4_096;
 /// Segments whose memory is kept from one execution to the next.
 const LISTS_KEPT: usize = 32;
 /// Containers of 8 KiB that are kept from one execution to the next.
@@ -437,31 +435,20 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Where the whole query is one pattern and not all that matches needs to be counted, takes the
-    /// smallest documents of its terms, as many as the page wants, and leaves the rest of their
-    /// lists alone. Returns whether that is so.
+    /// Where the plan looks for the smallest documents of a pattern alone, takes as many of these as the page wants, and
+    /// leaves the rest of their lists alone. Returns whether that is so: not of a segment that has one of its terms.
     fn page_of_smallest(
         &mut self,
         at: usize,
         page: &mut Page,
         docs: &mut Vec<DocId>,
     ) -> Result<bool> {
-        let root = self.plan.root();
-        let wanted = match page.total {
-            Total::Exact => return Ok(false),
-            Total::UpTo(most) => {
-                let of_page = page.skip.saturating_add(page.take);
-                of_page.max(most.saturating_add(1).saturating_sub(page.counted))
-            }
-            Total::Unknown => page.skip.saturating_add(page.take),
-        };
-        let part = &self.plan.segments[at];
-        let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
-        let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
-        let is_forced = self.plan.forced == Some(Forced::UniteTerms);
-        if wanted > SMALLEST_MAX || page.is_done() || is_forced {
+        if self.plan.smallest.is_none() {
             return Ok(false);
         }
+        let (root, wanted, part) = (self.plan.root(), page.wanted(), &self.plan.segments[at]);
+        let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
+        let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
             return Ok(false);
         };
@@ -560,6 +547,15 @@ impl Page {
                 Total::UpTo(most) => self.counted > most,
                 Total::Unknown => true,
             }
+    }
+
+    /// Documents that are still wanted, or have to be counted.
+    fn wanted(&self) -> u64 {
+        let of_page = self.skip.saturating_add(self.take);
+        match self.total {
+            Total::UpTo(most) => of_page.max(most.saturating_add(1).saturating_sub(self.counted)),
+            Total::Exact | Total::Unknown => of_page,
+        }
     }
 
     /// Takes the documents of one window that belong to the page.

@@ -277,7 +277,10 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
-            | Operator::Deleted(leaf) => postings(&part.leaves[leaf.index()].postings),
+            | Operator::Deleted(leaf) => {
+                let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
+                postings(&part.leaves[leaf.index()].postings, takes_smallest)
+            }
             Operator::Intersect { all, .. } => {
                 let mut inputs = inputs_of(self.plan, id);
                 match (inputs.next(), inputs.next()) {
@@ -414,7 +417,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
     }
 }
 
-fn postings(postings: &Postings<'_>) -> String {
+fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
     let algorithm = match postings {
         Postings::Absent => "absent",
         Postings::Everything => "every document",
@@ -425,7 +428,10 @@ fn postings(postings: &Postings<'_>) -> String {
                 Some(n_terms) => counted(n_terms, "term"),
                 None => format!("{} or more terms", terms.walked.expanded),
             };
-            return format!("lists of {n_terms} united in a bitmap");
+            return match takes_smallest {
+                true => format!("smallest documents of the lists of {n_terms}"),
+                false => format!("lists of {n_terms} united in a bitmap"),
+            };
         }
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };

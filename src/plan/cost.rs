@@ -14,6 +14,9 @@ const PHRASE_SHARE: f64 = 0.2;
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 /// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
 pub(crate) const MET_TERM_BYTES: u64 = 100;
+/// Documents up to which the smallest of a pattern are looked for in the lists of its terms, where no more are wanted: they are kept
+/// in order while the lists are read.
+pub(crate) const SMALLEST_MAX: u64 = 4_096;
 /// Documents of a window of 65,536 from which on all of it are compared: neighbours take a twelfth of the time of single ones.
 pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
 pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;

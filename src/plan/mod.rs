@@ -106,6 +106,17 @@ pub(crate) enum Goal {
 impl Goal {
     /// Everything that matches is found, and no page made of it.
     pub(crate) const MATCHES: Goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+
+    /// Documents behind which none is wanted, and none counted; `None` where all are.
+    fn end(self) -> Option<u64> {
+        let Goal::Page { offset, limit, total } = self else { return None };
+        let page = offset.saturating_add(limit);
+        match total {
+            Total::Exact => None,
+            Total::UpTo(most) => Some(page.max(most.saturating_add(1))),
+            Total::Unknown => Some(page),
+        }
+    }
 }
 
 /// How far matches are counted; see [`crate::request::TotalMode`] for the public twin.
@@ -127,6 +138,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
+    /// How many of the smallest documents of the only pattern are looked for, and no others.
+    pub(crate) smallest: Option<u64>,
     /// Whether decisions are recorded.
     for_people: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
@@ -406,6 +419,7 @@ impl<'s> Plan<'s> {
             goal: options.goal,
             page: None,
             keeps_matches: !options.facets.is_empty(),
+            smallest: None,
             for_people: options.for_people,
             nodes: scratch.nodes,
             sets: vec![],

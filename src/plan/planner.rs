@@ -5,8 +5,8 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, Goal, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Phase,
-    PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Phase, PhaseClock,
+    PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -61,6 +61,7 @@ pub(crate) fn plan<'s>(
         base += u64::from(segment.n_docs());
     }
     switch(Phase::Choose);
+    plan.choose_smallest();
     plan.choose_columns()?;
     plan.check_expansions()?;
     plan.order_inputs();
@@ -566,12 +567,16 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
-    /// Whether only the smallest documents of a pattern are looked for.
-    pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
-        id == self.root()
-            && self.forced != Some(Forced::UniteTerms)
-            && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
-            && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
+    /// Looks for the smallest documents of a pattern that is the whole query, where no others are wanted.
+    fn choose_smallest(&mut self) {
+        let is_allowed = !self.keeps_matches && self.forced != Some(Forced::UniteTerms);
+        let operator = &self.node(self.root()).operator;
+        self.smallest = match operator {
+            Operator::Expand(leaf) if is_allowed && self.n_terms(*leaf) > 1 => {
+                self.goal.end().filter(|wanted| *wanted <= cost::SMALLEST_MAX)
+            }
+            _ => None,
+        };
     }
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.

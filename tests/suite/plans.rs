@@ -1,7 +1,7 @@
 //! Plans as text, so that a review shows when one changes.
 
 use treepie::explain::EstimateFrom;
-use treepie::search::Order;
+use treepie::search::{Order, TotalMode};
 use treepie::{Document, Index, Schema, Searcher, assert_plan};
 
 /// 1,000 documents; each word is in those whose number its name divides.
@@ -185,6 +185,48 @@ fn a_page_that_is_not_the_first_has_what_is_left() {
     let search = |offset| searcher.search(&query).order(Order::Document).limit(9).offset(offset);
     assert_eq!(search(15).explain().unwrap().plan.estimate.documents, 5);
     assert_eq!(search(30).explain().unwrap().plan.estimate.documents, 0);
+}
+
+/// Documents of a pattern that come out are those that the plan says it looks for: the smallest, or all.
+#[test]
+fn smallest_documents_are_looked_for_where_the_plan_says_so() {
+    let index = Index::in_memory(Schema::builder().text("t").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..9_000 {
+        writer.add(Document::new().with("t", format!("hist{} other", n % 10))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("hist*").unwrap();
+    for (limit, total, smallest) in [
+        (5, TotalMode::UpTo(30), Some(31)),
+        (50, TotalMode::UpTo(30), Some(50)),
+        (5, TotalMode::UpTo(4_095), Some(4_096)),
+        (5, TotalMode::UpTo(4_096), None),
+        (5, TotalMode::Unknown, Some(5)),
+        (4_096, TotalMode::Unknown, Some(4_096)),
+        (5_000, TotalMode::Unknown, None),
+        (5, TotalMode::Exact, None),
+    ] {
+        let search = || searcher.search(&query).order(Order::Document).limit(limit).total(total);
+        let tree = search().analyze().unwrap();
+        let pattern = tree.plan.iter().last().unwrap();
+        let rules: Vec<_> = pattern.decisions.iter().map(|it| &*it.rule).collect();
+        let found = pattern.actual.as_ref().unwrap().documents;
+        let hits = search().run().unwrap().hits;
+        assert!(hits.iter().map(|hit| hit.doc.0).eq(0..limit), "{tree}");
+        match smallest {
+            Some(n) => {
+                assert_eq!((found, &rules[..]), (n, &["smallest documents"][..]), "{tree}");
+                assert!(pattern.decisions[0].reason.contains(&format!("the {n} smallest")));
+                assert!(pattern.algorithm.starts_with("smallest documents"), "{tree}");
+            }
+            None => {
+                assert!(found == 9_000 && rules.contains(&"unite the terms"), "{tree}");
+                assert!(pattern.algorithm.contains("united in a bitmap"), "{tree}");
+            }
+        }
+    }
 }
 
 /// What was decided costs less than what was not, where both are reckoned with.
