@@ -11,7 +11,6 @@ use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
-use crate::plan::forced::Forced;
 use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::collections::HashMap;
@@ -357,7 +356,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             return self.complement(id, none, key, want);
         }
         let first = self.steps.len();
-        let keeps_order = matches!(self.plan.forced, Some(Forced::Order(of, _)) if of == id);
+        let keeps_order = self.plan.node(id).keeps_order;
         for &input in all {
             let Some(expected) = self.expected(input, key) else {
                 self.steps.truncate(first);
@@ -697,14 +696,14 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if want == Want::Count => {
                 let (x, y) = (self.resolve(a)?, self.resolve(b)?);
                 let (n_x, n_y) = (a.cardinality, b.cardinality);
-                Ok(Chunk::counted(match self.plan.forced_kernel(id) {
+                Ok(Chunk::counted(match self.plan.node(id).kernel {
                     None => bitmap::and_count(x, n_x, y, n_y),
                     Some(kernel) => bitmap::and_count_by(kernel, x, n_x, y, n_y),
                 }))
             }
             _ => self.write(id, [a, b], |run, out| {
                 let (x, y) = (run.resolve(a)?, run.resolve(b)?);
-                match run.plan.forced_kernel(id) {
+                match run.plan.node(id).kernel {
                     None => bitmap::and(x, y, out),
                     Some(kernel) => bitmap::and_by(kernel, x, y, out),
                 }

@@ -30,10 +30,10 @@ use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
-use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    Goal, LeafKey, Node, NodeId, Operator, PhaseClock, Plan, PlanOptions, PlanScratch, Total,
+    CountWay, Goal, LeafKey, Node, NodeId, Operator, PhaseClock, Plan, PlanOptions, PlanScratch,
+    Total,
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
@@ -177,7 +177,10 @@ impl<'s> Execution<'s> {
     /// Appends the documents of the page that the plan is for, in document order, and counts the
     /// matches as far as the plan wants them counted.
     pub(crate) fn page(&mut self, docs: &mut Vec<DocId>) -> Result<Counted> {
-        self.page_and(docs, None)
+        match self.plan.keeps_matches {
+            true => self.page_and_matches(docs).map(|(counted, _)| counted),
+            false => self.page_and(docs, None),
+        }
     }
 
     /// As [`page`](Self::page), and keeps everything that matches in every segment for the facets.
@@ -326,7 +329,10 @@ impl<'s> Execution<'s> {
 
     /// Adds what matches in a segment to `total`.
     fn count_segment(&mut self, at: usize, total: &mut u64) -> Result<()> {
-        if let Some(n) = self.count_at_once(at)? {
+        let way = self.plan.segments[at].count;
+        if matches!(way, CountWay::AtOnce)
+            && let Some(n) = self.count_at_once(at)?
+        {
             *total += n;
             return Ok(());
         }
@@ -342,9 +348,9 @@ impl<'s> Execution<'s> {
             *total += counted?;
             return Ok(());
         }
-        let want = match self.plan.forced {
-            Some(Forced::WriteThenCount) => Want::Documents,
-            _ => Want::Count,
+        let want = match way {
+            CountWay::Written => Want::Documents,
+            CountWay::AtOnce | CountWay::ByWindow => Want::Count,
         };
         let mut run = self.evaluation(at)?;
         let mut key = 0;
@@ -358,9 +364,6 @@ impl<'s> Execution<'s> {
     /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
     /// opened.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
-        if self.plan.forced == Some(Forced::ReadPostings) {
-            return Ok(None);
-        }
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);
             return Ok(Some(known));

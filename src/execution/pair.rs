@@ -8,9 +8,8 @@ use super::lists::{Fetched, Lists};
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
+use crate::plan::{CountWay, LeafId, NodeId, Operator, Plan, SegmentPlan};
 
 /// One list, or two, in one or both of which documents must be, and what of it is deleted.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +25,10 @@ pub(super) struct Pair {
 impl Pair {
     /// The lists that are the whole plan in one segment; `None` where it is anything else.
     pub(super) fn of(plan: &Plan<'_>, part: &SegmentPlan<'_>) -> Option<Pair> {
-        if plan.forced == Some(Forced::WriteThenCount) {
+        if matches!(part.count, CountWay::Written) {
             return None;
         }
-        let kernel = plan.forced_kernel(plan.root());
+        let kernel = plan.node(plan.root()).kernel;
         let (inputs, none, is_union) = match &plan.node(plan.root()).operator {
             Operator::Intersect { all, none } => (all, none, false),
             Operator::Union { any } => (any, &(0..0), true),

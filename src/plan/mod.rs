@@ -45,6 +45,7 @@ mod sample;
 mod single;
 mod window;
 
+use crate::bitmap::Kernel;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
@@ -93,6 +94,19 @@ pub(crate) struct PlanOptions {
     pub(crate) sets: Vec<Normal>,
 }
 
+impl PlanOptions {
+    /// Whether matches are counted as seems best, and nothing else is done.
+    #[inline]
+    fn only_counts(&self) -> bool {
+        self.goal == Goal::Count && self.facets.is_empty() && self.forced.is_none()
+    }
+
+    /// Whether everything that matches is found and kept.
+    fn keeps_matches(&self) -> bool {
+        !self.facets.is_empty() || self.forced == Some(Forced::CollectAll)
+    }
+}
+
 /// What is wanted of the documents that match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Goal {
@@ -137,7 +151,7 @@ pub(crate) struct Plan<'s> {
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
     pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
-    keeps_matches: bool,
+    pub(crate) keeps_matches: bool,
     /// How many of the smallest documents of the only pattern are looked for, and no others.
     pub(crate) smallest: Option<u64>,
     /// Whether decisions are recorded.
@@ -161,7 +175,7 @@ pub(crate) struct Plan<'s> {
     /// What everything is reckoned to cost.
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
-    pub(crate) forced: Option<Forced>,
+    forced: Option<Forced>,
     /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
     told: Vec<Estimate>,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
@@ -236,6 +250,22 @@ pub(crate) struct Node {
     pub(crate) order: f64,
     /// What the planner expects it to cost without its inputs.
     pub(crate) cost_ns: f32,
+    /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
+    pub(crate) keeps_order: bool,
+    /// By what two containers meet; where none is named, by that which suits them.
+    pub(crate) kernel: Option<Kernel>,
+}
+
+/// Ways to count what matches in a segment, where nothing else is wanted of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum CountWay {
+    /// From bounds, or from the dictionary less deleted documents.
+    AtOnce,
+    /// Window by window, of which the last step writes nothing.
+    #[default]
+    ByWindow,
+    /// Window by window, each of which is written first.
+    Written,
 }
 
 #[derive(Clone, Debug)]
@@ -320,6 +350,7 @@ pub(crate) struct SegmentPlan<'s> {
     told: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
+    pub(crate) count: CountWay,
 }
 
 impl Operator {
@@ -418,7 +449,7 @@ impl<'s> Plan<'s> {
         Plan {
             goal: options.goal,
             page: None,
-            keeps_matches: !options.facets.is_empty(),
+            keeps_matches: options.keeps_matches(),
             smallest: None,
             for_people: options.for_people,
             nodes: scratch.nodes,

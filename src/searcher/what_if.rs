@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainTree, FacetRun, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
-use crate::plan::{FacetMethod, Goal, PageOperator};
+use crate::plan::{FacetMethod, Goal, LookUps, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -76,6 +76,10 @@ impl Search<'_> {
             let mut search = self.clone();
             (search.forced, search.request.limits.partial) = (forced, false);
             search.budget = search.budget.deadline(until);
+            if forced.is_some() {
+                // More may be planned than as it is, and ask for a term again.
+                let _ = search.meaning.look_ups.set(LookUps::keeping(&self.searcher.0.terms));
+            }
             search
         };
         let is_over = |error: &Error| error.kind() == ErrorKind::Timeout && Instant::now() >= until;
