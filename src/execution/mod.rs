@@ -32,8 +32,8 @@ use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    CountWay, Goal, LeafKey, Node, NodeId, Operator, PhaseClock, Plan, PlanOptions, PlanScratch,
-    Total,
+    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, PhaseClock, Plan, PlanOptions,
+    PlanScratch, Total,
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
@@ -41,7 +41,6 @@ use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory, Uniting};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
-use pair::Pair;
 use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
@@ -329,28 +328,17 @@ impl<'s> Execution<'s> {
 
     /// Adds what matches in a segment to `total`.
     fn count_segment(&mut self, at: usize, total: &mut u64) -> Result<()> {
-        let way = self.plan.segments[at].count;
-        if matches!(way, CountWay::AtOnce)
-            && let Some(n) = self.count_at_once(at)?
-        {
-            *total += n;
-            return Ok(());
-        }
-        if !self.profile.timed
-            && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
-        {
-            let Plan { leaves, expansions, segments, .. } = &mut self.plan;
-            let (part, doc_sets) = (&mut segments[at], &mut self.memory.doc_sets);
-            self.lists[at].open(leaves, expansions, part, doc_sets, false)?;
-            let mut shared = self.memory.slots[0].take().unwrap_or_default();
-            let counted = pair.count(&segments[at], &mut self.lists[at], &mut shared);
-            self.memory.slots[0] = Some(shared);
-            *total += counted?;
-            return Ok(());
-        }
-        let want = match way {
+        let want = match self.plan.segments[at].count {
+            CountWay::AtOnce => match self.count_at_once(at)? {
+                Some(n) => {
+                    *total += n;
+                    return Ok(());
+                }
+                None => Want::Count,
+            },
+            CountWay::Pair(pair) => return self.count_pair(at, pair, total),
+            CountWay::ByWindow => Want::Count,
             CountWay::Written => Want::Documents,
-            CountWay::AtOnce | CountWay::ByWindow => Want::Count,
         };
         let mut run = self.evaluation(at)?;
         let mut key = 0;
@@ -359,6 +347,24 @@ impl<'s> Execution<'s> {
             key = next + 1;
         }
         Ok(())
+    }
+
+    /// Adds the documents of one or two lists of a segment to `total`.
+    fn count_pair(&mut self, at: usize, pair: Pair, total: &mut u64) -> Result<()> {
+        let Plan { leaves, expansions, segments, .. } = &mut self.plan;
+        let (lists, doc_sets) = (&mut self.lists[at], &mut self.memory.doc_sets);
+        lists.open(leaves, expansions, &mut segments[at], doc_sets, false)?;
+        let (plan, part) = (&self.plan, &self.plan.segments[at]);
+        let mut shared = self.memory.slots[0].take().unwrap_or_default();
+        let done = match self.profile.timed {
+            false => pair.count(part, lists, &mut shared, |_| ()).map(|n| *total += n),
+            true => {
+                let notes = (&mut self.profile.segment_mut(at), total);
+                pair.count_for_people(plan, part, lists, &mut shared, notes)
+            }
+        };
+        self.memory.slots[0] = Some(shared);
+        done
     }
 
     /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be

@@ -38,6 +38,7 @@ pub(crate) mod leaf;
 mod look_ups;
 pub(crate) mod order;
 pub(crate) mod page;
+mod pair;
 mod phases;
 mod placed;
 mod planner;
@@ -71,6 +72,7 @@ pub(crate) use page::{
     CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
     Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
+pub(crate) use pair::Pair;
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
@@ -261,6 +263,8 @@ pub(crate) struct Node {
 pub(crate) enum CountWay {
     /// From bounds, or from the dictionary less deleted documents.
     AtOnce,
+    /// By the containers of one or two lists.
+    Pair(Pair),
     /// Window by window, of which the last step writes nothing.
     #[default]
     ByWindow,

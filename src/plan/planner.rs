@@ -5,7 +5,7 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, CountWay, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Phase,
+    CostModel, CountWay, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Pair, Phase,
     PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan,
 };
 use crate::budget;
@@ -592,12 +592,13 @@ impl<'s> Plan<'s> {
             return;
         }
         let (reads, writes) = (Some(Forced::ReadPostings), Some(Forced::WriteThenCount));
-        for part in &mut self.segments {
+        for at in 0..self.segments.len() {
+            let part = &self.segments[at];
             let is_known = part.estimate(root).known().is_some() || part.less_deleted.is_some();
-            part.count = match self.forced {
+            self.segments[at].count = match self.forced {
                 forced if is_known && forced != reads => CountWay::AtOnce,
                 forced if forced == writes => CountWay::Written,
-                _ => CountWay::ByWindow,
+                _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
             };
         }
     }
