@@ -523,13 +523,8 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
             _ => return false,
         };
-        let looked_up = ns::DOC_IN_UNION * u64::from(few.cardinality) * any.len() as u64;
-        let mut united = 0;
-        for &input in any {
-            let expected = u64::from(self.expected(input, key).unwrap_or(0));
-            united += (ns::DOC_UNITED * expected).min(ns::BITMAP_UNITED);
-        }
-        looked_up < united
+        let documents = any.iter().map(|input| self.expected(*input, key).unwrap_or(0));
+        plan.costs.few_are_looked_up(few.cardinality, documents)
     }
 
     /// The values that a leaf wants, where it reads a column in this segment.

@@ -155,6 +155,16 @@ impl CostModel {
         inputs as f32 * (windows * self.visit_ns + documents as f32 * self.look_up_doc_ns)
     }
 
+    /// Whether looking for a few documents of a window in each input of a union, which have so many there, costs less than uniting
+    /// the inputs.
+    pub(crate) fn few_are_looked_up(&self, few: u32, inputs: impl Iterator<Item = u32>) -> bool {
+        let looked_up = few as f32 * self.look_up_doc_ns;
+        let of_bitmap = self.write_bitmap_ns + self.bitmap_pair_ns;
+        // What uniting an input takes beyond looking for the few in it.
+        let saved = |documents: u32| (documents as f32 * self.set_ns).min(of_bitmap) - looked_up;
+        inputs.map(saved).sum::<f32>() > 0.0
+    }
+
     /// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.
     pub(crate) fn column_scan_ns(&self, documents: f64, by_block: f64) -> f32 {
         let (documents, by_block) = (documents as f32, by_block as f32);
