@@ -173,16 +173,17 @@ impl<'s> Execution<'s> {
         self.counted
     }
 
-    /// Appends the documents of the page that the plan is for, in document order, and counts the
+    /// Appends the documents of the page that the plan is for, in document order, if it is for one, and counts the
     /// matches as far as the plan wants them counted.
-    pub(crate) fn page(&mut self, docs: &mut Vec<DocId>) -> Result<Counted> {
-        match self.plan.keeps_matches {
-            true => self.page_and_matches(docs).map(|(counted, _)| counted),
-            false => self.page_and(docs, None),
+    pub(crate) fn run(&mut self, docs: &mut Vec<DocId>) -> Result<Counted> {
+        match self.plan.goal {
+            _ if self.plan.keeps_matches => self.page_and_matches(docs).map(|(counted, _)| counted),
+            Goal::Count => self.count().map(|documents| Counted { documents, more: false }),
+            Goal::Page { .. } => self.page_and(docs, None),
         }
     }
 
-    /// As [`page`](Self::page), and keeps everything that matches in every segment for the facets.
+    /// As [`run`](Self::run), and keeps everything that matches in every segment for the facets.
     pub(crate) fn page_and_matches(&mut self, docs: &mut Vec<DocId>) -> Result<(Counted, Matches)> {
         let mut matches = Matches::new();
         let counted = self.page_and(docs, Some(&mut matches))?;

@@ -58,7 +58,8 @@ impl Pair {
             met = self.with_windows_of_one(part, lists, met);
         }
         let node_of = |is_it: &dyn Fn(&Operator) -> bool| {
-            plan.nodes.iter().position(|node| is_it(&node.operator))
+            let from = plan.n_of_sets();
+            plan.nodes[from..].iter().position(|node| is_it(&node.operator)).map(|at| from + at)
         };
         let root = plan.root().index();
         // A union may stand below what leaves deleted documents out.

@@ -68,6 +68,7 @@ pub(crate) use facets::{
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
+pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
     CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
     Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,

@@ -113,9 +113,11 @@ impl Search<'_> {
                     hit(Hit::new(doc, Some(score)))
                 })
             }
-            (PageOperator::Sort, _) => self.sorted(ready.planned, |doc, score, sort| {
-                hit(Hit { sort, ..Hit::new(doc, score) })
-            }),
+            (PageOperator::Sort(strategy), _) => {
+                self.sorted(strategy, ready.planned, |doc, score, sort| {
+                    hit(Hit { sort, ..Hit::new(doc, score) })
+                })
+            }
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
                 let mut found = self.planned(page, ready.planned)?;
                 let score = page.score();
@@ -184,14 +186,10 @@ impl Search<'_> {
         if !request.count_only || !request.facets.is_empty() {
             found.docs.reserve(request.limit.min(HITS_ROOM_MAX) as usize);
         }
-        let docs = &mut found.docs;
-        let done = match request.count_only {
-            _ if !request.facets.is_empty() => {
-                return self.with_matches_of(execution, found, |_, _, _| Ok(()));
-            }
-            true => execution.count().map(|documents| Counted { documents, more: false }),
-            false => execution.page(docs),
-        };
+        if !request.facets.is_empty() {
+            return self.with_matches_of(execution, found, |_, _, _| Ok(()));
+        }
+        let done = execution.run(&mut found.docs);
         found.total.value = execution.counted();
         found.total = self.total_of(done?);
         Ok(())
@@ -266,21 +264,13 @@ impl Search<'_> {
             total.relation = Relation::Exact;
             return Ok(());
         }
-        self.by_plan(
-            planned,
-            || Ok(options),
-            |execution| {
-                let done = match goal {
-                    Goal::Count => {
-                        execution.count().map(|documents| Counted { documents, more: false })
-                    }
-                    Goal::Page { .. } => execution.page(&mut vec![]),
-                };
-                total.value = execution.counted();
-                *total = self.total_of(done?);
-                Ok(())
-            },
-        )
+        let count = |execution: &mut Execution<'_>| {
+            let done = execution.run(&mut vec![]);
+            total.value = execution.counted();
+            *total = self.total_of(done?);
+            Ok(())
+        };
+        self.by_plan(planned, || Ok(options), count)
     }
 
     /// What a plan is made by.

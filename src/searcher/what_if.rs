@@ -156,10 +156,7 @@ impl Search<'_> {
         }
         match (page.operator, &ranked) {
             (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
-            (PageOperator::Sort, _) => {
-                ways.push(Forced::SortAll);
-                ways.extend(first.has_streams.then_some(Forced::WithoutStreams));
-            }
+            (PageOperator::Sort(strategy), _) => ways.extend(strategy.otherwise(first.has_streams)),
             (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
             }
         }
