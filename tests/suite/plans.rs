@@ -1,6 +1,6 @@
 //! Plans as text, so that a review shows when one changes.
 
-use treepie::explain::EstimateFrom;
+use treepie::explain::{ContainerCounts, EstimateFrom};
 use treepie::search::{Order, TotalMode};
 use treepie::{Document, Index, Schema, Searcher, assert_plan};
 
@@ -225,6 +225,70 @@ fn smallest_documents_are_looked_for_where_the_plan_says_so() {
                 assert!(found == 9_000 && rules.contains(&"unite the terms"), "{tree}");
                 assert!(pattern.algorithm.contains("united in a bitmap"), "{tree}");
             }
+        }
+    }
+}
+
+/// Two lists are counted by their containers whether or not somebody looks: all time is at the top, and what was read at the lists.
+#[test]
+fn a_count_of_two_lists_that_is_analysed_is_the_one_that_runs_elsewhere() {
+    const N: u32 = 70_000;
+    let schema = Schema::builder().text("t").keyword("k").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..N {
+        let mut words: Vec<_> =
+            [2, 3].into_iter().filter(|d| n % d == 0).map(|d| format!("by{d}")).collect();
+        words.extend((66_000..66_600).contains(&n).then(|| "late".to_owned()));
+        let document = Document::new().with("t", words.join(" "));
+        writer.add(document.with("k", if n % 7 == 0 { "gone" } else { "left" })).unwrap();
+    }
+    writer.commit().unwrap();
+    let all = index.searcher().unwrap();
+    writer.delete_value("k", "gone").unwrap();
+    writer.commit().unwrap();
+    let left = index.searcher().unwrap();
+    let in_second = |d: u64| (65_536..u64::from(N)).filter(|n| n.is_multiple_of(d)).count() as u64;
+    // Documents of each list in windows that were looked into, and its containers that were read there.
+    let (by2, by3, late) = (("by2", 35_000, 2), ("by3", 23_334, 2), ("late", 600, 1));
+    let gone = ("deleted documents", 10_000, 2);
+    for (searcher, text, lists) in [
+        (&all, "by2 AND by3", &[by2, by3][..]),
+        (&all, "by2 AND late", &[("by2", in_second(2), 1), late]),
+        // Those of a window that the other list has nothing in are known from the header.
+        (&all, "by2 OR late", &[("by2", 35_000, 1), late]),
+        (&left, "by2 AND by3", &[by2, by3, gone]),
+        (&left, "by2 AND late", &[("by2", in_second(2), 1), late, (gone.0, in_second(7), 1)]),
+        (&left, "by2 OR late", &[by2, late, gone]),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        let expected = searcher.count(&query).unwrap();
+        let tree = searcher.search(&query).count_only().analyze().unwrap();
+        let actual = tree.plan.actual.as_ref().unwrap();
+        assert_eq!((actual.documents, actual.complete), (expected, true), "{tree}");
+        assert!(actual.time_ns > 0, "{tree}");
+        let windows = tree.plan.windows.iter().flat_map(|map| &map.documents);
+        assert_eq!(windows.map(|n| u64::from(*n)).sum::<u64>(), expected, "{tree}");
+        for (label, documents, n_read) in lists {
+            let node = tree
+                .plan
+                .iter()
+                .find(|node| node.children.is_empty() && node.label.contains(label));
+            let actual = node.unwrap().actual.as_ref().unwrap();
+            let ContainerCounts { array, bitmap, run, .. } = actual.containers;
+            let found = (actual.documents, array + bitmap + run, actual.time_ns);
+            assert_eq!(found, (*documents, *n_read, 0), "{label}: {tree}");
+        }
+        let came_in = |lists: &[(&str, u64, u64)]| lists.iter().map(|it| it.1).sum::<u64>();
+        match tree.plan.iter().skip(1).find(|node| node.operator == "Union") {
+            // It is counted without what is deleted, which is not all it has.
+            Some(union) => {
+                let of_union = union.actual.as_ref().unwrap();
+                assert_eq!((of_union.documents, of_union.complete), (expected, false), "{tree}");
+                assert_eq!(of_union.documents_in, Some(came_in(&lists[..2])), "{tree}");
+                assert_eq!(actual.documents_in, Some(expected + lists[2].1), "{tree}");
+            }
+            None => assert_eq!(actual.documents_in, Some(came_in(lists)), "{tree}"),
         }
     }
 }
