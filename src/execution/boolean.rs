@@ -227,16 +227,16 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
+            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
+                (from < self.part.n_windows()).then_some(from)
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => {
                 self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
             }
-            Operator::ColumnScan(leaf) => match &self.part.leaves[leaf.index()].postings {
-                Postings::Column(_) => (from < self.part.n_windows()).then_some(from),
-                _ => self.lists.seek(self.part, *leaf, from).map(|(key, _)| key),
-            },
             Operator::Intersect { all, .. } => {
                 if from >= self.part.n_windows() {
                     return None;
@@ -300,16 +300,14 @@ impl<'e, 's> Evaluation<'e, 's> {
         let chunk = match &plan.node(id).operator {
             Operator::Nothing { .. } => Chunk::EMPTY,
             Operator::All => Chunk::everything(self.part.window_len(key)),
+            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
+                self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
-            Operator::ColumnScan(leaf) => match self.values(*leaf) {
-                Some(_) => {
-                    self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
-                }
-                None => self.read(id, *leaf, key, want)?,
-            },
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
             }
@@ -416,15 +414,14 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
-                (found == key).then_some(cardinality)
-            }
             // After all else, so that few documents are left to compare.
             Operator::ColumnScan(leaf) if self.values(leaf).is_some() => {
                 Some(self.part.window_len(key))
             }
-            Operator::ColumnScan(leaf) => {
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)
             }

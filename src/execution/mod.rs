@@ -453,10 +453,10 @@ impl<'s> Execution<'s> {
         page: &mut Page,
         docs: &mut Vec<DocId>,
     ) -> Result<bool> {
-        if self.plan.smallest.is_none() {
-            return Ok(false);
-        }
-        let (root, wanted, part) = (self.plan.root(), page.wanted(), &self.plan.segments[at]);
+        let Some(smallest) = self.plan.smallest else { return Ok(false) };
+        // As many fewer as were found in segments before.
+        let wanted = smallest.saturating_sub(page.counted);
+        let (root, part) = (self.plan.root(), &self.plan.segments[at]);
         let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
         let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
@@ -557,15 +557,6 @@ impl Page {
                 Total::UpTo(most) => self.counted > most,
                 Total::Unknown => true,
             }
-    }
-
-    /// Documents that are still wanted, or have to be counted.
-    fn wanted(&self) -> u64 {
-        let of_page = self.skip.saturating_add(self.take);
-        match self.total {
-            Total::UpTo(most) => of_page.max(most.saturating_add(1).saturating_sub(self.counted)),
-            Total::Exact | Total::Unknown => of_page,
-        }
     }
 
     /// Takes the documents of one window that belong to the page.
