@@ -5,7 +5,7 @@ use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf, ContainerKind};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::plan::{LeafId, NodeId, Operator, Pair, Plan, SegmentPlan};
+use crate::plan::{Input, LeafId, Pair, Plan, SegmentPlan};
 use std::time::Instant;
 
 /// Documents of a list in a window, with the kind and the bytes of its container, where one of a long list was read.
@@ -28,17 +28,17 @@ impl Pair {
         shared: &mut ContainerBuf,
         met: impl FnMut(Met),
     ) -> Result<u64> {
-        let documents = |leaf: LeafId| u64::from(part.leaves[leaf.index()].documents);
+        let documents = |of: Input| u64::from(part.leaves[of.leaf.index()].documents);
         match (self.b, self.deleted) {
             (Some(b), None) => {
-                let shared = self.shared(b, part, lists, met)?;
+                let shared = self.shared(b.leaf, part, lists, met)?;
                 Ok(match self.is_union {
                     true => (documents(self.a) + documents(b)).saturating_sub(shared),
                     false => shared,
                 })
             }
             (None, None) => Ok(documents(self.a)),
-            (_, Some(deleted)) => self.count_without(deleted, part, lists, shared, met),
+            (_, Some(deleted)) => self.count_without(deleted.leaf, part, lists, shared, met),
         }
     }
 
@@ -57,29 +57,22 @@ impl Pair {
         if done.is_ok() && self.deleted.is_none() && (self.is_union || self.b.is_none()) {
             met = self.with_windows_of_one(part, lists, met);
         }
-        let node_of = |is_it: &dyn Fn(&Operator) -> bool| {
-            let from = plan.n_of_sets();
-            plan.nodes[from..].iter().position(|node| is_it(&node.operator)).map(|at| from + at)
-        };
-        let root = plan.root().index();
-        // A union may stand below what leaves deleted documents out.
-        let of_lists = node_of(&|it| matches!(it, Operator::Union { .. })).unwrap_or(root);
-        let leaves = [Some(self.a), self.b, self.deleted].into_iter().enumerate();
-        for (nth, leaf) in leaves.filter_map(|(nth, leaf)| Some((nth, leaf?))) {
-            let Some(node) = node_of(&|it| it.leaf() == Some(leaf)) else { continue };
+        let (root, above) = (plan.root().index(), self.above.index());
+        let inputs = [Some(self.a), self.b, self.deleted].into_iter().enumerate();
+        for (nth, Input { node, .. }) in inputs.filter_map(|(nth, input)| Some((nth, input?))) {
             for (documents, container) in met.iter().filter_map(|window| window.seen[nth]) {
-                profile.nodes[node].documents_out += u64::from(documents);
+                profile.nodes[node.index()].documents_out += u64::from(documents);
                 if let Some((kind, bytes)) = container {
-                    profile.touched(NodeId(node as u32), kind, bytes);
+                    profile.touched(node, kind, bytes);
                 }
             }
-            let above = if self.deleted == Some(leaf) { root } else { of_lists };
-            profile.nodes[above].documents_in += profile.nodes[node].documents_out;
+            let of_input = profile.nodes[node.index()].documents_out;
+            profile.nodes[if nth < 2 { above } else { root }].documents_in += of_input;
         }
         let found = met.iter().map(|window| u64::from(window.found)).sum();
-        if of_lists != root {
+        if above != root {
             // It is counted without what is deleted.
-            let union = &mut profile.nodes[of_lists];
+            let union = &mut profile.nodes[above];
             (union.documents_out, union.partial) = (found, self.deleted.is_some());
             profile.nodes[root].documents_in += found;
         }
@@ -103,7 +96,7 @@ impl Pair {
         lists.rewind();
         let (mut met, mut all, mut from) = (met.into_iter().peekable(), vec![], 0);
         loop {
-            let next = [Some(self.a), self.b].map(|leaf| lists.seek(part, leaf?, from));
+            let next = [Some(self.a), self.b].map(|input| lists.seek(part, input?.leaf, from));
             let Some(key) = next.iter().flatten().map(|(key, _)| *key).min() else { return all };
             let [a, b] = next.map(|next| Some((next.filter(|next| next.0 == key)?.1, None)));
             let documents = a.map_or(0, |seen| seen.0) + b.map_or(0, |seen| seen.0);
@@ -124,7 +117,7 @@ impl Pair {
         lists: &mut Lists<'s>,
         mut met: impl FnMut(Met),
     ) -> Result<u64> {
-        let (a, mut key, mut total) = (self.a, 0, 0);
+        let (a, mut key, mut total) = (self.a.leaf, 0, 0);
         loop {
             let Some((of_a, n_a)) = lists.seek(part, a, key) else { return Ok(total) };
             let Some((of_b, n_b)) = lists.seek(part, b, of_a) else { return Ok(total) };
@@ -155,8 +148,8 @@ impl Pair {
     ) -> Result<u64> {
         let (mut key, mut total) = (0, 0);
         loop {
-            let of_a = lists.seek(part, self.a, key);
-            let of_b = self.b.and_then(|b| lists.seek(part, b, key));
+            let of_a = lists.seek(part, self.a.leaf, key);
+            let of_b = self.b.and_then(|b| lists.seek(part, b.leaf, key));
             let keys = [of_a, of_b].into_iter().flatten().map(|(key, _)| key);
             let Some(next) = (match self.b.is_some() && !self.is_union {
                 true if of_a.is_none() || of_b.is_none() => None,
@@ -175,8 +168,8 @@ impl Pair {
             budget::work(ns::WINDOW_STEP)?;
             let gone = here(lists.seek(part, deleted, next)).map(|of| of.1);
             let mut fetch = |leaf: LeafId| lists.fetch(part, leaf);
-            let in_a = n_a.map(|_| fetch(self.a)).transpose()?;
-            let in_b = self.b.filter(|_| n_b.is_some()).map(&mut fetch).transpose()?;
+            let in_a = n_a.map(|_| fetch(self.a.leaf)).transpose()?;
+            let in_b = self.b.filter(|_| n_b.is_some()).map(|b| fetch(b.leaf)).transpose()?;
             let in_deleted = gone.map(|_| fetch(deleted)).transpose()?;
             let resolve = |fetched: Option<(Fetched<'s>, _)>| match fetched {
                 Some((fetched, _)) => lists.resolve(part, fetched),

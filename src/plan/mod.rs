@@ -73,7 +73,7 @@ pub(crate) use page::{
     CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
     Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
-pub(crate) use pair::Pair;
+pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;

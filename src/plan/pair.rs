@@ -10,12 +10,21 @@ use crate::bitmap::Kernel;
 /// One list, or two, in one or both of which documents must be, and what of it is deleted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    pub(crate) a: LeafId,
-    pub(crate) b: Option<LeafId>,
+    pub(crate) a: Input,
+    pub(crate) b: Option<Input>,
     pub(crate) is_union: bool,
-    pub(crate) deleted: Option<LeafId>,
+    /// Operator whose inputs both are: of a union it may stand below the one that leaves deleted documents out.
+    pub(crate) above: NodeId,
+    pub(crate) deleted: Option<Input>,
     /// By which containers meet, where not by that which suits them.
     pub(crate) kernel: Option<Kernel>,
+}
+
+/// An operator that reads one list, and the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input {
+    pub(crate) node: NodeId,
+    pub(crate) leaf: LeafId,
 }
 
 impl Pair {
@@ -30,33 +39,35 @@ impl Pair {
         let deleted = match plan.inputs(none) {
             [] => None,
             [none] => match plan.node(*none).operator {
-                Operator::Deleted(leaf) => Some(leaf),
+                Operator::Deleted(leaf) => Some(Input { node: *none, leaf }),
                 _ => return None,
             },
             _ => return None,
         };
         // Of a segment where nothing is deleted there is no list to look into.
-        let deleted = deleted.filter(|leaf| part.leaves[leaf.index()].documents > 0);
-        let (a, b, is_union) = match plan.inputs(inputs) {
-            [a, b] => (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), is_union),
+        let deleted = deleted.filter(|it| part.leaves[it.leaf.index()].documents > 0);
+        let (above, inputs, is_union) = match plan.inputs(inputs) {
             [only] => match &plan.node(*only).operator {
-                Operator::Union { any } => {
-                    let [a, b] = plan.inputs(any) else { return None };
-                    (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), true)
-                }
-                _ => (list_of(plan, part, *only)?, None, false),
+                Operator::Union { any } => (*only, plan.inputs(any), true),
+                _ => (plan.root(), std::slice::from_ref(only), false),
             },
+            inputs => (plan.root(), inputs, is_union),
+        };
+        let (a, b) = match *inputs {
+            [a, b] => (list_of(plan, part, a)?, Some(list_of(plan, part, b)?)),
+            [only] if !is_union => (list_of(plan, part, only)?, None),
             _ => return None,
         };
         // Of what is deleted more than two containers meet at once.
         let is_suited = kernel.is_none() || deleted.is_none();
-        is_suited.then_some(Pair { a, b, is_union, deleted, kernel })
+        is_suited.then_some(Pair { a, b, is_union, above, deleted, kernel })
     }
 }
 
 /// The leaf of an input, where it reads one list.
-fn list_of(plan: &Plan<'_>, part: &SegmentPlan<'_>, input: NodeId) -> Option<LeafId> {
-    let leaf = plan.node(input).operator.leaf()?;
+fn list_of(plan: &Plan<'_>, part: &SegmentPlan<'_>, node: NodeId) -> Option<Input> {
+    let leaf = plan.node(node).operator.leaf()?;
     let postings = &part.leaves[leaf.index()].postings;
-    matches!(postings, Postings::Inline(_) | Postings::Short(_) | Postings::Long(_)).then_some(leaf)
+    matches!(postings, Postings::Inline(_) | Postings::Short(_) | Postings::Long(_))
+        .then_some(Input { node, leaf })
 }
