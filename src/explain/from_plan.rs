@@ -18,7 +18,9 @@ use crate::phrase;
 use crate::plan::decision::{self, Rule};
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate};
+use crate::plan::{
+    CountWay, LeafId, NodeId, Operator, Pair, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate,
+};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
@@ -298,7 +300,12 @@ impl Explaining<'_, '_> {
                     _ => "count while uniting".into(),
                 }
             }
-            Operator::Union { .. } => "largest container first".into(),
+            Operator::Union { .. } => match part.count {
+                CountWay::Pair(Pair { deleted: Some(_), .. }) => {
+                    "count while uniting, without deleted documents".into()
+                }
+                _ => "largest container first".into(),
+            },
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
