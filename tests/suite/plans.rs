@@ -1,8 +1,8 @@
 //! Plans as text, so that a review shows when one changes.
 
-use treepie::explain::{ContainerCounts, EstimateFrom};
+use treepie::explain::{ContainerCounts, EstimateFrom, ExplainTree};
 use treepie::search::{Order, TotalMode};
-use treepie::{Document, Index, Schema, Searcher, assert_plan};
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher, SortKey, assert_plan};
 
 /// 1,000 documents; each word is in those whose number its name divides.
 fn searcher() -> Searcher {
@@ -227,6 +227,45 @@ fn smallest_documents_are_looked_for_where_the_plan_says_so() {
             }
         }
     }
+}
+
+/// A sorted page reads lists from as many matches on as its plan says, whether it is planned or run.
+#[test]
+fn lists_are_read_in_their_order_where_the_plan_says_so() {
+    const WORDS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 50, 500];
+    let schema =
+        Schema::builder().text("t").field(Field::new("n", FieldKind::I64)).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..9_000_u32 {
+        let words = WORDS.into_iter().filter(|d| n.is_multiple_of(*d)).map(|d| format!("by{d}"));
+        let document = Document::new().with("t", words.collect::<Vec<_>>().join(" "));
+        writer.add(document.with("n", i64::from(n * 7 % 1_000))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let mut accepted = vec![];
+    for word in WORDS {
+        let query = searcher.parse(&format!("by{word}")).unwrap();
+        let search = || searcher.search(&query).sort([SortKey::ascending("n")]).limit(5);
+        let (planned, ran) = (search().explain().unwrap(), search().analyze().unwrap());
+        let of = |tree: &ExplainTree| {
+            tree.plan.decisions.iter().find(|it| it.rule == "read lists in their order").cloned()
+        };
+        let (of_plan, of_run) = (of(&planned).unwrap(), of(&ran).unwrap());
+        let from = of_plan.reason.split("from about ").nth(1).unwrap();
+        let from: u32 = from.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(of_plan.accepted, 9_000_u32.div_ceil(word) >= from, "{planned}");
+        assert_eq!(
+            (of_run.accepted, &ran.plan.algorithm),
+            (of_plan.accepted, &planned.plan.algorithm)
+        );
+        let streamed = ran.plan.actual.as_ref().unwrap().streamed;
+        assert_eq!(streamed.is_some(), of_run.accepted, "{ran}");
+        accepted.push(of_run.accepted);
+    }
+    assert!(accepted.contains(&true) && accepted.contains(&false), "{accepted:?}");
+    assert!(accepted.is_sorted_by(|a, b| a >= b), "{accepted:?}");
 }
 
 /// Two lists are counted by their containers whether or not somebody looks: all time is at the top, and what was read at the lists.
