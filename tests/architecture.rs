@@ -135,6 +135,21 @@ fn a_search_has_few_methods() {
     assert_eq!(others.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// Ways that are forced replace strategies while a plan is made: whoever carries it out reads strategies and nothing else.
+#[test]
+fn what_carries_plans_out_knows_of_no_forced_ways() {
+    const ROOMS: [&str; 4] = ["execution/", "facet/", "ranking/", "sort/"];
+    let mut sources = vec![];
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let of_rooms = |path: &str| ROOMS.iter().any(|room| path.starts_with(room));
+    let names_it = |text: &str| ["Forced", "forced"].iter().any(|word| names(text, word));
+    let others = sources.iter().filter(|(path, text)| of_rooms(path) && names_it(text));
+    assert_eq!(others.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert!(
+        names_it("    if plan.forced == None {") && names_it("use crate::plan::forced::Forced;")
+    );
+}
+
 /// Times that steps of work take about stand in one table; thresholds of time that stand elsewhere are these.
 #[test]
 fn times_of_steps_stand_in_one_table() {

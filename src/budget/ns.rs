@@ -96,12 +96,6 @@ pub(crate) const CONTAINER_UNITED: u64 = 2_000;
 pub(crate) const WINDOW_STEP: u64 = 1_000;
 /// Looking a document up in the list of a term.
 pub(crate) const DOC_IN_TERM: u64 = 200;
-/// Looking a document up in an input of a union.
-pub(crate) const DOC_IN_UNION: u64 = 10;
-/// Adding a document of an array to a union.
-pub(crate) const DOC_UNITED: u64 = 1;
-/// Adding a bitmap to a union.
-pub(crate) const BITMAP_UNITED: u64 = 400;
 /// Counting the inputs that have a document.
 pub(crate) const DOC_INPUTS_COUNTED: u64 = 3;
 /// Reading a container, and counting what it shares with a window.

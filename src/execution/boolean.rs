@@ -11,7 +11,6 @@ use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
-use crate::plan::forced::Forced;
 use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::collections::HashMap;
@@ -228,16 +227,16 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
+            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
+                (from < self.part.n_windows()).then_some(from)
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => {
                 self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
             }
-            Operator::ColumnScan(leaf) => match &self.part.leaves[leaf.index()].postings {
-                Postings::Column(_) => (from < self.part.n_windows()).then_some(from),
-                _ => self.lists.seek(self.part, *leaf, from).map(|(key, _)| key),
-            },
             Operator::Intersect { all, .. } => {
                 if from >= self.part.n_windows() {
                     return None;
@@ -301,16 +300,14 @@ impl<'e, 's> Evaluation<'e, 's> {
         let chunk = match &plan.node(id).operator {
             Operator::Nothing { .. } => Chunk::EMPTY,
             Operator::All => Chunk::everything(self.part.window_len(key)),
+            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
+                self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
-            Operator::ColumnScan(leaf) => match self.values(*leaf) {
-                Some(_) => {
-                    self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
-                }
-                None => self.read(id, *leaf, key, want)?,
-            },
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
             }
@@ -357,7 +354,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             return self.complement(id, none, key, want);
         }
         let first = self.steps.len();
-        let keeps_order = matches!(self.plan.forced, Some(Forced::Order(of, _)) if of == id);
+        let keeps_order = self.plan.node(id).keeps_order;
         for &input in all {
             let Some(expected) = self.expected(input, key) else {
                 self.steps.truncate(first);
@@ -417,15 +414,14 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
-                (found == key).then_some(cardinality)
-            }
             // After all else, so that few documents are left to compare.
             Operator::ColumnScan(leaf) if self.values(leaf).is_some() => {
                 Some(self.part.window_len(key))
             }
-            Operator::ColumnScan(leaf) => {
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)
             }
@@ -524,13 +520,8 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
             _ => return false,
         };
-        let looked_up = ns::DOC_IN_UNION * u64::from(few.cardinality) * any.len() as u64;
-        let mut united = 0;
-        for &input in any {
-            let expected = u64::from(self.expected(input, key).unwrap_or(0));
-            united += (ns::DOC_UNITED * expected).min(ns::BITMAP_UNITED);
-        }
-        looked_up < united
+        let documents = any.iter().map(|input| self.expected(*input, key).unwrap_or(0));
+        plan.costs.few_are_looked_up(few.cardinality, documents)
     }
 
     /// The values that a leaf wants, where it reads a column in this segment.
@@ -697,14 +688,14 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if want == Want::Count => {
                 let (x, y) = (self.resolve(a)?, self.resolve(b)?);
                 let (n_x, n_y) = (a.cardinality, b.cardinality);
-                Ok(Chunk::counted(match self.plan.forced_kernel(id) {
+                Ok(Chunk::counted(match self.plan.node(id).kernel {
                     None => bitmap::and_count(x, n_x, y, n_y),
                     Some(kernel) => bitmap::and_count_by(kernel, x, n_x, y, n_y),
                 }))
             }
             _ => self.write(id, [a, b], |run, out| {
                 let (x, y) = (run.resolve(a)?, run.resolve(b)?);
-                match run.plan.forced_kernel(id) {
+                match run.plan.node(id).kernel {
                     None => bitmap::and(x, y, out),
                     Some(kernel) => bitmap::and_by(kernel, x, y, out),
                 }

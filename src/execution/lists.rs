@@ -200,6 +200,12 @@ impl<'s> Lists<'s> {
             }
             self.opened = true;
         }
+        self.rewind();
+        Ok(())
+    }
+
+    /// Sets every cursor to the start.
+    pub(super) fn rewind(&mut self) {
         for cursor in &mut self.cursors {
             cursor.place = cursor.groups.start;
         }
@@ -207,7 +213,6 @@ impl<'s> Lists<'s> {
             // These have no position of their own.
             self.cursors[expanded.leaf.index()].place = nth;
         }
-        Ok(())
     }
 
     /// Adds the next document of the list whose groups begin at `from`.

@@ -30,10 +30,10 @@ use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
-use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    Goal, LeafKey, Node, NodeId, Operator, PhaseClock, Plan, PlanOptions, PlanScratch, Total,
+    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, PhaseClock, Plan, PlanOptions,
+    PlanScratch, Total,
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
@@ -41,7 +41,6 @@ use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory, Uniting};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
-use pair::Pair;
 use phrases::{Phrases, PhrasesMemory};
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
@@ -90,8 +89,6 @@ pub(crate) struct ExecutionScratch {
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
 const DOC_SETS_KEPT: usize = 2;
 const DOC_SET_BYTES_KEPT: usize = 2 << 20;
-/// Only the smallest documents of a pattern are looked for where no more are wanted.
-const SMALLEST_MAX: u64 = 4_096;
 /// Segments whose memory is kept from one execution to the next.
 const LISTS_KEPT: usize = 32;
 /// Containers of 8 KiB that are kept from one execution to the next.
@@ -176,13 +173,17 @@ impl<'s> Execution<'s> {
         self.counted
     }
 
-    /// Appends the documents of the page that the plan is for, in document order, and counts the
+    /// Appends the documents of the page that the plan is for, in document order, if it is for one, and counts the
     /// matches as far as the plan wants them counted.
-    pub(crate) fn page(&mut self, docs: &mut Vec<DocId>) -> Result<Counted> {
-        self.page_and(docs, None)
+    pub(crate) fn run(&mut self, docs: &mut Vec<DocId>) -> Result<Counted> {
+        match self.plan.goal {
+            _ if self.plan.keeps_matches => self.page_and_matches(docs).map(|(counted, _)| counted),
+            Goal::Count => self.count().map(|documents| Counted { documents, more: false }),
+            Goal::Page { .. } => self.page_and(docs, None),
+        }
     }
 
-    /// As [`page`](Self::page), and keeps everything that matches in every segment for the facets.
+    /// As [`run`](Self::run), and keeps everything that matches in every segment for the facets.
     pub(crate) fn page_and_matches(&mut self, docs: &mut Vec<DocId>) -> Result<(Counted, Matches)> {
         let mut matches = Matches::new();
         let counted = self.page_and(docs, Some(&mut matches))?;
@@ -328,25 +329,17 @@ impl<'s> Execution<'s> {
 
     /// Adds what matches in a segment to `total`.
     fn count_segment(&mut self, at: usize, total: &mut u64) -> Result<()> {
-        if let Some(n) = self.count_at_once(at)? {
-            *total += n;
-            return Ok(());
-        }
-        if !self.profile.timed
-            && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
-        {
-            let Plan { leaves, expansions, segments, .. } = &mut self.plan;
-            let (part, doc_sets) = (&mut segments[at], &mut self.memory.doc_sets);
-            self.lists[at].open(leaves, expansions, part, doc_sets, false)?;
-            let mut shared = self.memory.slots[0].take().unwrap_or_default();
-            let counted = pair.count(&segments[at], &mut self.lists[at], &mut shared);
-            self.memory.slots[0] = Some(shared);
-            *total += counted?;
-            return Ok(());
-        }
-        let want = match self.plan.forced {
-            Some(Forced::WriteThenCount) => Want::Documents,
-            _ => Want::Count,
+        let want = match self.plan.segments[at].count {
+            CountWay::AtOnce => match self.count_at_once(at)? {
+                Some(n) => {
+                    *total += n;
+                    return Ok(());
+                }
+                None => Want::Count,
+            },
+            CountWay::Pair(pair) => return self.count_pair(at, pair, total),
+            CountWay::ByWindow => Want::Count,
+            CountWay::Written => Want::Documents,
         };
         let mut run = self.evaluation(at)?;
         let mut key = 0;
@@ -357,12 +350,27 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
+    /// Adds the documents of one or two lists of a segment to `total`.
+    fn count_pair(&mut self, at: usize, pair: Pair, total: &mut u64) -> Result<()> {
+        let Plan { leaves, expansions, segments, .. } = &mut self.plan;
+        let (lists, doc_sets) = (&mut self.lists[at], &mut self.memory.doc_sets);
+        lists.open(leaves, expansions, &mut segments[at], doc_sets, false)?;
+        let (plan, part) = (&self.plan, &self.plan.segments[at]);
+        let mut shared = self.memory.slots[0].take().unwrap_or_default();
+        let done = match self.profile.timed {
+            false => pair.count(part, lists, &mut shared, |_| ()).map(|n| *total += n),
+            true => {
+                let notes = (&mut self.profile.segment_mut(at), total);
+                pair.count_for_people(plan, part, lists, &mut shared, notes)
+            }
+        };
+        self.memory.slots[0] = Some(shared);
+        done
+    }
+
     /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
     /// opened.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
-        if self.plan.forced == Some(Forced::ReadPostings) {
-            return Ok(None);
-        }
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);
             return Ok(Some(known));
@@ -437,31 +445,20 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Where the whole query is one pattern and not all that matches needs to be counted, takes the
-    /// smallest documents of its terms, as many as the page wants, and leaves the rest of their
-    /// lists alone. Returns whether that is so.
+    /// Where the plan looks for the smallest documents of a pattern alone, takes as many of these as the page wants, and
+    /// leaves the rest of their lists alone. Returns whether that is so: not of a segment that has one of its terms.
     fn page_of_smallest(
         &mut self,
         at: usize,
         page: &mut Page,
         docs: &mut Vec<DocId>,
     ) -> Result<bool> {
-        let root = self.plan.root();
-        let wanted = match page.total {
-            Total::Exact => return Ok(false),
-            Total::UpTo(most) => {
-                let of_page = page.skip.saturating_add(page.take);
-                of_page.max(most.saturating_add(1).saturating_sub(page.counted))
-            }
-            Total::Unknown => page.skip.saturating_add(page.take),
-        };
-        let part = &self.plan.segments[at];
+        let Some(smallest) = self.plan.smallest else { return Ok(false) };
+        // As many fewer as were found in segments before.
+        let wanted = smallest.saturating_sub(page.counted);
+        let (root, part) = (self.plan.root(), &self.plan.segments[at]);
         let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
         let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
-        let is_forced = self.plan.forced == Some(Forced::UniteTerms);
-        if wanted > SMALLEST_MAX || page.is_done() || is_forced {
-            return Ok(false);
-        }
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
             return Ok(false);
         };

@@ -1,101 +1,137 @@
-//! Counts of the documents in one or two lists, if nothing else is asked.
-//!
-//! Two words joined by AND or OR are what people ask most, and their lists are mostly short: going
-//! through the operators for each window would cost more than the windows. So where nobody asks what
-//! each operator did, such a count goes through the two lists alone, by the same containers and kernels.
+//! Counts of the documents in one or two lists, by the same containers and kernels as windows take.
 
 use super::lists::{Fetched, Lists};
-use crate::bitmap::{self, Container, ContainerBuf, Kernel};
+use super::profile::SegmentProfile;
+use crate::bitmap::{self, Container, ContainerBuf, ContainerKind};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::plan::forced::Forced;
-use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
+use crate::plan::{Input, LeafId, Pair, Plan, SegmentPlan};
+use std::time::Instant;
 
-/// One list, or two, in one or both of which documents must be, and what of it is deleted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    a: LeafId,
-    b: Option<LeafId>,
-    is_union: bool,
-    deleted: Option<LeafId>,
-    /// By which containers meet, where not by that which suits them.
-    kernel: Option<Kernel>,
+/// Documents of a list in a window, with the kind and the bytes of its container, where one of a long list was read.
+type Seen = (u32, Option<(ContainerKind, usize)>);
+
+/// A window that was counted: the documents of both lists and of what is deleted, and those found.
+pub(super) struct Met {
+    key: u32,
+    seen: [Option<Seen>; 3],
+    found: u32,
 }
 
 impl Pair {
-    /// The lists that are the whole plan in one segment; `None` where it is anything else.
-    pub(super) fn of(plan: &Plan<'_>, part: &SegmentPlan<'_>) -> Option<Pair> {
-        if plan.forced == Some(Forced::WriteThenCount) {
-            return None;
-        }
-        let kernel = plan.forced_kernel(plan.root());
-        let (inputs, none, is_union) = match &plan.node(plan.root()).operator {
-            Operator::Intersect { all, none } => (all, none, false),
-            Operator::Union { any } => (any, &(0..0), true),
-            _ => return None,
-        };
-        let deleted = match plan.inputs(none) {
-            [] => None,
-            [none] => match plan.node(*none).operator {
-                Operator::Deleted(leaf) => Some(leaf),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        // Of a segment where nothing is deleted there is no list to look into.
-        let deleted = deleted.filter(|leaf| part.leaves[leaf.index()].documents > 0);
-        let (a, b, is_union) = match plan.inputs(inputs) {
-            [a, b] => (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), is_union),
-            [only] => match &plan.node(*only).operator {
-                Operator::Union { any } => {
-                    let [a, b] = plan.inputs(any) else { return None };
-                    (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), true)
-                }
-                _ => (list_of(plan, part, *only)?, None, false),
-            },
-            _ => return None,
-        };
-        // Of what is deleted more than two containers meet at once.
-        let is_suited = kernel.is_none() || deleted.is_none();
-        is_suited.then_some(Pair { a, b, is_union, deleted, kernel })
-    }
-
-    /// Counts the documents, given the open lists of the segment; `shared` is memory to use.
+    /// Counts the documents, given the open lists of the segment; `shared` is memory to use, and `met` is told of each window
+    /// whose containers were read.
     pub(super) fn count<'s>(
         self,
         part: &SegmentPlan<'s>,
         lists: &mut Lists<'s>,
         shared: &mut ContainerBuf,
+        met: impl FnMut(Met),
     ) -> Result<u64> {
-        let documents = |leaf: LeafId| u64::from(part.leaves[leaf.index()].documents);
+        let documents = |of: Input| u64::from(part.leaves[of.leaf.index()].documents);
         match (self.b, self.deleted) {
             (Some(b), None) => {
-                let shared = self.shared(b, part, lists)?;
+                let shared = self.shared(b.leaf, part, lists, met)?;
                 Ok(match self.is_union {
                     true => (documents(self.a) + documents(b)).saturating_sub(shared),
                     false => shared,
                 })
             }
             (None, None) => Ok(documents(self.a)),
-            (_, Some(deleted)) => self.count_without(deleted, part, lists, shared),
+            (_, Some(deleted)) => self.count_without(deleted.leaf, part, lists, shared, met),
         }
     }
 
-    fn shared<'s>(self, b: LeafId, part: &SegmentPlan<'s>, lists: &mut Lists<'s>) -> Result<u64> {
-        let (a, mut key, mut total) = (self.a, 0, 0);
+    /// Adds to `total` as [`count`](Self::count) does, as far as it comes, and takes note of what was read and found.
+    pub(super) fn count_for_people<'s>(
+        self,
+        plan: &Plan<'s>,
+        part: &SegmentPlan<'s>,
+        lists: &mut Lists<'s>,
+        shared: &mut ContainerBuf,
+        (profile, total): (&mut SegmentProfile<'_>, &mut u64),
+    ) -> Result<()> {
+        let (started, mut met) = (Instant::now(), vec![]);
+        let done = self.count(part, lists, shared, |window| met.push(window));
+        let took = started.elapsed();
+        if done.is_ok() && self.deleted.is_none() && (self.is_union || self.b.is_none()) {
+            met = self.with_windows_of_one(part, lists, met);
+        }
+        let (root, above) = (plan.root().index(), self.above.index());
+        let inputs = [Some(self.a), self.b, self.deleted].into_iter().enumerate();
+        for (nth, Input { node, .. }) in inputs.filter_map(|(nth, input)| Some((nth, input?))) {
+            for (documents, container) in met.iter().filter_map(|window| window.seen[nth]) {
+                profile.nodes[node.index()].documents_out += u64::from(documents);
+                if let Some((kind, bytes)) = container {
+                    profile.touched(node, kind, bytes);
+                }
+            }
+            let of_input = profile.nodes[node.index()].documents_out;
+            profile.nodes[if nth < 2 { above } else { root }].documents_in += of_input;
+        }
+        let found = met.iter().map(|window| u64::from(window.found)).sum();
+        if above != root {
+            // It is counted without what is deleted.
+            let union = &mut profile.nodes[above];
+            (union.documents_out, union.partial) = (found, self.deleted.is_some());
+            profile.nodes[root].documents_in += found;
+        }
+        met.iter().for_each(|window| profile.found(window.key, window.found));
+        let of_root = &mut profile.nodes[root];
+        of_root.documents_out += found;
+        of_root.time_ns += took.as_nanos() as u64;
+        of_root.stopped = done.as_ref().is_err_and(budget::is_stop);
+        *total += found;
+        done.map(drop)
+    }
+
+    /// Windows in which both lists have documents, whose shared ones were counted, and those of which one list has all: headers say
+    /// how many.
+    fn with_windows_of_one<'s>(
+        self,
+        part: &SegmentPlan<'s>,
+        lists: &mut Lists<'s>,
+        met: Vec<Met>,
+    ) -> Vec<Met> {
+        lists.rewind();
+        let (mut met, mut all, mut from) = (met.into_iter().peekable(), vec![], 0);
+        loop {
+            let next = [Some(self.a), self.b].map(|input| lists.seek(part, input?.leaf, from));
+            let Some(key) = next.iter().flatten().map(|(key, _)| *key).min() else { return all };
+            let [a, b] = next.map(|next| Some((next.filter(|next| next.0 == key)?.1, None)));
+            let documents = a.map_or(0, |seen| seen.0) + b.map_or(0, |seen| seen.0);
+            all.push(match met.next_if(|window| window.key == key) {
+                Some(Met { seen, found, .. }) => {
+                    Met { key, seen, found: documents.saturating_sub(found) }
+                }
+                None => Met { key, seen: [a, b, None], found: documents },
+            });
+            from = key + 1;
+        }
+    }
+
+    fn shared<'s>(
+        self,
+        b: LeafId,
+        part: &SegmentPlan<'s>,
+        lists: &mut Lists<'s>,
+        mut met: impl FnMut(Met),
+    ) -> Result<u64> {
+        let (a, mut key, mut total) = (self.a.leaf, 0, 0);
         loop {
             let Some((of_a, n_a)) = lists.seek(part, a, key) else { return Ok(total) };
             let Some((of_b, n_b)) = lists.seek(part, b, of_a) else { return Ok(total) };
             key = of_b;
             if of_a == of_b {
                 budget::work(ns::WINDOW_STEP)?;
-                let (in_a, in_b) = (lists.fetch(part, a)?.0, lists.fetch(part, b)?.0);
-                let (x, y) = (lists.resolve(part, in_a)?, lists.resolve(part, in_b)?);
-                total += u64::from(match self.kernel {
+                let (in_a, in_b) = (lists.fetch(part, a)?, lists.fetch(part, b)?);
+                let (x, y) = (lists.resolve(part, in_a.0)?, lists.resolve(part, in_b.0)?);
+                let found = match self.kernel {
                     None => bitmap::and_count(x, n_a, y, n_b),
                     Some(kernel) => bitmap::and_count_by(kernel, x, n_a, y, n_b),
-                });
+                };
+                total += u64::from(found);
+                met(Met { key, seen: [Some((n_a, in_a.1)), Some((n_b, in_b.1)), None], found });
                 key += 1;
             }
         }
@@ -108,11 +144,12 @@ impl Pair {
         part: &SegmentPlan<'s>,
         lists: &mut Lists<'s>,
         shared: &mut ContainerBuf,
+        mut met: impl FnMut(Met),
     ) -> Result<u64> {
         let (mut key, mut total) = (0, 0);
         loop {
-            let of_a = lists.seek(part, self.a, key);
-            let of_b = self.b.and_then(|b| lists.seek(part, b, key));
+            let of_a = lists.seek(part, self.a.leaf, key);
+            let of_b = self.b.and_then(|b| lists.seek(part, b.leaf, key));
             let keys = [of_a, of_b].into_iter().flatten().map(|(key, _)| key);
             let Some(next) = (match self.b.is_some() && !self.is_union {
                 true if of_a.is_none() || of_b.is_none() => None,
@@ -130,29 +167,26 @@ impl Pair {
             }
             budget::work(ns::WINDOW_STEP)?;
             let gone = here(lists.seek(part, deleted, next)).map(|of| of.1);
-            let mut fetch = |leaf: LeafId| lists.fetch(part, leaf).map(|fetched| fetched.0);
-            let in_a = n_a.map(|_| fetch(self.a)).transpose()?;
-            let in_b = self.b.filter(|_| n_b.is_some()).map(&mut fetch).transpose()?;
+            let mut fetch = |leaf: LeafId| lists.fetch(part, leaf);
+            let in_a = n_a.map(|_| fetch(self.a.leaf)).transpose()?;
+            let in_b = self.b.filter(|_| n_b.is_some()).map(|b| fetch(b.leaf)).transpose()?;
             let in_deleted = gone.map(|_| fetch(deleted)).transpose()?;
-            let resolve = |fetched: Option<Fetched<'s>>| match fetched {
-                Some(fetched) => lists.resolve(part, fetched),
+            let resolve = |fetched: Option<(Fetched<'s>, _)>| match fetched {
+                Some((fetched, _)) => lists.resolve(part, fetched),
                 None => Ok(Container::Array(&[])),
             };
             let (a, b, deleted) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
-            let (n_a, n_b, n_deleted) = (n_a.unwrap_or(0), n_b.unwrap_or(0), gone.unwrap_or(0));
-            let (a, b, deleted) = ((a, n_a), (b, n_b), (deleted, n_deleted));
-            total += u64::from(match self.b.is_some() && !self.is_union {
-                true => bitmap::and_count_without(a, b, deleted, shared),
-                false => bitmap::or_count_without(a, b, deleted, shared),
-            });
+            let (of_a, of_b) = ((a, n_a.unwrap_or(0)), (b, n_b.unwrap_or(0)));
+            let of_deleted = (deleted, gone.unwrap_or(0));
+            let found = match self.b.is_some() && !self.is_union {
+                true => bitmap::and_count_without(of_a, of_b, of_deleted, shared),
+                false => bitmap::or_count_without(of_a, of_b, of_deleted, shared),
+            };
+            total += u64::from(found);
+            let seen = |n: Option<u32>, fetched: Option<(Fetched<'s>, _)>| Some((n?, fetched?.1));
+            let seen = [seen(n_a, in_a), seen(n_b, in_b), seen(gone, in_deleted)];
+            met(Met { key: next, seen, found });
             key = next + 1;
         }
     }
-}
-
-/// The leaf of an input, where it reads one list.
-fn list_of(plan: &Plan<'_>, part: &SegmentPlan<'_>, input: NodeId) -> Option<LeafId> {
-    let leaf = plan.node(input).operator.leaf()?;
-    let postings = &part.leaves[leaf.index()].postings;
-    matches!(postings, Postings::Inline(_) | Postings::Short(_) | Postings::Long(_)).then_some(leaf)
 }

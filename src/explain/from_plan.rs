@@ -18,7 +18,9 @@ use crate::phrase;
 use crate::plan::decision::{self, Rule};
 use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
-use crate::plan::{LeafId, NodeId, Operator, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate};
+use crate::plan::{
+    CountWay, LeafId, NodeId, Operator, Pair, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate,
+};
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
@@ -277,7 +279,10 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
-            | Operator::Deleted(leaf) => postings(&part.leaves[leaf.index()].postings),
+            | Operator::Deleted(leaf) => {
+                let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
+                postings(&part.leaves[leaf.index()].postings, takes_smallest)
+            }
             Operator::Intersect { all, .. } => {
                 let mut inputs = inputs_of(self.plan, id);
                 match (inputs.next(), inputs.next()) {
@@ -295,7 +300,12 @@ impl Explaining<'_, '_> {
                     _ => "count while uniting".into(),
                 }
             }
-            Operator::Union { .. } => "largest container first".into(),
+            Operator::Union { .. } => match part.count {
+                CountWay::Pair(Pair { deleted: Some(_), .. }) => {
+                    "count while uniting, without deleted documents".into()
+                }
+                _ => "largest container first".into(),
+            },
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
@@ -414,7 +424,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
     }
 }
 
-fn postings(postings: &Postings<'_>) -> String {
+fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
     let algorithm = match postings {
         Postings::Absent => "absent",
         Postings::Everything => "every document",
@@ -425,7 +435,10 @@ fn postings(postings: &Postings<'_>) -> String {
                 Some(n_terms) => counted(n_terms, "term"),
                 None => format!("{} or more terms", terms.walked.expanded),
             };
-            return format!("lists of {n_terms} united in a bitmap");
+            return match takes_smallest {
+                true => format!("smallest documents of the lists of {n_terms}"),
+                false => format!("lists of {n_terms} united in a bitmap"),
+            };
         }
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };

@@ -61,10 +61,10 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 
-    /// Whether an operator finds documents by many terms or values of a field, and not so that it ends with the first.
+    /// Whether an operator finds documents by many terms or values of a field.
     fn is_of_values(&self, id: NodeId) -> bool {
         match &self.node(id).operator {
-            Operator::Expand(leaf) => self.n_terms(*leaf) > 1 && !self.takes_smallest(id),
+            Operator::Expand(leaf) => self.n_terms(*leaf) > 1,
             Operator::Union { any } => any.len() > 1,
             _ => false,
         }
@@ -83,11 +83,13 @@ impl<'s> Plan<'s> {
             return Ok(false);
         }
         let operator = self.node(id).operator.clone();
+        let smallest = self.smallest.filter(|_| id == self.root());
+        let documents = smallest.map_or(documents, |wanted| self.read_before(wanted));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
-                    let order = self.node(id).order as u64;
-                    let united_ns = self.costs.expand_ns(self.n_terms(*leaf), order);
+                    let united = if smallest.is_some() { 0 } else { self.node(id).order as u64 };
+                    let united_ns = self.costs.expand_ns(self.n_terms(*leaf), united);
                     (field, Some((*leaf, nth)), united_ns)
                 }
                 _ => return Ok(false),
@@ -110,9 +112,12 @@ impl<'s> Plan<'s> {
         let n_documents = documents as u64;
         let is_better = cost_ns < united_ns || self.forced == Some(Forced::ByColumn(id));
         if !is_better {
-            self.record(id, Rule::UniteLists { documents: n_documents }, united_ns, cost_ns);
+            if smallest.is_none() {
+                self.record(id, Rule::UniteLists { documents: n_documents }, united_ns, cost_ns);
+            }
             return Ok(false);
         }
+        self.smallest = self.smallest.filter(|_| smallest.is_none());
         let leaf = match (&operator, pattern) {
             (_, Some((leaf, nth))) => {
                 let expansion = &self.expansions[nth as usize];
@@ -134,6 +139,12 @@ impl<'s> Plan<'s> {
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
         self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);
         Ok(true)
+    }
+
+    /// Documents that are compared before so many are found that match: whole windows, as if these lay anywhere.
+    fn read_before(&self, wanted: u64) -> f64 {
+        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order);
+        (wanted as f64 * n_docs / order.max(1.0)).max(f64::from(super::WINDOW)).min(n_docs)
     }
 
     /// A leaf of the values of a column, instead of a union of terms of one field, whose lists are not read.

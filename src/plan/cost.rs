@@ -14,6 +14,9 @@ const PHRASE_SHARE: f64 = 0.2;
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 /// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
 pub(crate) const MET_TERM_BYTES: u64 = 100;
+/// Documents up to which the smallest of a pattern are looked for in the lists of its terms, where no more are wanted: they are kept
+/// in order while the lists are read.
+pub(crate) const SMALLEST_MAX: u64 = 4_096;
 /// Documents of a window from which on all of it are compared: neighbours take a twelfth of the time of single ones.
 pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
 pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;
@@ -148,6 +151,16 @@ impl CostModel {
     pub(crate) fn look_up_ns(&self, inputs: usize, documents: f64, n_docs: u32) -> f32 {
         let windows = windows(n_docs).min(documents as f32);
         inputs as f32 * (windows * self.visit_ns + documents as f32 * self.look_up_doc_ns)
+    }
+
+    /// Whether looking for a few documents of a window in each input of a union, which have so many there, costs less than uniting
+    /// the inputs.
+    pub(crate) fn few_are_looked_up(&self, few: u32, inputs: impl Iterator<Item = u32>) -> bool {
+        let looked_up = few as f32 * self.look_up_doc_ns;
+        let of_bitmap = self.write_bitmap_ns + self.bitmap_pair_ns;
+        // What uniting an input takes beyond looking for the few in it.
+        let saved = |documents: u32| (documents as f32 * self.set_ns).min(of_bitmap) - looked_up;
+        inputs.map(saved).sum::<f32>() > 0.0
     }
 
     /// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.

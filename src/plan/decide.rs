@@ -67,7 +67,7 @@ impl Plan<'_> {
             Goal::Count | Goal::Page { limit: 0, .. } => {}
             Goal::Page { offset, limit, .. } => {
                 let documents = offset.saturating_add(limit);
-                if documents < node.estimate.documents && !self.takes_smallest(root) {
+                if documents < node.estimate.documents && self.smallest.is_none() {
                     let share = documents as f32 / node.estimate.documents as f32;
                     self.record(root, Rule::StopAtPage { documents }, reading * share, reading);
                 }
@@ -163,10 +163,7 @@ impl Plan<'_> {
             return;
         }
         let Node { estimate, cost_ns, .. } = *self.node(id);
-        if let Goal::Page { offset, limit, .. } = self.goal
-            && self.takes_smallest(id)
-        {
-            let documents = offset.saturating_add(limit);
+        if let Some(documents) = self.smallest.filter(|_| id == self.root()) {
             let smallest_ns = self.costs.expand_ns(terms, 0);
             self.record(id, Rule::SmallestOfTerms { documents }, smallest_ns, cost_ns);
             return;

@@ -1,8 +1,7 @@
 //! Ways that are taken although the plan decided otherwise, one at a time: to measure what a decision was worth.
 //!
-//! A plan that is forced finds the same as any other. Nothing is asked below the level of windows: which order, which kernel and
-//! what is written is looked up once for each step of an operator on a window, where nothing is forced at the price of a
-//! comparison with nothing.
+//! A plan that is forced finds the same as any other. A forced way replaces a strategy while the plan is made; whoever carries the
+//! plan out reads its strategies and cannot tell whether one was forced.
 
 use super::decision::{Decision, Rule};
 use super::{FacetMethod, NodeId, Operator, Plan};
@@ -132,12 +131,13 @@ impl Plan<'_> {
         way.into_iter().collect()
     }
 
-    /// By what other kernel the containers of an intersection meet.
-    #[inline]
-    pub(crate) fn forced_kernel(&self, id: NodeId) -> Option<Kernel> {
+    /// Overrides what operators do in every window.
+    pub(super) fn override_steps(&mut self) {
+        let Some(Forced::Order(id, _) | Forced::Kernel(id, _)) = self.forced else { return };
+        let Some(node) = self.nodes.get_mut(id.index()) else { return };
         match self.forced {
-            Some(Forced::Kernel(of, kernel)) if of == id => Some(kernel),
-            _ => None,
+            Some(Forced::Kernel(_, kernel)) => node.kernel = Some(kernel),
+            _ => node.keeps_order = true,
         }
     }
 }

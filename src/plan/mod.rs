@@ -40,6 +40,7 @@ pub(crate) mod leaf;
 mod look_ups;
 pub(crate) mod order;
 pub(crate) mod page;
+mod pair;
 mod phases;
 mod placed;
 mod planner;
@@ -47,6 +48,7 @@ mod sample;
 mod single;
 mod window;
 
+use crate::bitmap::Kernel;
 pub(crate) use crate::bitmap::WINDOW;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
@@ -68,10 +70,12 @@ pub(crate) use facets::{
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
+pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
     CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
     Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
+pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
@@ -95,6 +99,19 @@ pub(crate) struct PlanOptions {
     pub(crate) sets: Vec<Normal>,
 }
 
+impl PlanOptions {
+    /// Whether matches are counted as seems best, and nothing else is done.
+    #[inline]
+    fn only_counts(&self) -> bool {
+        self.goal == Goal::Count && self.facets.is_empty() && self.forced.is_none()
+    }
+
+    /// Whether everything that matches is found and kept.
+    fn keeps_matches(&self) -> bool {
+        !self.facets.is_empty() || self.forced == Some(Forced::CollectAll)
+    }
+}
+
 /// What is wanted of the documents that match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Goal {
@@ -108,6 +125,17 @@ pub(crate) enum Goal {
 impl Goal {
     /// Everything that matches is found, and no page made of it.
     pub(crate) const MATCHES: Goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+
+    /// Documents behind which none is wanted, and none counted; `None` where all are.
+    fn end(self) -> Option<u64> {
+        let Goal::Page { offset, limit, total } = self else { return None };
+        let page = offset.saturating_add(limit);
+        match total {
+            Total::Exact => None,
+            Total::UpTo(most) => Some(page.max(most.saturating_add(1))),
+            Total::Unknown => Some(page),
+        }
+    }
 }
 
 /// How far matches are counted; see [`crate::request::TotalMode`] for the public twin.
@@ -128,7 +156,9 @@ pub(crate) struct Plan<'s> {
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
     pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
-    keeps_matches: bool,
+    pub(crate) keeps_matches: bool,
+    /// How many of the smallest documents of the only pattern are looked for, and no others.
+    pub(crate) smallest: Option<u64>,
     /// Whether decisions are recorded.
     for_people: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
@@ -150,7 +180,7 @@ pub(crate) struct Plan<'s> {
     /// What everything is reckoned to cost.
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
-    pub(crate) forced: Option<Forced>,
+    forced: Option<Forced>,
     /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
     told: Vec<Estimate>,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
@@ -225,6 +255,24 @@ pub(crate) struct Node {
     pub(crate) order: f64,
     /// What the planner expects it to cost without its inputs.
     pub(crate) cost_ns: f32,
+    /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
+    pub(crate) keeps_order: bool,
+    /// By what two containers meet; where none is named, by that which suits them.
+    pub(crate) kernel: Option<Kernel>,
+}
+
+/// Ways to count what matches in a segment, where nothing else is wanted of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum CountWay {
+    /// From bounds, or from the dictionary less deleted documents.
+    AtOnce,
+    /// By the containers of one or two lists.
+    Pair(Pair),
+    /// Window by window, of which the last step writes nothing.
+    #[default]
+    ByWindow,
+    /// Window by window, each of which is written first.
+    Written,
 }
 
 #[derive(Clone, Debug)]
@@ -309,6 +357,7 @@ pub(crate) struct SegmentPlan<'s> {
     told: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
+    pub(crate) count: CountWay,
 }
 
 impl Operator {
@@ -407,7 +456,8 @@ impl<'s> Plan<'s> {
         Plan {
             goal: options.goal,
             page: None,
-            keeps_matches: !options.facets.is_empty(),
+            keeps_matches: options.keeps_matches(),
+            smallest: None,
             for_people: options.for_people,
             nodes: scratch.nodes,
             sets: vec![],

@@ -7,10 +7,12 @@
 //! | bounds of blocks | heads of all blocks of the first field's column where something matches, and the blocks with the best bounds |
 //! | every match | a key of each match |
 //!
-//! A way is chosen for each segment once its matches are counted; people who only ask for the plan are told the way
-//! for as many matches as are expected.
+//! A [`SortStrategy`] says which of these are open. Whether lists or bounds of blocks cost less depends on the matches of each
+//! segment: the plan has the rule and the number from which on it is lists, and people who only ask for the plan are told the
+//! costs for as many matches as are expected.
 
 use super::costs::CostModel;
+use super::forced::Forced;
 use crate::bitmap;
 use crate::format::column::BLOCK_DOCS;
 
@@ -22,6 +24,59 @@ const ARRAY_MAX: f64 = bitmap::ARRAY_MAX as f64;
 const BATCH_PER_HIT: u64 = 4;
 const BATCH_MIN: u64 = 64;
 const BATCH_GROWTH: u64 = 8;
+
+/// Facts of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OrderShape {
+    /// Whether documents of the index lie in this order, by its first keys.
+    pub(crate) is_in_index_order: bool,
+    /// Whether blocks of a column have bounds of the first key.
+    pub(crate) has_bounds: bool,
+}
+
+/// Ways to find the first documents of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortStrategy {
+    /// What matches as it lies in the index, up to the last that is wanted.
+    IndexOrder,
+    /// Lists of the first field in their order in segments where [they pay](OrderedSegment::lists_pay), bounds of blocks in others.
+    ListsOrBounds,
+    /// Bounds of the blocks of the first field's column.
+    Bounds,
+    /// A key of every match, of which the first are kept.
+    EveryMatch,
+    /// Everything that matches, sorted.
+    SortAll,
+}
+
+impl SortStrategy {
+    pub(crate) fn choose(order: OrderShape, forced: Option<Forced>) -> Self {
+        match forced {
+            Some(Forced::SortAll) => SortStrategy::SortAll,
+            _ if order.is_in_index_order => SortStrategy::IndexOrder,
+            _ if !order.has_bounds => SortStrategy::EveryMatch,
+            Some(Forced::WithoutStreams) => SortStrategy::Bounds,
+            _ => SortStrategy::ListsOrBounds,
+        }
+    }
+
+    /// Documents that are kept, where so many of `n_docs` are wanted.
+    pub(crate) fn n_kept(self, wanted: u64, n_docs: u64) -> u64 {
+        if self == SortStrategy::SortAll { n_docs } else { wanted.min(n_docs) }
+    }
+
+    /// Whether lists may be read: also of a segment that does not lie in the order of the index.
+    pub(crate) fn may_read_lists(self) -> bool {
+        matches!(self, SortStrategy::ListsOrBounds | SortStrategy::IndexOrder)
+    }
+
+    /// Ways that could be taken instead, given whether lists were read.
+    pub(crate) fn otherwise(self, has_read_lists: bool) -> impl Iterator<Item = Forced> {
+        let without = (has_read_lists && self == SortStrategy::ListsOrBounds)
+            .then_some(Forced::WithoutStreams);
+        [Forced::SortAll].into_iter().chain(without)
+    }
+}
 
 /// Segment whose first documents are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +107,8 @@ pub(crate) struct OrderCosts {
     /// The way that is taken.
     pub(crate) chosen: f32,
     pub(crate) reads_lists: bool,
+    /// Matches from which on lists are read instead of heads of blocks, where that is ever so.
+    pub(crate) lists_from: Option<u64>,
 }
 
 /// Costs of a list that is read in its order, of a document in it, and the most that all may take.
@@ -83,18 +140,38 @@ impl OrderedSegment {
         }
     }
 
+    /// Reading as many lists as hold what is wanted, where they can be read.
+    fn by_lists_ns(&self, of_lists: ListCosts) -> Option<f32> {
+        let (n_lists, n_docs) = self.lists.filter(|_| self.n_matches > 0.0)?;
+        // As if what matches had any of these values.
+        let n_docs = n_docs as f64;
+        let n_read = self.n_wanted * n_docs / self.n_matches;
+        let n_lists = (n_read * f64::from(n_lists) / n_docs.max(1.0)).max(1.0);
+        Some(n_lists as f32 * of_lists.list + n_read as f32 * of_lists.doc)
+    }
+
+    /// Whether lists cost enough less than heads of blocks.
+    pub(crate) fn lists_pay(&self, costs: &CostModel) -> bool {
+        let of_lists = self.list_costs(costs);
+        self.by_lists_ns(of_lists).is_some_and(|ns| ns * BETTER_BY <= of_lists.most)
+    }
+
+    /// Matches from which on lists pay: the more documents match, the fewer are read before enough are found.
+    fn lists_from(&self, costs: &CostModel) -> Option<u64> {
+        let pay = |n: u32| OrderedSegment { n_matches: n.into(), ..*self }.lists_pay(costs);
+        let mut range = 0..self.lists.map(|_| self.n_docs).filter(|n_docs| pay(*n_docs))?;
+        while !range.is_empty() {
+            let middle = range.start + range.len() as u32 / 2;
+            range = if pay(middle) { range.start..middle } else { middle + 1..range.end };
+        }
+        Some(range.end.into())
+    }
+
     /// Costs of all ways.
     pub(crate) fn costs(&self, costs: &CostModel) -> OrderCosts {
         let (n_matches, n_blocks) = (self.n_matches as f32, self.n_blocks() as f32);
-        let of_lists = self.list_costs(costs);
-        let by_lists = self.lists.filter(|_| n_matches > 0.0).map(|(n_lists, n_docs)| {
-            // As if what matches had any of these values.
-            let n_docs = n_docs as f64;
-            let n_read = self.n_wanted * n_docs / self.n_matches;
-            let n_lists = (n_read * f64::from(n_lists) / n_docs.max(1.0)).max(1.0);
-            n_lists as f32 * of_lists.list + n_read as f32 * of_lists.doc
-        });
-        let reads_lists = by_lists.is_some_and(|ns| ns * BETTER_BY <= of_lists.most);
+        let by_lists = self.by_lists_ns(self.list_costs(costs));
+        let (reads_lists, lists_from) = (self.lists_pay(costs), self.lists_from(costs));
         let heads = costs.column_ns + self.heads_ns(costs);
         let of_every_match = heads + n_matches * costs.column_doc_ns;
         // As many blocks have the best bounds as documents are wanted, if values lie anywhere.
@@ -108,7 +185,7 @@ impl OrderedSegment {
             None => of_every_match,
         };
         let sorted = of_every_match + n_matches * costs.sort_code_ns;
-        OrderCosts { by_lists, by_bounds, of_every_match, sorted, chosen, reads_lists }
+        OrderCosts { by_lists, by_bounds, of_every_match, sorted, chosen, reads_lists, lists_from }
     }
 }
 
@@ -123,6 +200,7 @@ impl OrderCosts {
             sorted: self.sorted + other.sorted,
             chosen: self.chosen + other.chosen,
             reads_lists: self.reads_lists || other.reads_lists,
+            lists_from: self.lists_from.into_iter().chain(other.lists_from).reduce(|a, b| a + b),
         }
     }
 }
@@ -174,6 +252,10 @@ mod tests {
         assert!(!segment(1 << 19, 100_000).costs(COSTS).reads_lists);
         let none = OrderedSegment { lists: None, ..segment(1 << 19, 10) }.costs(COSTS);
         assert_eq!((none.by_lists, none.reads_lists, none.chosen), (None, false, none.by_bounds));
+        let from = segment(0, 10).costs(COSTS).lists_from.unwrap() as u32;
+        assert!(segment(from, 10).lists_pay(COSTS) && !segment(from - 1, 10).lists_pay(COSTS));
+        assert_eq!(none.lists_from, None);
+        assert_eq!(segment(0, 1 << 20).costs(COSTS).lists_from, None, "never");
         // Nothing matches, so nothing is read.
         assert_eq!(segment(0, 10).costs(COSTS).by_lists, None);
     }

@@ -4,13 +4,13 @@
 //! |---|---|---|
 //! | `DocOrder` | the first documents, or their number alone: matching operators fill it themselves | |
 //! | `TopK` | the best by score | [`TopKStrategy`] |
-//! | `Sort` | the first in the order of fields | by columns, by lists in their order |
+//! | `Sort` | the first in the order of fields | [`SortStrategy`] |
 //! | `Collapse` | the first of each value of a field | |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
-use super::order::OrderCosts;
+use super::order::{OrderCosts, OrderShape, SortStrategy};
 use super::{Goal, Operator, Plan, Total, cost};
 use cost::BestCosts;
 
@@ -52,7 +52,7 @@ pub(crate) enum PageOperator {
         score: Option<f32>,
     },
     TopK(TopKStrategy),
-    Sort,
+    Sort(SortStrategy),
     Collapse,
 }
 
@@ -110,8 +110,8 @@ pub(crate) struct PageWanted {
     pub(crate) count_only: bool,
     /// Whether all matches are kept, to count facets of them.
     pub(crate) has_facets: bool,
-    /// Whether hits are sorted by fields, or grouped by the values of one.
-    pub(crate) is_sorted: bool,
+    /// The order of fields by which hits are sorted, and whether they are grouped by the values of one.
+    pub(crate) order: Option<OrderShape>,
     pub(crate) is_collapsed: bool,
     /// Whether it goes on after a hit of an earlier page.
     pub(crate) is_after: bool,
@@ -126,7 +126,7 @@ impl PageOperator {
         match self {
             PageOperator::DocOrder { .. } => "Limit",
             PageOperator::TopK(_) => "TopK",
-            PageOperator::Sort => "Sort",
+            PageOperator::Sort(_) => "Sort",
             PageOperator::Collapse => "Collapse",
         }
     }
@@ -136,13 +136,15 @@ impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
-        let operator = match scoring {
+        let operator = match (scoring, wanted.order) {
             _ if wanted.is_collapsed && has_hits => PageOperator::Collapse,
-            Some(scoring) if scoring.constant().is_none() || wanted.is_after => {
+            (Some(scoring), _) if scoring.constant().is_none() || wanted.is_after => {
                 PageOperator::TopK(TopKStrategy::choose(&wanted, scoring))
             }
-            _ if wanted.is_sorted && has_hits => PageOperator::Sort,
-            scoring => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
+            (_, Some(order)) if has_hits => {
+                PageOperator::Sort(SortStrategy::choose(order, wanted.forced))
+            }
+            (scoring, _) => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
         let count = CountStrategy::choose(operator, wanted.total, wanted.has_facets);
         PagePlan { operator, count, wanted }
@@ -155,7 +157,7 @@ impl PagePlan {
             PageOperator::TopK(TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase) => false,
             PageOperator::TopK(TopKStrategy::Exhaustive) => true,
             PageOperator::DocOrder { .. } => false,
-            PageOperator::Sort | PageOperator::Collapse => true,
+            PageOperator::Sort(_) | PageOperator::Collapse => true,
         }
     }
 
@@ -163,7 +165,7 @@ impl PagePlan {
     pub(crate) fn runs_matching(&self) -> bool {
         match self.operator {
             PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
-            PageOperator::DocOrder { .. } | PageOperator::Sort | PageOperator::Collapse => true,
+            PageOperator::DocOrder { .. } | PageOperator::Sort(_) | PageOperator::Collapse => true,
         }
     }
 
@@ -208,7 +210,7 @@ impl CountStrategy {
             PageOperator::TopK(TopKStrategy::BlockMax) => CountStrategy::AfterPage,
             PageOperator::TopK(_)
             | PageOperator::DocOrder { .. }
-            | PageOperator::Sort
+            | PageOperator::Sort(_)
             | PageOperator::Collapse => CountStrategy::WithPage,
         }
     }
@@ -383,10 +385,6 @@ pub(crate) struct SortDetails {
     /// The first key: its field, and what it is.
     pub(crate) field: Option<String>,
     pub(crate) what: String,
-    /// Whether blocks have bounds of it.
-    pub(crate) has_bounds: bool,
-    /// Whether documents lie in this order.
-    pub(crate) is_in_index_order: bool,
     /// Functions of scores in words; nothing without any.
     pub(crate) scores: String,
     /// Costs of all ways, for as many matches as are expected.

@@ -5,8 +5,8 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, Goal, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Phase,
-    PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, CountWay, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Pair, Phase,
+    PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -61,10 +61,12 @@ pub(crate) fn plan<'s>(
         base += u64::from(segment.n_docs());
     }
     switch(Phase::Choose);
+    plan.choose_smallest();
     plan.choose_columns()?;
     plan.check_expansions()?;
     plan.order_inputs();
     plan.choose_less_deleted()?;
+    plan.override_steps();
     Ok(plan)
 }
 
@@ -72,7 +74,9 @@ impl<'s> Plan<'s> {
     /// Completes the plan for what is wanted of the documents that match.
     pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
         let switch = |phase| clock.and_then(|clock| clock.switch(phase));
-        (self.goal, self.keeps_matches) = (options.goal, !options.facets.is_empty());
+        (self.goal, self.keeps_matches) = (options.goal, options.keeps_matches());
+        self.choose_smallest();
+        self.choose_count();
         if options.for_people {
             switch(Phase::Display);
             // A third of the time of planning two words.
@@ -175,7 +179,9 @@ impl<'s> Plan<'s> {
     }
 
     fn push_node(&mut self, operator: Operator) {
-        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
+        let (estimate, kernel) = (Estimate::NOTHING, None);
+        let (order, cost_ns, keeps_order) = (0.0, 0.0, false);
+        self.nodes.push(Node { operator, estimate, order, cost_ns, keeps_order, kernel });
     }
 
     /// Adds an operator and makes it an input of one that is to come.
@@ -369,6 +375,7 @@ impl<'s> Plan<'s> {
             estimates,
             told: vec![],
             less_deleted: None,
+            count: CountWay::default(),
         })
     }
 
@@ -566,12 +573,34 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
-    /// Whether only the smallest documents of a pattern are looked for.
-    pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
-        id == self.root()
-            && self.forced != Some(Forced::UniteTerms)
-            && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
-            && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
+    /// Looks for the smallest documents of a pattern that is the whole query, where no others are wanted.
+    fn choose_smallest(&mut self) {
+        let is_allowed = !self.keeps_matches && self.forced != Some(Forced::UniteTerms);
+        let operator = &self.node(self.root()).operator;
+        self.smallest = match operator {
+            Operator::Expand(leaf) if is_allowed && self.n_terms(*leaf) > 1 => {
+                self.goal.end().filter(|wanted| *wanted <= cost::SMALLEST_MAX)
+            }
+            _ => None,
+        };
+    }
+
+    /// Chooses how each segment is counted, where nothing but the number of matches is wanted.
+    fn choose_count(&mut self) {
+        let root = self.root();
+        if !self.counts(root) {
+            return;
+        }
+        let (reads, writes) = (Some(Forced::ReadPostings), Some(Forced::WriteThenCount));
+        for at in 0..self.segments.len() {
+            let part = &self.segments[at];
+            let is_known = part.estimate(root).known().is_some() || part.less_deleted.is_some();
+            self.segments[at].count = match self.forced {
+                forced if is_known && forced != reads => CountWay::AtOnce,
+                forced if forced == writes => CountWay::Written,
+                _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
+            };
+        }
     }
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.

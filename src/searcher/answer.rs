@@ -113,9 +113,11 @@ impl Search<'_> {
                     hit(Hit::new(doc, Some(score)))
                 })
             }
-            (PageOperator::Sort, _) => self.sorted(ready.planned, |doc, score, sort| {
-                hit(Hit { sort, ..Hit::new(doc, score) })
-            }),
+            (PageOperator::Sort(strategy), _) => {
+                self.sorted(strategy, ready.planned, |doc, score, sort| {
+                    hit(Hit { sort, ..Hit::new(doc, score) })
+                })
+            }
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
                 let mut found = self.planned(page, ready.planned)?;
                 let score = page.score();
@@ -184,17 +186,10 @@ impl Search<'_> {
         if !request.count_only || !request.facets.is_empty() {
             found.docs.reserve(request.limit.min(HITS_ROOM_MAX) as usize);
         }
-        let docs = &mut found.docs;
-        let done = match self.forced {
-            _ if !request.facets.is_empty() => {
-                return self.with_matches_of(execution, found, |_, _, _| Ok(()));
-            }
-            _ if request.count_only => {
-                execution.count().map(|documents| Counted { documents, more: false })
-            }
-            Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
-            _ => execution.page(docs),
-        };
+        if !request.facets.is_empty() {
+            return self.with_matches_of(execution, found, |_, _, _| Ok(()));
+        }
+        let done = execution.run(&mut found.docs);
         found.total.value = execution.counted();
         found.total = self.total_of(done?);
         Ok(())
@@ -261,24 +256,21 @@ impl Search<'_> {
     ) -> Result<()> {
         let total = &mut found.total;
         found.is_planned = true;
-        if goal == Goal::Count && planned.is_none() && self.forced.is_none() {
-            let normal = &self.rewritten()?.normal;
-            found.is_planned = self.searcher.count_to(normal, self.look_ups(), &mut total.value)?;
+        let options = PlanOptions { goal, forced: self.forced, ..<_>::default() };
+        if goal == Goal::Count && planned.is_none() {
+            let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups());
+            let total_of = &mut total.value;
+            found.is_planned = self.searcher.count_to(normal, &options, look_ups, total_of)?;
             total.relation = Relation::Exact;
             return Ok(());
         }
-        let options = || Ok(PlanOptions { goal, forced: self.forced, ..<_>::default() });
-        self.by_plan(planned, options, |execution| {
-            let done = match goal {
-                Goal::Count => {
-                    execution.count().map(|documents| Counted { documents, more: false })
-                }
-                Goal::Page { .. } => execution.page(&mut vec![]),
-            };
+        let count = |execution: &mut Execution<'_>| {
+            let done = execution.run(&mut vec![]);
             total.value = execution.counted();
             *total = self.total_of(done?);
             Ok(())
-        })
+        };
+        self.by_plan(planned, || Ok(options), count)
     }
 
     /// What a plan is made by.

@@ -89,7 +89,6 @@ impl<'s> Search<'s> {
             && request.selections.is_empty()
             && request.score_functions.is_empty()
             && request.statistics != IdfScope::Segment
-            && self.forced.is_none()
             && !self.meaning.is_explained();
         let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
             (Some(bound), _) => bound.logical.has_each_term_once(),

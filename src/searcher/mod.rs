@@ -503,7 +503,8 @@ impl Searcher {
             let (schema, analyzers) = (self.schema(), &self.0.setting.analyzers);
             let normal = query::matching_in(query, schema, analyzers, &mut memory.bind);
             normal.and_then(|normal| {
-                let counted = self.count_to(&normal, &LookUps::of(&normal), &mut total);
+                let (options, look_ups) = (PlanOptions::default(), LookUps::of(&normal));
+                let counted = self.count_to(&normal, &options, &look_ups, &mut total);
                 memory.bind.give_normal(normal);
                 self.0.memory.give(memory);
                 counted
@@ -517,8 +518,14 @@ impl Searcher {
     }
 
     /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
-    fn count_to(&self, normal: &Normal, look_ups: &LookUps, total: &mut u64) -> Result<bool> {
-        match SinglePlan::of(normal) {
+    fn count_to(
+        &self,
+        normal: &Normal,
+        options: &PlanOptions,
+        look_ups: &LookUps,
+        total: &mut u64,
+    ) -> Result<bool> {
+        match SinglePlan::of(normal, options) {
             Some(SinglePlan::TermScan { field, term }) => {
                 execution::count_term(self.segments(), (field, term), look_ups, total)?;
                 return Ok(false);
@@ -532,7 +539,7 @@ impl Searcher {
             }
             None => {}
         }
-        let mut execution = self.execution_of(normal, &PlanOptions::default(), look_ups)?;
+        let mut execution = self.execution_of(normal, options, look_ups)?;
         let count = execution.count();
         *total += execution.counted();
         self.recycle(execution);

@@ -4,13 +4,13 @@ use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{
-    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Plan, PlanOptions,
-    SortDetails, StatisticsOf, TopKDetails,
+    CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Plan,
+    PlanOptions, SortDetails, StatisticsOf, TopKDetails,
 };
 use crate::query::Normal;
 use crate::ranking::prepared::Ranked;
 use crate::request::{IdfScope, Order};
-use crate::sort::SortKey;
+use crate::sort::{SortKey, SortOrder};
 
 /// A search that is ready to be carried out.
 pub(super) struct Ready<'a> {
@@ -62,13 +62,19 @@ impl<'a> Search<'a> {
             total: request.total.into(),
             count_only: request.count_only,
             has_facets: !request.facets.is_empty(),
-            is_sorted: !request.sort.is_empty(),
+            order: (!request.sort.is_empty()).then(|| self.order_shape()),
             is_collapsed: request.collapse.is_some(),
             is_after: request.after.is_some(),
             stays_open: self.stays_open,
             forced: self.forced,
         };
         PagePlan::choose(wanted, ranked)
+    }
+
+    /// Facts of the order; one that cannot be is refused where its keys are looked up.
+    fn order_shape(&self) -> OrderShape {
+        let shape = |order: SortOrder| order.shape(self.searcher.schema());
+        self.sort_order().map(shape).unwrap_or_default()
     }
 
     /// Details of the page for people.
@@ -100,18 +106,16 @@ impl<'a> Search<'a> {
                     n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
                 })
             }
-            (PageOperator::Sort, _) => {
+            (PageOperator::Sort(strategy), _) => {
                 let (order, first) = (self.sort_order()?, request.sort.first());
                 let has_scores = order.needs_scores();
-                let mut wanted = self.first(&order)?;
+                let mut wanted = self.first(&order, strategy)?;
                 wanted.keep_to(plan);
                 PageDetails::Sort(SortDetails {
                     keys: SortKey::described(&request.sort),
                     written: keys(),
                     field: first.and_then(SortKey::field).map(str::to_owned),
                     what: first.map_or("", SortKey::what).to_owned(),
-                    has_bounds: order.first_field().is_some(),
-                    is_in_index_order: order.n_in_index_order(self.searcher.schema()) > 0,
                     scores: if has_scores { self.scores_in_words() } else { String::new() },
                     costs: wanted.expected(plan)?,
                 })

@@ -7,7 +7,7 @@ use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::plan::{CountStrategy, PageOperator, PagePlan, SinglePlan};
+use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions, SinglePlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
@@ -54,7 +54,8 @@ impl<'s> Search<'s> {
 
     /// Whether the plan below a page does nothing but count, by one operator.
     fn counts_by_one(&self, page: &PagePlan) -> Result<bool> {
-        let is_single = || Ok(SinglePlan::of(&self.rewritten()?.normal).is_some());
+        let is_single =
+            || Ok(SinglePlan::of(&self.rewritten()?.normal, &PlanOptions::default()).is_some());
         Ok(self.only_counts(page) && is_single()?)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::WorkCounts;
 use crate::ids::DocId;
-use crate::plan::forced::Forced;
+use crate::plan::SortStrategy;
 use crate::ranking::prepared::Parts;
 use crate::request::After;
 use crate::sort::{First, SortOrder};
@@ -20,24 +20,25 @@ impl Search<'_> {
     }
 
     /// Room for the documents of the page, and of those before.
-    pub(super) fn first<'o>(&'o self, order: &'o SortOrder) -> Result<First<'o>> {
+    pub(super) fn first<'o>(
+        &'o self,
+        order: &'o SortOrder,
+        strategy: SortStrategy,
+    ) -> Result<First<'o>> {
         let after = match &self.request.after {
             Some(After::Values { values, doc }) => Some(order.place_of(values, *doc)?),
             _ => None,
         };
-        let wanted = match self.forced {
-            Some(Forced::SortAll) => self.searcher.n_docs(),
-            _ => self.request.offset.saturating_add(self.request.limit).min(self.searcher.n_docs()),
-        };
-        let mut first = First::new(order, wanted, after, self.searcher.costs());
-        first.reads_lists = self.forced != Some(Forced::WithoutStreams);
-        Ok(first)
+        let wanted = self.request.offset.saturating_add(self.request.limit);
+        let n_kept = strategy.n_kept(wanted, self.searcher.n_docs());
+        Ok(First::new((order, strategy), n_kept, after, self.searcher.costs()))
     }
 
     /// Gives the documents of the page to `hit` with their values, and finds what else was asked for: of what `planned`
     /// finds, or of what is planned for it.
     pub(super) fn sorted(
         &self,
+        strategy: SortStrategy,
         planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(DocId, Option<f32>, Vec<Value>) -> Result<()>,
     ) -> Result<SearchOutcome> {
@@ -50,7 +51,7 @@ impl Search<'_> {
                 return Ok(found);
             }
         };
-        let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(&order)?);
+        let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(&order, strategy)?);
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut SearchOutcome| {
             let started = Instant::now();

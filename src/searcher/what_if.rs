@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainTree, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
-use crate::plan::{FacetMethod, Goal, PageOperator};
+use crate::plan::{FacetMethod, Goal, LookUps, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -70,6 +70,10 @@ impl Search<'_> {
             let mut search = self.clone();
             (search.forced, search.request.limits.partial) = (forced, false);
             search.budget = search.budget.deadline(until);
+            if forced.is_some() {
+                // More may be planned than as it is, and ask for a term again.
+                let _ = search.meaning.look_ups.set(LookUps::keeping(&self.searcher.0.terms));
+            }
             search
         };
         let is_over = |error: &Error| error.kind() == ErrorKind::Timeout && Instant::now() >= until;
@@ -143,10 +147,9 @@ impl Search<'_> {
         }
         match (page.operator, &ranked) {
             (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
-            (PageOperator::Sort, _) => {
-                ways.push(Forced::SortAll);
+            (PageOperator::Sort(strategy), _) => {
                 let has_streams = matches!(first.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
-                ways.extend(has_streams.then_some(Forced::WithoutStreams));
+                ways.extend(strategy.otherwise(has_streams));
             }
             (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
             }

@@ -196,7 +196,7 @@ impl Searcher {
         let normal = self.matching(&together(clauses))?;
         let mut execution = self.execution_of(&normal, &options, &LookUps::of(&normal))?;
         let mut first = vec![];
-        execution.page(&mut first)?;
+        execution.run(&mut first)?;
         self.recycle(execution);
         Ok(first.is_empty())
     }
@@ -382,9 +382,8 @@ impl Searcher {
     }
 
     fn n_matching_normal(&self, normal: &Normal) -> Result<u64> {
-        let mut n_matching = 0;
-        self.count_to(normal, &LookUps::of(normal), &mut n_matching)?;
-        Ok(n_matching)
+        let (options, mut total) = (PlanOptions::default(), 0);
+        self.count_to(normal, &options, &LookUps::of(normal), &mut total).map(|_| total)
     }
 }
 

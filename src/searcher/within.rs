@@ -15,7 +15,7 @@ use crate::execution::DocIdSet;
 use crate::explain::FacetRun;
 use crate::facet::{self, FieldMatches};
 use crate::ids::DocId;
-use crate::plan::{CostModel, FacetNode, SegmentPlan};
+use crate::plan::{CostModel, FacetNode, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
@@ -164,7 +164,7 @@ pub(super) struct BestHits<'s> {
 
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
-    Sorted(SortOrder, Option<Box<Ranked<'s>>>),
+    Sorted(SortOrder, SortStrategy, Option<Box<Ranked<'s>>>),
     ScoredDoc(Box<Ranked<'s>>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),
@@ -178,7 +178,9 @@ impl<'s> BestHits<'s> {
                 let order = search.sort_order()?;
                 let ranked = order.needs_scores();
                 let ranked = ranked.then(|| search.scoring_without_selections());
-                HitOrder::Sorted(order, ranked.transpose()?.map(Box::new))
+                let shape = order.shape(search.searcher.schema());
+                let strategy = SortStrategy::choose(shape, None);
+                HitOrder::Sorted(order, strategy, ranked.transpose()?.map(Box::new))
             }
             Order::Document => HitOrder::Documents(None),
             Order::Score => {
@@ -219,8 +221,8 @@ impl<'s> BestHits<'s> {
                 }
                 done?;
             }
-            HitOrder::Sorted(order, ranked) => {
-                let mut first = First::new(order, n as u64, None, self.costs);
+            HitOrder::Sorted(order, strategy, ranked) => {
+                let mut first = First::new((order, *strategy), n as u64, None, self.costs);
                 let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
                 let mut places = first.into_sorted().into_iter();
                 while let Some(place) = places.next().filter(|_| go_on) {

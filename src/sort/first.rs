@@ -19,7 +19,7 @@ use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::order::{OrderCosts, OrderedSegment};
-use crate::plan::{CostModel, Plan, SegmentPlan};
+use crate::plan::{CostModel, Plan, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
@@ -41,6 +41,7 @@ pub(crate) struct SortProfile {
 #[derive(Debug)]
 pub(crate) struct First<'o> {
     pub(super) order: &'o SortOrder,
+    pub(super) strategy: SortStrategy,
     costs: &'o CostModel,
     pub(super) n: usize,
     /// Whether rank and number tell of two documents which comes first.
@@ -52,8 +53,6 @@ pub(crate) struct First<'o> {
     /// Ranges of the first key's field of which all that match have a value.
     pub(super) within: Vec<Expansion>,
     pub(crate) profile: SortProfile,
-    /// Whether lists in the order of the first key may be read; without them columns alone are looked at.
-    pub(crate) reads_lists: bool,
     numbers: NumbersAt,
     /// The document that is looked at.
     pub(super) candidate: Place,
@@ -77,13 +76,14 @@ struct Part<'m> {
 impl<'o> First<'o> {
     /// Room for `n` documents, which come behind `after`.
     pub(crate) fn new(
-        order: &'o SortOrder,
+        (order, strategy): (&'o SortOrder, SortStrategy),
         n: u64,
         after: Option<Place>,
         costs: &'o CostModel,
     ) -> Self {
         First {
             order,
+            strategy,
             costs,
             n: usize::try_from(n).unwrap_or(usize::MAX),
             is_told_by_first: order.keys().len() == 1 && !order.has_texts(),
@@ -91,7 +91,6 @@ impl<'o> First<'o> {
             after,
             within: vec![],
             profile: SortProfile::default(),
-            reads_lists: true,
             numbers: NumbersAt::default(),
             candidate: Place::new(DocId(0)),
         }
@@ -118,6 +117,14 @@ impl<'o> First<'o> {
         })
     }
 
+    /// Keys in whose order the documents of a segment are gone through; none where they are looked for otherwise.
+    fn n_in_order(&self, segment: &SegmentPlan<'_>) -> usize {
+        match self.strategy {
+            SortStrategy::IndexOrder => self.order.n_in_index_order(segment.segment.schema()),
+            _ => 0,
+        }
+    }
+
     /// Facts of a segment in which so many match.
     fn ordered(
         &self,
@@ -130,7 +137,7 @@ impl<'o> First<'o> {
             n_windows: segment.n_windows(),
             n_matches,
             n_wanted: self.n as f64,
-            is_in_order: self.order.n_in_index_order(segment.segment.schema()) > 0,
+            is_in_order: self.n_in_order(segment) > 0,
             has_bounds: self.order.first_field().is_some(),
             lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
@@ -289,7 +296,7 @@ impl<'o> First<'o> {
 
 impl<'s> InSegment<'_, '_, 's> {
     fn look_at(&mut self, matches: &DocIdSet) -> Result<()> {
-        let n_in_order = self.first.order.n_in_index_order(self.segment.segment.schema());
+        let n_in_order = self.first.n_in_order(self.segment);
         if n_in_order > 0 {
             return self.look_at_in_order(n_in_order, matches);
         }
@@ -329,12 +336,12 @@ impl<'s> InSegment<'_, '_, 's> {
         })
     }
 
-    /// Documents that have the first of all among them, by lists in their order, where these cost less than bounds of blocks.
+    /// Documents that have the first of all among them, by lists in their order, where the plan has it that these pay.
     fn streamed(&mut self, matches: &DocIdSet) -> Result<Option<Streamed>> {
         let Some(lists) = self.first.lists(self.segment)? else { return Ok(None) };
         let n_matches = matches.len(self.segment.n_docs) as f64;
         let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
-        if !ordered.costs(self.first.costs).reads_lists {
+        if !ordered.lists_pay(self.first.costs) {
             return Ok(None);
         }
         let costs = ordered.list_costs(self.first.costs);

@@ -12,6 +12,7 @@ use super::place::Place;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::DocIdSet;
+use crate::plan::OrderShape;
 use crate::schema::Schema;
 use std::cmp::Ordering;
 
@@ -21,6 +22,12 @@ impl SortOrder {
         let pairs = self.keys().iter().zip(schema.order_fields());
         let n = pairs.take_while(|(key, of_index)| key.is_in_order_of(of_index)).count();
         if self.needs_scores() { 0 } else { n }
+    }
+
+    /// Facts that the way to find the first depends on, of an index with this schema.
+    pub(crate) fn shape(&self, schema: &Schema) -> OrderShape {
+        let is_in_index_order = self.n_in_index_order(schema) > 0;
+        OrderShape { is_in_index_order, has_bounds: self.first_field().is_some() }
     }
 }
 

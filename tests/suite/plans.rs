@@ -1,8 +1,8 @@
 //! Plans as text, so that a review shows when one changes.
 
-use treepie::explain::EstimateFrom;
-use treepie::search::Order;
-use treepie::{Document, Index, Schema, Searcher, assert_plan};
+use treepie::explain::{ContainerCounts, EstimateFrom, ExplainTree};
+use treepie::search::{Order, TotalMode};
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher, SortKey, assert_plan};
 
 /// 1,000 documents; each word is in those whose number its name divides.
 fn searcher() -> Searcher {
@@ -185,6 +185,151 @@ fn a_page_that_is_not_the_first_has_what_is_left() {
     let search = |offset| searcher.search(&query).order(Order::Document).limit(9).offset(offset);
     assert_eq!(search(15).explain().unwrap().plan.estimate.documents, 5);
     assert_eq!(search(30).explain().unwrap().plan.estimate.documents, 0);
+}
+
+/// Documents of a pattern that come out are those that the plan says it looks for: the smallest, or all.
+#[test]
+fn smallest_documents_are_looked_for_where_the_plan_says_so() {
+    let index = Index::in_memory(Schema::builder().text("t").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..9_000 {
+        writer.add(Document::new().with("t", format!("hist{} other", n % 10))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("hist*").unwrap();
+    for (limit, total, smallest) in [
+        (5, TotalMode::UpTo(30), Some(31)),
+        (50, TotalMode::UpTo(30), Some(50)),
+        (5, TotalMode::UpTo(4_095), Some(4_096)),
+        (5, TotalMode::UpTo(4_096), None),
+        (5, TotalMode::Unknown, Some(5)),
+        (4_096, TotalMode::Unknown, Some(4_096)),
+        (5_000, TotalMode::Unknown, None),
+        (5, TotalMode::Exact, None),
+    ] {
+        let search = || searcher.search(&query).order(Order::Document).limit(limit).total(total);
+        let tree = search().analyze().unwrap();
+        let pattern = tree.plan.iter().last().unwrap();
+        let rules: Vec<_> = pattern.decisions.iter().map(|it| &*it.rule).collect();
+        let found = pattern.actual.as_ref().unwrap().documents;
+        let hits = search().run().unwrap().hits;
+        assert!(hits.iter().map(|hit| hit.doc.0).eq(0..limit), "{tree}");
+        match smallest {
+            Some(n) => {
+                assert_eq!((found, &rules[..]), (n, &["smallest documents"][..]), "{tree}");
+                assert!(pattern.decisions[0].reason.contains(&format!("the {n} smallest")));
+                assert!(pattern.algorithm.starts_with("smallest documents"), "{tree}");
+            }
+            None => {
+                assert!(found == 9_000 && rules.contains(&"unite the terms"), "{tree}");
+                assert!(pattern.algorithm.contains("united in a bitmap"), "{tree}");
+            }
+        }
+    }
+}
+
+/// A sorted page reads lists from as many matches on as its plan says, whether it is planned or run.
+#[test]
+fn lists_are_read_in_their_order_where_the_plan_says_so() {
+    const WORDS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 50, 500];
+    let schema =
+        Schema::builder().text("t").field(Field::new("n", FieldKind::I64)).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..9_000_u32 {
+        let words = WORDS.into_iter().filter(|d| n.is_multiple_of(*d)).map(|d| format!("by{d}"));
+        let document = Document::new().with("t", words.collect::<Vec<_>>().join(" "));
+        writer.add(document.with("n", i64::from(n * 7 % 1_000))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let mut accepted = vec![];
+    for word in WORDS {
+        let query = searcher.parse(&format!("by{word}")).unwrap();
+        let search = || searcher.search(&query).sort([SortKey::ascending("n")]).limit(5);
+        let (planned, ran) = (search().explain().unwrap(), search().analyze().unwrap());
+        let of = |tree: &ExplainTree| {
+            tree.plan.decisions.iter().find(|it| it.rule == "read lists in their order").cloned()
+        };
+        let (of_plan, of_run) = (of(&planned).unwrap(), of(&ran).unwrap());
+        let from = of_plan.reason.split("from about ").nth(1).unwrap();
+        let from: u32 = from.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(of_plan.accepted, 9_000_u32.div_ceil(word) >= from, "{planned}");
+        assert_eq!(
+            (of_run.accepted, &ran.plan.algorithm),
+            (of_plan.accepted, &planned.plan.algorithm)
+        );
+        let streamed = ran.plan.actual.as_ref().unwrap().streamed;
+        assert_eq!(streamed.is_some(), of_run.accepted, "{ran}");
+        accepted.push(of_run.accepted);
+    }
+    assert!(accepted.contains(&true) && accepted.contains(&false), "{accepted:?}");
+    assert!(accepted.is_sorted_by(|a, b| a >= b), "{accepted:?}");
+}
+
+/// Two lists are counted by their containers whether or not somebody looks: all time is at the top, and what was read at the lists.
+#[test]
+fn a_count_of_two_lists_that_is_analysed_is_the_one_that_runs_elsewhere() {
+    const N: u32 = 70_000;
+    let schema = Schema::builder().text("t").keyword("k").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..N {
+        let mut words: Vec<_> =
+            [2, 3].into_iter().filter(|d| n % d == 0).map(|d| format!("by{d}")).collect();
+        words.extend((66_000..66_600).contains(&n).then(|| "late".to_owned()));
+        let document = Document::new().with("t", words.join(" "));
+        writer.add(document.with("k", if n % 7 == 0 { "gone" } else { "left" })).unwrap();
+    }
+    writer.commit().unwrap();
+    let all = index.searcher().unwrap();
+    writer.delete_value("k", "gone").unwrap();
+    writer.commit().unwrap();
+    let left = index.searcher().unwrap();
+    let in_second = |d: u64| (65_536..u64::from(N)).filter(|n| n.is_multiple_of(d)).count() as u64;
+    // Documents of each list in windows that were looked into, and its containers that were read there.
+    let (by2, by3, late) = (("by2", 35_000, 2), ("by3", 23_334, 2), ("late", 600, 1));
+    let gone = ("deleted documents", 10_000, 2);
+    for (searcher, text, lists) in [
+        (&all, "by2 AND by3", &[by2, by3][..]),
+        (&all, "by2 AND late", &[("by2", in_second(2), 1), late]),
+        // Those of a window that the other list has nothing in are known from the header.
+        (&all, "by2 OR late", &[("by2", 35_000, 1), late]),
+        (&left, "by2 AND by3", &[by2, by3, gone]),
+        (&left, "by2 AND late", &[("by2", in_second(2), 1), late, (gone.0, in_second(7), 1)]),
+        (&left, "by2 OR late", &[by2, late, gone]),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        let expected = searcher.count(&query).unwrap();
+        let tree = searcher.search(&query).count_only().analyze().unwrap();
+        let actual = tree.plan.actual.as_ref().unwrap();
+        assert_eq!((actual.documents, actual.complete), (expected, true), "{tree}");
+        assert!(actual.time_ns > 0, "{tree}");
+        let windows = tree.plan.windows.iter().flat_map(|map| &map.documents);
+        assert_eq!(windows.map(|n| u64::from(*n)).sum::<u64>(), expected, "{tree}");
+        for (label, documents, n_read) in lists {
+            let node = tree
+                .plan
+                .iter()
+                .find(|node| node.children.is_empty() && node.label.contains(label));
+            let actual = node.unwrap().actual.as_ref().unwrap();
+            let ContainerCounts { array, bitmap, run, .. } = actual.containers;
+            let found = (actual.documents, array + bitmap + run, actual.time_ns);
+            assert_eq!(found, (*documents, *n_read, 0), "{label}: {tree}");
+        }
+        let came_in = |lists: &[(&str, u64, u64)]| lists.iter().map(|it| it.1).sum::<u64>();
+        match tree.plan.iter().skip(1).find(|node| node.operator == "Union") {
+            // It is counted without what is deleted, which is not all it has.
+            Some(union) => {
+                let of_union = union.actual.as_ref().unwrap();
+                assert_eq!((of_union.documents, of_union.complete), (expected, false), "{tree}");
+                assert_eq!(of_union.documents_in, Some(came_in(&lists[..2])), "{tree}");
+                assert_eq!(actual.documents_in, Some(expected + lists[2].1), "{tree}");
+            }
+            None => assert_eq!(actual.documents_in, Some(came_in(lists)), "{tree}"),
+        }
+    }
 }
 
 /// What was decided costs less than what was not, where both are reckoned with.

@@ -9,8 +9,8 @@ use crate::explain::{
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, StatisticsOf,
-    TopKDetails, TopKStrategy, Total,
+    CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, SortStrategy,
+    StatisticsOf, TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -294,8 +294,10 @@ impl Explaining<'_, '_> {
     }
 
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
-        let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
-        let costs = details.costs;
+        let SortDetails { keys, what, scores, costs, .. } = details;
+        let costs = *costs;
+        let operator = self.plan_of_page().map(|page| &page.operator);
+        let Some(PageOperator::Sort(strategy)) = operator else { return root };
         let mut node = self.over(root, self.label("first", &format!("by {keys}")));
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
@@ -307,29 +309,35 @@ impl Explaining<'_, '_> {
             Some(profile) => profile.streamed.segments > 0,
             None => costs.reads_lists,
         };
-        node.algorithm = match has_bounds {
-            _ if *is_in_index_order => "what matches, in the order of the index".into(),
-            _ if reads_lists => "lists in the order of the field, then columns of these".into(),
-            true => format!("columns, by bounds of blocks{scores}"),
-            false => format!("{what} of every match{scores}"),
+        let (algorithm, reason) = match strategy {
+            SortStrategy::IndexOrder => (
+                "what matches, in the order of the index".into(),
+                "documents of each segment lie in this order: none is read behind the first",
+            ),
+            SortStrategy::ListsOrBounds if reads_lists => (
+                "lists in the order of the field, then columns of these".into(),
+                "no list is read behind those that hold the first",
+            ),
+            SortStrategy::ListsOrBounds | SortStrategy::Bounds => (
+                format!("columns, by bounds of blocks{scores}"),
+                "a block of a column of which no value can be among the first is left out",
+            ),
+            SortStrategy::EveryMatch => (
+                format!("{what} of every match{scores}"),
+                "only the first are kept; blocks have no bounds for the first key, so none is left out",
+            ),
+            SortStrategy::SortAll => (format!("every match, sorted{scores}"), ""),
         };
-        let reason = match has_bounds {
-            _ if *is_in_index_order => {
-                "documents of each segment lie in this order: none is read behind the first"
-            }
-            _ if reads_lists => "no list is read behind those that hold the first",
-            true => "a block of a column of which no value can be among the first is left out",
-            false => {
-                "only the first are kept; blocks have no bounds for the first key, so none is left out"
-            }
-        };
-        let decision = Decision::accepted("keep the first, sort nothing else", reason);
-        let mut decision = decision
-            .costing(whole_ns(costs.chosen))
-            .instead_of("sort every match", Some(whole_ns(costs.sorted)));
-        decision.put_measured(self.measured(), &[Forced::SortAll]);
-        node.decisions.push(decision);
-        if !is_in_index_order {
+        node.algorithm = algorithm;
+        if *strategy != SortStrategy::SortAll {
+            let decision = Decision::accepted("keep the first, sort nothing else", reason);
+            let mut decision = decision
+                .costing(whole_ns(costs.chosen))
+                .instead_of("sort every match", Some(whole_ns(costs.sorted)));
+            decision.put_measured(self.measured(), &[Forced::SortAll]);
+            node.decisions.push(decision);
+        }
+        if *strategy == SortStrategy::ListsOrBounds {
             node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
         }
         if let Some(actual) = &mut node.actual {
@@ -347,13 +355,17 @@ impl Explaining<'_, '_> {
     ) -> Option<Decision> {
         let (by_lists, by_bounds) = (whole_ns(costs.by_lists?), whole_ns(costs.by_bounds));
         let rule = "read lists in their order";
+        let from = match costs.lists_from {
+            Some(n) => format!("; they pay from about {} on", counted(n, "match")),
+            None => "; they never pay".to_owned(),
+        };
         if !reads_lists {
             let is_given_up = profile.is_some_and(|profile| profile.streamed.given_up > 0);
             let reason = match is_given_up {
                 true => "the first lists hold too few of what matches: they were given up",
                 false => "heads of blocks cost less than as many lists as hold the first",
             };
-            let decision = Decision::rejected(rule, reason).costing(by_bounds);
+            let decision = Decision::rejected(rule, format!("{reason}{from}")).costing(by_bounds);
             return Some(decision.instead_of("lists in the order of the field", Some(by_lists)));
         }
         let reason = match profile.map(|profile| profile.streamed) {
@@ -363,7 +375,7 @@ impl Explaining<'_, '_> {
                 if streamed.documents == 1 { "was" } else { "were" },
                 streamed.candidates
             ),
-            None => "so many match that the first lists hold the hits".to_owned(),
+            None => format!("so many match that the first lists hold the hits{from}"),
         };
         let decision = Decision::accepted(rule, reason).costing(by_lists);
         let mut decision =
