@@ -24,6 +24,7 @@
 //! intersections, the way a count is taken, and where reading may stop. Left to execution, because
 //! only it knows: the order inside one container, by the cardinalities found there.
 
+mod adaptive;
 mod columns;
 pub(crate) mod cost;
 mod costs;
@@ -43,6 +44,7 @@ mod placed;
 mod planner;
 mod sample;
 mod single;
+mod spread;
 mod window;
 
 use crate::expansion::Expansion;
@@ -51,7 +53,8 @@ use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
-pub(crate) use cost::WINDOW;
+pub(crate) use adaptive::Adaptive;
+pub(crate) use cost::{TallyStrategy, WINDOW};
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;
@@ -61,19 +64,21 @@ use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, ValuesWanted};
 pub(crate) use facets::{
-    FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted, StatisticsStrategy,
+    BUCKETS_MAX, FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted,
+    StatisticsStrategy, TopHitsStrategy,
 };
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use page::{
-    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, Scoring,
-    Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CollapseStrategy, CountStrategy, PageDetails, PageOperator, PagePlan,
+    PageWanted, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
+pub(crate) use spread::{SpreadPlan, SpreadStrategy, SpreadWanted};
 use std::ops::Range;
 use std::sync::Arc;
 

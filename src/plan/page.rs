@@ -5,12 +5,15 @@
 //! | `DocOrder` | the first documents, or their number alone: matching operators fill it themselves | |
 //! | `TopK` | the best by score | [`TopKStrategy`] |
 //! | `Sort` | the first in the order of fields | by columns, by lists in their order |
-//! | `Collapse` | the first of each value of a field | |
+//! | `Collapse` | the first of each value of a field | [`CollapseStrategy`] |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::forced::Forced;
-use super::order::OrderCosts;
+use super::order::{OrderCosts, first_batch};
 use super::{Goal, Total, cost};
+
+/// The largest first batch of groups that is found before they are counted.
+const UNCOUNTED_MAX: u64 = 4_096;
 
 /// Page that is made, and by what.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +43,18 @@ pub(crate) enum PageOperator {
     },
     TopK(TopKStrategy),
     Sort,
-    Collapse,
+    Collapse(CollapseStrategy),
+}
+
+/// How the first of each group are found: a batch of the first matches at a time, each larger than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CollapseStrategy {
+    /// The first batch is one of so many; groups are counted once it is not enough.
+    Batches(u64),
+    /// Groups are counted first: no batch has to be larger than for all of them.
+    CountFirst,
+    /// Everything that matches is one batch.
+    All,
 }
 
 /// How the best by score are found.
@@ -114,7 +128,7 @@ impl PageOperator {
             PageOperator::DocOrder { .. } => "Limit",
             PageOperator::TopK(_) => "TopK",
             PageOperator::Sort => "Sort",
-            PageOperator::Collapse => "Collapse",
+            PageOperator::Collapse(_) => "Collapse",
         }
     }
 }
@@ -124,7 +138,9 @@ impl PagePlan {
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
         let operator = match scoring {
-            _ if wanted.is_collapsed && has_hits => PageOperator::Collapse,
+            _ if wanted.is_collapsed && has_hits => {
+                PageOperator::Collapse(CollapseStrategy::choose(&wanted))
+            }
             Some(scoring) if scoring.constant().is_none() || wanted.is_after => {
                 PageOperator::TopK(TopKStrategy::choose(&wanted, scoring))
             }
@@ -142,7 +158,7 @@ impl PagePlan {
             PageOperator::TopK(TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase) => false,
             PageOperator::TopK(TopKStrategy::Exhaustive) => true,
             PageOperator::DocOrder { .. } => false,
-            PageOperator::Sort | PageOperator::Collapse => true,
+            PageOperator::Sort | PageOperator::Collapse(_) => true,
         }
     }
 
@@ -188,7 +204,17 @@ impl CountStrategy {
             PageOperator::TopK(_)
             | PageOperator::DocOrder { .. }
             | PageOperator::Sort
-            | PageOperator::Collapse => CountStrategy::WithPage,
+            | PageOperator::Collapse(_) => CountStrategy::WithPage,
+        }
+    }
+}
+
+impl CollapseStrategy {
+    fn choose(wanted: &PageWanted) -> Self {
+        match first_batch(wanted.offset.saturating_add(wanted.limit)) {
+            _ if wanted.forced == Some(Forced::GroupAll) => CollapseStrategy::All,
+            n if n <= UNCOUNTED_MAX => CollapseStrategy::Batches(n),
+            _ => CollapseStrategy::CountFirst,
         }
     }
 }

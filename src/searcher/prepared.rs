@@ -52,7 +52,7 @@ impl<'s> Search<'s> {
         let page = self.page_plan(ranked.as_ref());
         let options = self.options(page.goal(), false)?;
         let way = match (page.operator, ranked) {
-            (PageOperator::Collapse | PageOperator::Sort, _) => {
+            (PageOperator::Collapse(_) | PageOperator::Sort, _) => {
                 // Planned anew each time; what is wrong with it is told now.
                 self.plan(&options)?;
                 PreparedWay::Anew(None)

@@ -135,7 +135,7 @@ impl Search<'_> {
         let options = self.options(page.goal(), true)?;
         let (plan, ..) = self.plan(&options)?;
         let mut ways: Vec<Forced> = vec![];
-        if first.is_planned && page.operator != PageOperator::Collapse {
+        if first.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
             let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
@@ -156,8 +156,8 @@ impl Search<'_> {
                 ways.push(Forced::SortAll);
                 ways.extend(first.has_streams.then_some(Forced::WithoutStreams));
             }
-            (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-            }
+            (PageOperator::Collapse(_), _) => ways.push(Forced::GroupAll),
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {}
         }
         for (nth, wanted) in (0_u32..).zip(&options.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;

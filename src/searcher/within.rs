@@ -13,18 +13,15 @@ use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::DocIdSet;
 use crate::explain::FacetRun;
-use crate::facet::{self, FieldMatches};
+use crate::facet::{self, FacetProfile, FieldMatches};
 use crate::ids::DocId;
-use crate::plan::{CostModel, FacetNode, SegmentPlan};
+use crate::plan::{BUCKETS_MAX, CostModel, FacetNode, SegmentPlan, TopHitsStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat, Order};
 use crate::sort::{First, SortOrder};
 use std::time::Instant;
-
-/// Buckets that a search may look into, at all depths together.
-const BUCKETS_MAX: usize = 1 << 16;
 
 impl Facet {
     /// Refuses what lies too deep, or within what has no buckets.
@@ -138,10 +135,25 @@ impl BucketCollector<'_> {
             bucket.facets.push(counted.counts);
         }
         if let Some(hits) = self.hits.as_ref().filter(|_| facet.hits > 0) {
-            let matches = domain.of(&facet.left_out);
+            let (started, matches) = (Instant::now(), domain.of(&facet.left_out));
             bucket.hits = hits.of(self.search, self.segments, matches, facet.hits)?;
+            // It comes behind the facets.
+            if let Some(run) = run.within.get_mut(facet.within.len()) {
+                let profile = FacetProfile { time: started.elapsed(), ..FacetProfile::default() };
+                run.add(&profile, bucket.count);
+            }
         }
         Ok(())
+    }
+}
+
+impl Search<'_> {
+    /// The way to find the best of known documents, where any `are_wanted`.
+    pub(super) fn top_hits(&self, are_wanted: bool) -> Result<TopHitsStrategy> {
+        let is_sorted = !self.request.sort.is_empty();
+        let is_scored = are_wanted && !is_sorted && self.request.order == Order::Score;
+        let ranked = is_scored.then(|| self.scoring_without_selections()).transpose()?;
+        Ok(TopHitsStrategy::choose(is_sorted, ranked.as_ref()))
     }
 }
 
@@ -171,23 +183,17 @@ enum HitOrder<'s> {
 }
 
 impl<'s> BestHits<'s> {
-    pub(super) fn new(search: &Search<'s>) -> Result<Self> {
+    pub(super) fn new(search: &Search<'s>, strategy: TopHitsStrategy) -> Result<Self> {
         let fields = search.known_fields()?;
-        let order = match search.request.order {
-            _ if !search.request.sort.is_empty() => {
+        let ranked = || search.scoring_without_selections().map(Box::new);
+        let order = match strategy {
+            TopHitsStrategy::Sorted => {
                 let order = search.sort_order()?;
-                let ranked = order.needs_scores();
-                let ranked = ranked.then(|| search.scoring_without_selections());
-                HitOrder::Sorted(order, ranked.transpose()?.map(Box::new))
+                let ranked = order.needs_scores().then(ranked).transpose()?;
+                HitOrder::Sorted(order, ranked)
             }
-            Order::Document => HitOrder::Documents(None),
-            Order::Score => {
-                let ranked = search.scoring_without_selections()?;
-                match ranked.constant() {
-                    Some(score) => HitOrder::Documents(Some(score)),
-                    None => HitOrder::ScoredDoc(Box::new(ranked)),
-                }
-            }
+            TopHitsStrategy::DocOrder { score } => HitOrder::Documents(score),
+            TopHitsStrategy::Scored => HitOrder::ScoredDoc(ranked()?),
         };
         Ok(BestHits { order, fields, costs: search.searcher.costs() })
     }
