@@ -60,8 +60,11 @@ fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
         let bounds = if lower < upper { format!(" in {lower}..={upper}") } else { String::new() };
         match buckets_upper {
             0 | 1 => format!(" ~{documents}{bounds}"),
-            _ => {
-                format!(" ~{documents}{bounds}, {} of {buckets_upper}", counted(buckets, "bucket"))
+            most => {
+                format!(
+                    " ~{documents}{bounds}, in {buckets} of at most {}",
+                    counted(most, "bucket")
+                )
             }
         }
     });
@@ -262,7 +265,7 @@ mod tests {
         let mut tree = sample::analyzed();
         tree.facets[0].within = vec![inner];
         let expected = format!(
-            "{}  Facet size, top 3 of 0 terms, by value ~90 in 0..=95, 4 buckets of 6",
+            "{}  Facet size, top 3 of 0 terms, by value ~90 in 0..=95, in 4 of at most 6 buckets",
             dedented(SAMPLE)
         );
         assert_plan!(tree, &expected);

@@ -107,8 +107,8 @@ impl FacetEstimate {
             0 | 1 if bounds.is_empty() => format!("= {documents}"),
             0 | 1 => format!("≈ {documents}{bounds}"),
             most => {
-                let buckets = Count(buckets, "bucket");
-                format!("≈ in {buckets} of {} with {documents}{bounds}", Grouped(most))
+                let most = Count(most, "bucket");
+                format!("≈ in {} of at most {most} with {documents}{bounds}", Grouped(buckets))
             }
         }
     }

@@ -107,10 +107,11 @@ fn put_all(
         if let Some(details) = &node.details {
             facet.limit = details.limit;
             (facet.ranges, facet.options) = (details.ranges.clone(), details.options.clone());
-            facet.estimate = Some(estimate(details));
+            facet.estimate = Some(estimate(details, of.is_some()));
             if let Some(ns) = details.matching_ns {
-                let reason = "its own selection leaves nothing out of it: the others are matched by themselves";
-                let decision = Decision::accepted("match without its own selection", reason);
+                let reason =
+                    "they leave nothing out of it: what the others match is found by itself";
+                let decision = Decision::accepted("match without its selections", reason);
                 facet.decisions.push(decision.costing(ns.round() as u64));
             }
             cost_ns = details.cost_ns;
@@ -173,9 +174,8 @@ fn put_all(
 }
 
 /// Documents that match, in so many buckets as a facet is expected to be counted in.
-fn estimate(details: &FacetDetails) -> FacetEstimate {
+fn estimate(details: &FacetDetails, is_within: bool) -> FacetEstimate {
     let (it, matches) = (details.expected, details.matches);
-    let is_within = it.buckets_max > 1.0;
     FacetEstimate {
         buckets: it.buckets.round() as u64,
         buckets_upper: it.buckets_max as u64,
