@@ -2,7 +2,7 @@
 //! snapshots that people review; and [`assert_plan!`](crate::assert_plan), which compares with one.
 
 use super::units::behind;
-use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, FacetEstimate};
+use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree};
 use crate::plural::counted;
 use crate::terminal;
 use std::borrow::Borrow;
@@ -55,20 +55,7 @@ fn node(out: &mut String, node: &ExplainNode, depth: usize) {
 fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
     let values = facet.values(&format!("top {} of {}", facet.limit, counted(facet.terms, "term")));
     let algorithm = behind("[", &facet.algorithm, "]");
-    let estimate = facet.estimate.map(|it| {
-        let FacetEstimate { buckets, buckets_upper, documents, lower, upper } = it;
-        let bounds = if lower < upper { format!(" in {lower}..={upper}") } else { String::new() };
-        match buckets_upper {
-            0 | 1 => format!(" ~{documents}{bounds}"),
-            most => {
-                format!(
-                    " ~{documents}{bounds}, in {buckets} of at most {}",
-                    counted(most, "bucket")
-                )
-            }
-        }
-    });
-    let estimate = estimate.unwrap_or_default();
+    let estimate = behind("", &facet.estimate.map_or_else(String::new, |it| it.in_words()), "");
     push(out, depth, &format!("{} {values}{algorithm}{estimate}", facet.operator));
     decisions(out, depth, &facet.decisions);
     facet.within.iter().for_each(|inner| self::facet(out, inner, depth + 1));
@@ -255,7 +242,7 @@ mod tests {
     fn facets_have_their_options_and_what_they_are_expected_to_be_counted_in() {
         let mut inner = ExplainFacet { limit: 3, ..ExplainFacet::of("size") };
         inner.options = Some("by value".into());
-        inner.estimate = Some(FacetEstimate {
+        inner.estimate = Some(crate::explain::FacetEstimate {
             buckets: 4,
             buckets_upper: 6,
             documents: 90,
@@ -265,7 +252,7 @@ mod tests {
         let mut tree = sample::analyzed();
         tree.facets[0].within = vec![inner];
         let expected = format!(
-            "{}  Facet size, top 3 of 0 terms, by value ~90 in 0..=95, in 4 of at most 6 buckets",
+            "{}  Facet size, top 3 of 0 terms, by value ≈ in 4 of at most 6 buckets with 90 documents, 0 to 95",
             dedented(SAMPLE)
         );
         assert_plan!(tree, &expected);

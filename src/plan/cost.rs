@@ -380,6 +380,11 @@ pub(crate) fn sums_pay(n_ends: u64, n_deleted: u64, n_docs: u32) -> bool {
     n_ends * ns::RANGE_END + n_deleted * ns::VALUE_OF_FEW <= u64::from(n_docs)
 }
 
+/// Whether a pattern is tested with so many terms that were met, rather than with all that it may mean.
+pub(crate) fn tests_of_met_pay(n_met: u64, n_terms: u64) -> bool {
+    n_met * ns::TERM_BY_ORDINAL <= n_terms * CostModel::BUILT_IN.enumerate_term_ns as u64
+}
+
 /// What the cost of a facet depends on, summed over the segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetSizes {
@@ -396,6 +401,8 @@ pub(crate) struct FacetSizes {
     pub(crate) n_segments: usize,
     /// Values of its column, where it keeps one.
     pub(crate) n_values: u64,
+    /// Documents of segments with a column, with a value or without.
+    pub(crate) n_docs_in_column: u64,
     /// Documents of segments whose column is read by blocks: all but those whose blocks share a frame.
     pub(crate) n_docs_by_block: u32,
     /// Codes between the least and the greatest of its column.
@@ -610,6 +617,7 @@ mod tests {
             n_docs: 2_000_000,
             n_segments: 1,
             n_values: 700_000,
+            n_docs_in_column: 0,
             n_docs_by_block: 2_000_000,
             column_codes: None,
             has_ordinals: false,

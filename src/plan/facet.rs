@@ -255,6 +255,7 @@ impl FacetSizes {
             sizes.is_single &= statistics.n_tokens == n_with && !of_schema.kind.is_text();
             if let Some(column) = reader.column()? {
                 sizes.n_values += column.n_values();
+                sizes.n_docs_in_column += u64::from(column.n_docs());
                 let by_block = if column.plain().is_some() { 0 } else { column.n_docs() };
                 sizes.n_docs_by_block = sizes.n_docs_by_block.saturating_add(by_block);
                 let of_part = column.range().unwrap_or((u64::MAX, 0));

@@ -9,7 +9,7 @@
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
-use super::spread::{SpreadPlan, SpreadWanted};
+use super::spread::{SpreadOf, SpreadPlan};
 use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
 use crate::error::Result;
 use crate::ids::FieldId;
@@ -40,7 +40,7 @@ pub(crate) enum FacetOf {
     /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
-        spread: Option<SpreadWanted>,
+        spread: Option<SpreadOf>,
     },
 }
 
@@ -76,16 +76,6 @@ pub(crate) enum FacetStrategy {
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
     Dictionary,
-}
-
-impl StatisticsStrategy {
-    /// What a person calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            StatisticsStrategy::BlockBounds => "column, by bounds of blocks",
-            StatisticsStrategy::Dictionary => "dictionary, term by term",
-        }
-    }
 }
 
 /// Ways to find the best documents of a bucket.
@@ -129,7 +119,7 @@ impl TopHitsStrategy {
 }
 
 /// Details of a facet that people are told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FacetDetails {
     /// Values or ranges at the most; 0 where nobody says.
     pub(crate) limit: u64,
@@ -149,7 +139,7 @@ pub(crate) struct FacetDetails {
 }
 
 /// Buckets that an operator is expected to work in; one of everything that matches, where it is within no other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) buckets: f64,
     pub(crate) buckets_max: f64,
@@ -157,10 +147,6 @@ pub(crate) struct Expected {
     pub(crate) documents: f64,
     /// Buckets that a document may be in at the most.
     pub(crate) overlap: f64,
-}
-
-impl Expected {
-    const ONE: Expected = Expected { buckets: 1.0, buckets_max: 1.0, documents: 0.0, overlap: 1.0 };
 }
 
 /// Documents that match, as far as that is known before, of those that are not deleted.
@@ -173,17 +159,6 @@ pub(crate) struct MatchBounds {
     pub(crate) deleted: u64,
 }
 
-impl MatchBounds {
-    /// Those of what may be more, or less.
-    fn widened(self, is_selected: bool, is_within: bool) -> Self {
-        MatchBounds {
-            lower: if is_within { 0 } else { self.lower },
-            upper: if is_selected { self.live } else { self.upper },
-            ..self
-        }
-    }
-}
-
 impl FacetNode {
     /// The way to count values, where it does.
     pub(crate) fn values(&self) -> Option<&FacetPlan> {
@@ -191,16 +166,6 @@ impl FacetNode {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => Some(plan),
             _ => None,
         }
-    }
-
-    /// This one and all within it.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &FacetNode> {
-        let mut todo = vec![self];
-        std::iter::from_fn(move || {
-            let node = todo.pop()?;
-            todo.extend(&node.within);
-            Some(node)
-        })
     }
 
     fn new(
@@ -211,7 +176,10 @@ impl FacetNode {
         costs: &CostModel,
     ) -> Result<Self> {
         let FacetWanted { field, ref of, method, is_selected, hits, .. } = *wanted;
-        let matches = matches.widened(is_selected, is_within);
+        // Buckets may have fewer, and what leaves selections out may have more.
+        let mut matches = *matches;
+        matches.lower = if is_within { 0 } else { matches.lower };
+        matches.upper = if is_selected { matches.live } else { matches.upper };
         let spread = |wanted| SpreadPlan::new(segments, field, wanted, &matches, costs);
         let operator = match of {
             FacetOf::Values(values) => {
@@ -224,7 +192,7 @@ impl FacetNode {
             }
             FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column(None)),
             FacetOf::Quantiles => {
-                let cut = spread(SpreadWanted::EqualParts)?;
+                let cut = spread(SpreadOf::EqualParts)?;
                 FacetOperator::Facet(FacetStrategy::Column(Some(cut)))
             }
             FacetOf::Statistics { has_column, spread: wanted } => {
@@ -283,9 +251,9 @@ impl FacetNode {
         let of_buckets = self.buckets(&sizes, around);
         self.within.iter_mut().try_for_each(|inner| {
             if let FacetOperator::TopHits(n, _) = inner.operator {
-                let mut details = FacetDetails::of(matches);
-                details.limit = n as u64;
-                inner.details = Some(Box::new(details));
+                let limit = n as u64;
+                inner.details =
+                    Some(Box::new(FacetDetails { limit, matches, ..FacetDetails::default() }));
             }
             // Some leave out more selections than what they are within.
             let more =
@@ -326,23 +294,6 @@ impl FacetNode {
     }
 }
 
-impl FacetDetails {
-    /// Nothing to tell but how many documents match.
-    pub(crate) fn of(matches: Estimate) -> Self {
-        FacetDetails {
-            limit: 0,
-            ranges: None,
-            options: None,
-            matches,
-            matching_ns: None,
-            n_ranges: None,
-            may_overlap: false,
-            expected: Expected::ONE,
-            cost_ns: 0,
-        }
-    }
-}
-
 impl Plan<'_> {
     pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
         let Estimate { documents: expected, lower, upper, .. } = self.node(self.root()).estimate;
@@ -359,7 +310,8 @@ impl Plan<'_> {
     pub(crate) fn estimate_facets(&mut self) -> Result<()> {
         self.facets.iter_mut().try_for_each(|facet| {
             let matches = facet.details.as_ref().map_or(0, |details| details.matches.documents);
-            let around = Expected { documents: matches as f64, ..Expected::ONE };
+            let (buckets, documents) = (1.0, matches as f64);
+            let around = Expected { buckets, buckets_max: 1.0, documents, overlap: 1.0 };
             facet.estimate(&self.segments, self.costs, around, false)
         })
     }

@@ -78,7 +78,7 @@ pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
-pub(crate) use spread::{SpreadPlan, SpreadStrategy, SpreadWanted};
+pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
 use std::sync::Arc;
 

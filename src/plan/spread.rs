@@ -48,9 +48,9 @@ impl SpreadStrategy {
     }
 }
 
-/// Parts of the spread that are wanted.
+/// Parts of a spread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SpreadWanted {
+pub(crate) enum SpreadOf {
     Values {
         distinct: bool,
         n_ranks: usize,
@@ -70,12 +70,11 @@ pub(crate) struct SpreadPlan {
 
 /// What the choice depends on.
 struct Facts {
-    wanted: SpreadWanted,
+    of: SpreadOf,
     sizes: FacetSizes,
-    /// Documents of segments with a column, and whether there are others.
-    n_docs: u64,
+    /// Codes that may come: any, where some segment has no column.
+    n_codes: u64,
     has_others: bool,
-    n_segments: u64,
     /// Whether all dictionaries keep sums of frequencies.
     has_sums: bool,
     memory: u64,
@@ -85,65 +84,57 @@ impl SpreadPlan {
     pub(super) fn new(
         segments: &[SegmentPlan<'_>],
         field: FieldId,
-        wanted: SpreadWanted,
+        of: SpreadOf,
         matches: &MatchBounds,
         costs: &CostModel,
     ) -> Result<Self> {
         let MatchBounds { lower, expected, upper, live, deleted } = *matches;
         let sizes = FacetSizes::of(segments, field, None)?;
-        let (mut n_docs, mut has_others, mut has_sums) = (0, false, deleted == 0 && upper >= live);
-        for part in segments {
-            let reader = part.segment.field(field);
-            let column = reader.column()?;
-            n_docs += column.map_or(0, |column| u64::from(column.n_docs()));
-            has_others |= column.is_none();
+        let has_others = sizes.n_docs_in_column < u64::from(sizes.n_docs);
+        let n_codes = if has_others { u64::MAX } else { sizes.column_codes.unwrap_or(0) };
+        let mut has_sums = deleted == 0 && upper >= live;
+        for reader in segments.iter().map(|part| part.segment.field(field)) {
             has_sums = has_sums && reader.cumulative(reader.terms()?.n_blocks())?.is_some();
         }
-        let (n_segments, memory) = (segments.len() as u64, budget::left() / TALLY_SHARE);
-        let facts = Facts { wanted, sizes, n_docs, has_others, n_segments, has_sums, memory };
+        let memory = budget::left() / TALLY_SHARE;
+        let facts = Facts { of, sizes, n_codes, has_others, has_sums, memory };
         let choose = |n_matches| facts.choose(n_matches, false);
         let mut strategies = Adaptive::among(&[lower, expected, upper], choose);
         if upper >= live {
             strategies.from(live, facts.choose(live, deleted == 0));
         }
-        let n_codes = facts.n_codes();
-        let chosen = strategies.of(expected);
+        let strategy = strategies.of(expected);
         let tally_ns = sizes.column_ns(costs, n_codes, expected as f64);
         let round_ns = sizes.column_ns(costs, 0, expected as f64);
-        let cost_ns = match chosen {
+        let cost_ns = match strategy {
             SpreadStrategy::Frequencies => round_ns + facts.ranks_ns() as f32,
             SpreadStrategy::Rounds => 2.0 * round_ns,
             SpreadStrategy::Tally => tally_ns,
             SpreadStrategy::Sketch => round_ns + expected as f32 * costs.sort_code_ns,
         };
         let tally = TallyStrategy::of_codes(n_codes);
-        Ok(SpreadPlan { strategies, tally, chosen: (chosen, cost_ns, tally_ns) })
+        Ok(SpreadPlan { strategies, tally, chosen: (strategy, cost_ns, tally_ns) })
     }
 }
 
 impl Facts {
-    /// Codes that may come: of values without a column any.
-    fn n_codes(&self) -> u64 {
-        if self.has_others { u64::MAX } else { self.sizes.column_codes.unwrap_or(0) }
-    }
-
     /// Each bit of a rank takes a look into each dictionary at the most.
     fn ranks_ns(&self) -> u64 {
-        let SpreadWanted::Values { n_ranks, .. } = self.wanted else { return u64::MAX };
-        let n_looks = self.n_segments * u64::from(u64::BITS);
+        let SpreadOf::Values { n_ranks, .. } = self.of else { return u64::MAX };
+        let n_looks = self.sizes.n_segments as u64 * u64::from(u64::BITS);
         n_looks.saturating_mul(n_ranks as u64) * ns::RANGE_END
     }
 
     fn choose(&self, n_matches: u64, is_everything: bool) -> SpreadStrategy {
+        let (sizes, n_codes) = (&self.sizes, self.n_codes);
         // As many as other documents have.
-        let n_values = u128::from(self.sizes.n_values) * u128::from(n_matches);
-        let n_values = n_values.div_ceil(u128::from(self.n_docs.max(1)));
+        let n_values = u128::from(sizes.n_values) * u128::from(n_matches);
+        let n_values = n_values.div_ceil(sizes.n_docs_in_column.max(1).into());
         let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);
-        let n_codes = self.n_codes();
-        if let SpreadWanted::Values { distinct, .. } = self.wanted
+        if let SpreadOf::Values { distinct, .. } = self.of
             && !self.has_others
         {
-            let is_single = self.n_segments == 1 || !distinct;
+            let is_single = sizes.n_segments == 1 || !distinct;
             let is_cheap = self.ranks_ns() <= n_matches.saturating_mul(ns::NUMBER_COUNTED);
             if is_everything && self.has_sums && is_single && is_cheap {
                 return SpreadStrategy::Frequencies;
@@ -151,13 +142,13 @@ impl Facts {
             let bits = if distinct { n_codes / 8 + 8 } else { 0 };
             let fits = bits <= self.memory && bits <= n_values.saturating_mul(LISTED_BYTES);
             // Where near codes have a counter each there is nothing to gain.
-            if n_codes > COUNTERS_NEAR && self.sizes.n_values <= u64::from(u32::MAX) && fits {
+            if n_codes > COUNTERS_NEAR && sizes.n_values <= u64::from(u32::MAX) && fits {
                 return SpreadStrategy::Rounds;
             }
         }
         let n_met = if self.has_others { n_matches } else { n_values };
         let bytes = match TallyStrategy::choose(n_codes, n_matches) {
-            _ if self.has_others => self.sizes.n_terms.saturating_mul(LISTED_BYTES),
+            _ if self.has_others => sizes.n_terms.saturating_mul(LISTED_BYTES),
             TallyStrategy::Counters => n_codes.saturating_mul(4),
             TallyStrategy::List => n_values.saturating_mul(LISTED_BYTES),
         };

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
 use crate::ids::FieldId;
 use crate::plan::{
-    FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadWanted, TopHitsStrategy, ValuesWanted,
+    FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadOf, TopHitsStrategy, ValuesWanted,
 };
 use crate::request::{
     AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, calendar, n_intervals, steps_of,
@@ -49,7 +49,7 @@ impl BoundFacet {
             BoundWhat::Statistics { distinct, percentiles, has_column } => {
                 let (distinct, n_ranks) = (*distinct, percentiles.len());
                 let is_wanted = distinct || n_ranks > 0;
-                let spread = is_wanted.then_some(SpreadWanted::Values { distinct, n_ranks });
+                let spread = is_wanted.then_some(SpreadOf::Values { distinct, n_ranks });
                 (FacetOf::Statistics { has_column: *has_column, spread }, None)
             }
             BoundWhat::Quantiles(_) => (FacetOf::Quantiles, None),

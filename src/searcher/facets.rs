@@ -7,7 +7,7 @@ use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
 use super::statistics::FieldStatistics;
-use super::within::{BestHits, BucketCollector};
+use super::within::BucketCollector;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{DocIdSet, Execution, Matches};
 use crate::explain::FacetRun;
@@ -94,8 +94,9 @@ impl Search<'_> {
                 options: (!words.is_empty()).then(|| words.join(", ")),
                 n_ranges: facet.n_ranges(segments)?.or((limit > 0).then_some(limit as f64)),
                 may_overlap: matches!(request.what, FacetWhat::Ranges(_)),
+                matches,
                 matching_ns,
-                ..FacetDetails::of(matches)
+                ..FacetDetails::default()
             }));
             let (inner, around) = ((within, &facet.within[..]), (left_out, matches));
             self.add_details(segments, inner, &mut node.within, around, true)?;
@@ -113,14 +114,8 @@ impl Search<'_> {
         let (facets, plan) = (self.bound_facets()?, execution.plan());
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut domain = FilterScope::new(matches);
-        let mut nodes = plan.facets.iter().flat_map(FacetNode::iter);
-        let hits = nodes.find_map(|node| match node.operator {
-            FacetOperator::TopHits(_, strategy) => Some(BestHits::new(self, strategy)),
-            _ => None,
-        });
-        let hits = hits.transpose()?;
         let mut looking =
-            BucketCollector { search: self, segments: &plan.segments, hits, n_buckets: 0 };
+            BucketCollector { search: self, segments: &plan.segments, hits: None, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {

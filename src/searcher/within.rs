@@ -15,7 +15,7 @@ use crate::execution::DocIdSet;
 use crate::explain::FacetRun;
 use crate::facet::{self, FacetProfile, FieldMatches};
 use crate::ids::DocId;
-use crate::plan::{BUCKETS_MAX, CostModel, FacetNode, SegmentPlan, TopHitsStrategy};
+use crate::plan::{BUCKETS_MAX, CostModel, FacetNode, FacetOperator, SegmentPlan, TopHitsStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
@@ -49,7 +49,7 @@ impl Facet {
 pub(super) struct BucketCollector<'l> {
     pub(super) search: &'l Search<'l>,
     pub(super) segments: &'l [SegmentPlan<'l>],
-    /// Where any are wanted.
+    /// Once any were wanted.
     pub(super) hits: Option<BestHits<'l>>,
     pub(super) n_buckets: usize,
 }
@@ -134,14 +134,19 @@ impl BucketCollector<'_> {
             }
             bucket.facets.push(counted.counts);
         }
-        if let Some(hits) = self.hits.as_ref().filter(|_| facet.hits > 0) {
+        // They come behind the facets.
+        let place = facet.within.len();
+        if let (Some(node), Some(run)) = (node.within.get(place), run.within.get_mut(place))
+            && let FacetOperator::TopHits(n, strategy) = node.operator
+        {
             let (started, matches) = (Instant::now(), domain.of(&facet.left_out));
-            bucket.hits = hits.of(self.search, self.segments, matches, facet.hits)?;
-            // It comes behind the facets.
-            if let Some(run) = run.within.get_mut(facet.within.len()) {
-                let profile = FacetProfile { time: started.elapsed(), ..FacetProfile::default() };
-                run.add(&profile, bucket.count);
-            }
+            let hits = match &self.hits {
+                Some(hits) => hits,
+                None => self.hits.insert(BestHits::new(self.search, strategy)?),
+            };
+            bucket.hits = hits.of(self.search, self.segments, matches, n)?;
+            let profile = FacetProfile { time: started.elapsed(), ..FacetProfile::default() };
+            run.add(&profile, bucket.count);
         }
         Ok(())
     }
@@ -207,36 +212,33 @@ impl<'s> BestHits<'s> {
         n: usize,
         mut visit: impl FnMut(Hit) -> Result<bool>,
     ) -> Result<()> {
-        let mut go_on = true;
-        match &self.order {
+        let (mut hits, done): (Box<dyn Iterator<Item = Hit>>, _) = match &self.order {
             HitOrder::Documents(score) => {
-                let mut docs = first_of(segments, matches, n)?.into_iter();
-                while let Some(doc) = docs.next().filter(|_| go_on) {
-                    go_on = visit(Hit::new(doc, *score))?;
-                }
+                let docs = first_of(segments, matches, n)?.into_iter();
+                (Box::new(docs.map(|doc| Hit::new(doc, *score))), Ok(()))
             }
             HitOrder::ScoredDoc(ranked) => {
                 let mut top = Top::new(n, vec![]);
                 let done = score_all(ranked, segments, matches, &mut top).map(|_| ());
                 let done = or_stopped(done)?;
-                let mut best = top.into_sorted()?.into_iter();
-                while let Some(it) = best.next().filter(|_| go_on) {
-                    go_on = visit(Hit::new(it.doc(), Some(it.score())))?;
-                }
-                done?;
+                let best = top.into_sorted()?.into_iter();
+                (Box::new(best.map(|it| Hit::new(it.doc(), Some(it.score())))), done)
             }
             HitOrder::Sorted(order, ranked) => {
                 let mut first = First::new(order, n as u64, None, self.costs);
                 let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
-                let mut places = first.into_sorted().into_iter();
-                while let Some(place) = places.next().filter(|_| go_on) {
+                let places = first.into_sorted().into_iter().map(|place| {
                     let sort = order.values(&place);
-                    go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score) })?;
-                }
-                done?;
+                    Hit { sort, ..Hit::new(place.doc, place.score) }
+                });
+                (Box::new(places), done)
             }
+        };
+        let mut go_on = true;
+        while let Some(hit) = hits.next().filter(|_| go_on) {
+            go_on = visit(hit)?;
         }
-        Ok(())
+        done
     }
 
     /// The `n` best of a bucket; what they and their stored fields take is held.

@@ -132,7 +132,10 @@ fn put_all(
                 ))
             }
             FacetOperator::Statistics(strategy, spread) => {
-                facet.algorithm = strategy.name().into();
+                facet.algorithm = match strategy {
+                    StatisticsStrategy::BlockBounds => "column, by bounds of blocks".into(),
+                    StatisticsStrategy::Dictionary => "dictionary, term by term".into(),
+                };
                 facet.decisions.extend(spread.as_ref().map(decision_of_spread));
                 Some(match strategy {
                     StatisticsStrategy::BlockBounds => (
