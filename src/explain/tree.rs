@@ -234,13 +234,13 @@ pub struct ExplainSegment {
 pub struct FacetEstimate {
     /// Number of buckets.
     pub buckets: u64,
-    /// There are never more.
+    /// The most that there ever are.
     pub buckets_upper: u64,
     /// Documents of all of them.
     pub documents: u64,
-    /// They have never fewer.
+    /// The fewest that these ever are.
     pub lower: u64,
-    /// They have never more.
+    /// The most that these ever are.
     pub upper: u64,
 }
 

@@ -3,6 +3,16 @@
 
 use smallvec::{SmallVec, smallvec};
 
+/// Documents that match, as far as that is known before, of those that are not deleted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchBounds {
+    pub(crate) lower: u64,
+    pub(crate) expected: u64,
+    pub(crate) upper: u64,
+    pub(crate) live: u64,
+    pub(crate) deleted: u64,
+}
+
 /// Strategies, each with the number of matches from which on it is taken: ascending, the first from none on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptive<S>(SmallVec<[(u64, S); 2]>);

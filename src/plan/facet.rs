@@ -1,7 +1,7 @@
 //! Plans of facets: how the values of a field are counted over what matches.
 
+use super::adaptive::MatchBounds;
 use super::cost::{self, FacetCosts, FacetSizes, TallyStrategy, TermSample};
-use super::facets::MatchBounds;
 use super::{Adaptive, CostModel, SegmentPlan};
 use crate::budget;
 use crate::error::Result;

@@ -6,6 +6,7 @@
 //! | `Statistics` | what the values say together | [`StatisticsStrategy`], of ranks a [`SpreadStrategy`](super::SpreadStrategy) |
 //! | `TopHits` | the best documents of each bucket | [`TopHitsStrategy`] |
 
+use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
@@ -147,16 +148,6 @@ pub(crate) struct Expected {
     pub(crate) documents: f64,
     /// Buckets that a document may be in at the most.
     pub(crate) overlap: f64,
-}
-
-/// Documents that match, as far as that is known before, of those that are not deleted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MatchBounds {
-    pub(crate) lower: u64,
-    pub(crate) expected: u64,
-    pub(crate) upper: u64,
-    pub(crate) live: u64,
-    pub(crate) deleted: u64,
 }
 
 impl FacetNode {

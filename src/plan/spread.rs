@@ -1,7 +1,7 @@
 //! Ways to find out how the values of a field lie: how many different ones there are, and what stands at some ranks.
 
+use super::adaptive::MatchBounds;
 use super::cost::{FacetSizes, TallyStrategy};
-use super::facets::MatchBounds;
 use super::{Adaptive, CostModel, SegmentPlan};
 use crate::budget::{self, ns};
 use crate::error::Result;
