@@ -6,7 +6,7 @@ use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
     Adaptive, FacetDetails, FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan,
-    FacetStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy, TopHitsStrategy,
+    FacetStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy,
 };
 use crate::plural::counted;
 use crate::schema::Schema;
@@ -126,26 +126,21 @@ fn put_all(
             FacetOperator::Facet(FacetStrategy::Column(cut)) => {
                 facet.algorithm = "column".into();
                 facet.decisions.extend(cut.as_ref().map(decision_of_spread));
-                Some((
-                    "count by the column",
-                    "values that lie in one range are counted by its bounds",
-                ))
+                Some(("count by the column", "what lies in one range is counted by its bounds"))
             }
             FacetOperator::Statistics(strategy, spread) => {
-                facet.algorithm = match strategy {
-                    StatisticsStrategy::BlockBounds => "column, by bounds of blocks".into(),
-                    StatisticsStrategy::Dictionary => "dictionary, term by term".into(),
-                };
                 facet.decisions.extend(spread.as_ref().map(decision_of_spread));
-                Some(match strategy {
-                    StatisticsStrategy::BlockBounds => (
-                        "look at the column",
-                        "a block of which all documents have one value is not read",
-                    ),
-                    StatisticsStrategy::Dictionary => {
-                        ("go through the dictionary", "the field keeps no column")
+                match strategy {
+                    StatisticsStrategy::BlockBounds => {
+                        facet.algorithm = "column, by bounds of blocks".into();
+                        let reason = "a block of which all documents have one value is not read";
+                        Some(("look at the column", reason))
                     }
-                })
+                    StatisticsStrategy::Dictionary => {
+                        facet.algorithm = "dictionary, term by term".into();
+                        Some(("go through the dictionary", "the field keeps no column"))
+                    }
+                }
             }
             FacetOperator::TopHits(n, strategy) => {
                 facet.operator = "TopHits".into();
@@ -154,18 +149,8 @@ fn put_all(
                     n => format!("the {n} best documents of each"),
                 });
                 facet.algorithm = strategy.name().into();
-                Some((
-                    "find the best of each bucket",
-                    match strategy {
-                        TopHitsStrategy::DocOrder { .. } => {
-                            "they all score the same, or nobody asks for a score"
-                        }
-                        TopHitsStrategy::Scored => {
-                            "documents of one bucket lie anywhere, so that no block is left out"
-                        }
-                        TopHitsStrategy::Sorted => "only the first are kept",
-                    },
-                ))
+                let reason = "documents of a bucket lie anywhere, so that no bounds leave out any";
+                Some(("find the best of each bucket", reason))
             }
         };
         let decision =
@@ -215,16 +200,12 @@ fn adapted<S: Copy + PartialEq>(
     all: &Adaptive<S>,
     name: fn(S) -> &'static str,
 ) -> String {
-    let others = all.steps().windows(2);
-    let others = others.map(|it| {
-        format!(
-            "; below {} {}, from there {}",
-            counted(it[1].0, "match"),
-            name(it[0].1),
-            name(it[1].1)
-        )
-    });
-    format!("{reason}{}", others.collect::<String>())
+    let mut reason = reason.to_owned();
+    for (at, (n, other)) in all.steps().iter().enumerate().filter(|_| all.steps().len() > 1) {
+        let from = if at == 0 { "for few matches".to_owned() } else { format!("from {n} on") };
+        reason += &format!("; {from} {}", name(*other));
+    }
+    reason
 }
 
 /// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.

@@ -64,6 +64,7 @@ fn rules() -> BTreeSet<String> {
     ));
     for maker in makers() {
         let text = source(&maker);
+        names.extend(texts_behind(&text, "Some(("));
         for call in ["Decision::accepted(", "Decision::rejected("] {
             names.extend(texts_behind(&text, call));
             names.extend(texts_behind(&text, &format!("{call}format!(")));
