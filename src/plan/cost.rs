@@ -328,11 +328,9 @@ pub(crate) enum TallyStrategy {
 impl TallyStrategy {
     /// The way to count so many codes that may come, by how many documents match.
     pub(crate) fn of_codes(n_codes: u64) -> Adaptive<Self> {
-        let mut by_matches = Adaptive::always(TallyStrategy::Counters);
-        if n_codes > COUNTERS_MIN {
-            by_matches = Adaptive::always(TallyStrategy::List);
-            by_matches.from(n_codes.div_ceil(COUNTERS_PER_DOC), TallyStrategy::Counters);
-        }
+        let n_paid_for = if n_codes <= COUNTERS_MIN { 0 } else { n_codes };
+        let mut by_matches = Adaptive::always(TallyStrategy::List);
+        by_matches.from(n_paid_for.div_ceil(COUNTERS_PER_DOC), TallyStrategy::Counters);
         by_matches
     }
 

@@ -287,10 +287,12 @@ impl FacetNode {
 
 impl Plan<'_> {
     pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let Estimate { documents: expected, lower, upper, .. } = self.node(self.root()).estimate;
-        let live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
-        let matches = MatchBounds { lower, expected, upper, live, deleted: self.n_docs() - live };
         for wanted in &options.facets {
+            let Estimate { documents: expected, lower, upper, .. } =
+                self.node(self.root()).estimate;
+            let live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
+            let deleted = self.n_docs() - live;
+            let matches = MatchBounds { lower, expected, upper, live, deleted };
             let facet = FacetNode::new(wanted, &self.segments, &matches, false, self.costs)?;
             self.facets.push(facet);
         }
