@@ -263,13 +263,14 @@ impl Bytes<'_> {
 
     fn facet(&mut self, depth: usize) -> ExplainFacet {
         ExplainFacet {
+            operator: "TopHits".into(),
             field: self.text(),
             limit: self.number(),
             algorithm: self.text(),
             ranges: self.maybe(Self::text),
             options: self.maybe(Self::text),
             terms: self.number(),
-            estimate: self.maybe(Self::in_buckets),
+            estimate: self.maybe(Self::facet_estimate),
             decisions: self.several(Self::decision),
             actual: self.maybe(Self::facet_actual),
             times: self.maybe(Self::run_times),
@@ -278,6 +279,12 @@ impl Bytes<'_> {
                 _ => vec![],
             },
         }
+    }
+
+    fn facet_estimate(&mut self) -> FacetEstimate {
+        let [buckets, buckets_upper, documents, lower, upper] =
+            std::array::from_fn(|_| self.number());
+        FacetEstimate { buckets, buckets_upper, documents, lower, upper }
     }
 
     fn in_buckets(&mut self) -> InBuckets {

@@ -101,8 +101,10 @@ impl ExplainTree {
                 None => (format!("n{from}"), matches.documents_out()),
                 Some(parent) => {
                     // Documents of all buckets that it is counted in.
-                    let within = node.actual.and_then(|actual| actual.within).or(node.estimate);
-                    (format!("f{parent}"), within.map_or(0, |within| within.documents))
+                    let within = node.actual.and_then(|actual| actual.within);
+                    let documents = within.map(|within| within.documents);
+                    let expected = || node.estimate.map_or(0, |estimate| estimate.documents);
+                    (format!("f{parent}"), documents.unwrap_or_else(expected))
                 }
             };
             let edge = Some((from, name.clone(), documents));
@@ -136,7 +138,7 @@ impl ExplainFacet {
         let ranges = self.ranges.clone().unwrap_or_else(|| format!("top {}", self.limit));
         let what = format!("{}, {ranges}", self.field);
         let options = self.options.as_deref().unwrap_or_default();
-        let texts = ["Facet", &what, options, &self.algorithm];
+        let texts = [&*self.operator, &what, options, &self.algorithm];
         let lines = texts.into_iter().filter(|text| !text.is_empty()).map(line);
         Caption::timed(lines.collect(), self.time_ns(), all_ns)
     }

@@ -42,7 +42,7 @@ impl ExplainTree {
         let nodes = by_level(std::slice::from_ref(&self.plan));
         stacks(&mut out, &top, &nodes, |node| (&*node.operator, node.short_label()));
         let facets = by_level(&self.facets);
-        stacks(&mut out, &top, &facets, |facet| ("Facet", &*facet.field));
+        stacks(&mut out, &top, &facets, |facet| (&*facet.operator, &*facet.field));
         out
     }
 }

@@ -124,7 +124,7 @@ impl ExplainTree {
             parts.extend(node.decisions.iter().map(rule));
         }
         for facet in self.all_facets() {
-            parts.push((WordKind::Operator, "Facet"));
+            parts.push((WordKind::Operator, &*facet.operator));
             parts.push((WordKind::Algorithm, &*facet.algorithm));
             parts.extend(facet.decisions.iter().map(rule));
         }

@@ -51,7 +51,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-TcmG/2y1gMhrzSam0zTs4FVMHu/tj+lOG7KtUiqf900='; \
+    script-src 'sha256-+CgyPPMjMqNKkR8OQhFwez1oG5QvEkhajK6WqW6/Nw8='; \
     style-src 'sha256-EeCg+cKYuK4ohdVu852qKkLyW/jB+SSvQnzGphaAmO0='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

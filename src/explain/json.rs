@@ -4,8 +4,9 @@
 use super::{
     Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
     Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
-    FacetActual, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts, RankingCounts,
-    RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts, Threshold, Verdict,
+    FacetActual, FacetEstimate, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts,
+    RankingCounts, RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts,
+    Threshold, Verdict,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
@@ -329,13 +330,14 @@ json_objects! {
     Alternative { must name, may estimated_cost_ns, some measured_ns, }
     ExplainSegment { must id, must documents, full deleted, must bytes, }
     ExplainFacet {
-        must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual, some times,
+        may operator, must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual, some times,
         may decisions, full within,
-    }
+    } => facets_have_operators
     FacetActual {
         some within, terms terms_intersected, terms terms_skipped, terms terms_from_document_frequency,
         full deleted_taken_away, must time_ns, terms bytes_read, some column,
     }
+    FacetEstimate { must buckets, may buckets_upper, must documents, may lower, may upper, }
     InBuckets { must buckets, must documents, }
     Finding { must rule, must severity, may node, may facet, must message, may remedy, full rebuild, }
     ExplainDocument {
@@ -357,6 +359,14 @@ pub(super) fn check_version(reader: &mut Reader<'_>) -> Result<()> {
         true => error.hint("a newer treepie wrote it, and reads it"),
         false => error,
     })
+}
+
+/// Plans that were written before there were others have facets alone.
+fn facets_have_operators(_: &Reader<'_>, facet: &mut ExplainFacet) -> Result<()> {
+    if facet.operator.is_empty() {
+        facet.operator = ExplainFacet::of("").operator;
+    }
+    Ok(())
 }
 
 fn windows_are_counted(reader: &Reader<'_>, map: &ContainerMap) -> Result<()> {

@@ -46,7 +46,7 @@
 //!           "children": []},
 //!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
 //!  "page": {"offset": 0, "limit": 10, "total": "exact"},
-//!  "facets": [{"field": "…", "limit": 10, "algorithm": "…", "terms": 300,
+//!  "facets": [{"operator": "Facet", "field": "…", "limit": 10, "algorithm": "…", "terms": 300,
 //!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
 //!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
 //!              "decisions": []}],
@@ -119,7 +119,7 @@ pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
-    ExplainSegment, ExplainTree, NodeSegment, PlanningTimes, Spread,
+    ExplainSegment, ExplainTree, FacetEstimate, NodeSegment, PlanningTimes, Spread,
 };
 pub(crate) use why::document;
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};

@@ -55,10 +55,8 @@ fn node(out: &mut String, node: &ExplainNode, depth: usize) {
 fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
     let values = facet.values(&format!("top {} of {}", facet.limit, counted(facet.terms, "term")));
     let algorithm = behind("[", &facet.algorithm, "]");
-    let within = facet
-        .estimate
-        .map(|within| format!(" ~{} in {}", within.documents, counted(within.buckets, "bucket")));
-    push(out, depth, &format!("Facet {values}{algorithm}{}", within.unwrap_or_default()));
+    let estimate = behind("", &facet.estimate.map_or_else(String::new, |it| it.in_words()), "");
+    push(out, depth, &format!("{} {values}{algorithm}{estimate}", facet.operator));
     decisions(out, depth, &facet.decisions);
     facet.within.iter().for_each(|inner| self::facet(out, inner, depth + 1));
 }
@@ -244,11 +242,17 @@ mod tests {
     fn facets_have_their_options_and_what_they_are_expected_to_be_counted_in() {
         let mut inner = ExplainFacet { limit: 3, ..ExplainFacet::of("size") };
         inner.options = Some("by value".into());
-        inner.estimate = Some(crate::explain::InBuckets { buckets: 4, documents: 90 });
+        inner.estimate = Some(crate::explain::FacetEstimate {
+            buckets: 4,
+            buckets_upper: 6,
+            documents: 90,
+            lower: 0,
+            upper: 95,
+        });
         let mut tree = sample::analyzed();
         tree.facets[0].within = vec![inner];
         let expected = format!(
-            "{}  Facet size, top 3 of 0 terms, by value ~90 in 4 buckets",
+            "{}  Facet size, top 3 of 0 terms, by value ≈ in 4 of at most 6 buckets with 90 documents, 0 to 95",
             dedented(SAMPLE)
         );
         assert_plan!(tree, &expected);

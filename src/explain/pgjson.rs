@@ -133,7 +133,7 @@ impl Json {
             json.field("Group Key").array(&[&facet.field], |json, field| json.string(field));
             json.pg_costs(within, cost, rows);
             json.pg_actual(facet, sums(&facet.within), rows);
-            json.field("Treepie Operator").string("Facet");
+            json.field("Treepie Operator").string(&facet.operator);
             json.pg_text("Treepie Algorithm", &facet.algorithm);
             json.pg_text("Treepie Ranges", facet.ranges.as_deref().unwrap_or_default());
             json.pg_text("Treepie Options", facet.options.as_deref().unwrap_or_default());

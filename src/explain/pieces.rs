@@ -1,7 +1,7 @@
 //! Counts of plans as text, in pieces that a page breaks into lines.
 
 use super::units::{Count, Grouped, Score};
-use super::{ColumnCounts, InBuckets, RankingCounts, StreamCounts, Threshold};
+use super::{ColumnCounts, FacetEstimate, InBuckets, RankingCounts, StreamCounts, Threshold};
 
 /// Thresholds listed with a node at the most: the first, the last, and some between.
 const THRESHOLDS_SHOWN: usize = 5;
@@ -92,6 +92,26 @@ pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
 pub(super) fn in_buckets(within: InBuckets) -> String {
     let documents = Count(within.documents, "document");
     format!("in {} with {documents}", Count(within.buckets, "bucket"))
+}
+
+impl FacetEstimate {
+    /// Documents between their bounds, and buckets that these are in.
+    pub(super) fn in_words(self) -> String {
+        let FacetEstimate { buckets, buckets_upper, documents, lower, upper } = self;
+        let documents = Count(documents, "document");
+        let bounds = match lower < upper {
+            true => format!(", {} to {}", Grouped(lower), Grouped(upper)),
+            false => String::new(),
+        };
+        match buckets_upper {
+            0 | 1 if bounds.is_empty() => format!("= {documents}"),
+            0 | 1 => format!("≈ {documents}{bounds}"),
+            most => {
+                let most = Count(most, "bucket");
+                format!("≈ in {} of at most {most} with {documents}{bounds}", Grouped(buckets))
+            }
+        }
+    }
 }
 
 /// Returns which lists were read in the order of a field.

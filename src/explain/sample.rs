@@ -68,6 +68,7 @@ pub(crate) fn analyzed() -> ExplainTree {
         bytes: 641_728_512,
     }];
     tree.facets = vec![ExplainFacet {
+        operator: "Facet".into(),
         field: "qualifier".into(),
         limit: 10,
         algorithm: "by descending document frequency".into(),

@@ -366,9 +366,9 @@ impl<'a> Page<'a> {
     fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
         let top = format!("top {} of {}", Grouped(facet.limit), Count(facet.terms, "term"));
         let inner = format!("{prefix}   ");
-        self.cut(prefix, vec![strong("Facet"), plain(facet.values(&top))]);
+        self.cut(prefix, vec![strong(&*facet.operator), plain(facet.values(&top))]);
         let actual = facet.actual.as_ref();
-        let expected = facet.estimate.map(|within| format!("≈ {}", in_buckets(within)));
+        let expected = facet.estimate.map(|it| it.in_words());
         let counted = actual.and_then(|actual| actual.within).map(in_buckets);
         let column = actual.and_then(|actual| actual.column.as_ref());
         let did = actual.map(|actual| self.facet_actual(actual));

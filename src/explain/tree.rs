@@ -1,6 +1,6 @@
 //! The tree that people and programs read: operators, what was expected of them, and what was decided.
 
-use super::counts::{Actual, FacetActual, InBuckets, RepeatedRuns, RunTimes};
+use super::counts::{Actual, FacetActual, RepeatedRuns, RunTimes};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
 use super::units::spaced;
@@ -227,10 +227,29 @@ pub struct ExplainSegment {
     pub bytes: u64,
 }
 
-/// One facet, and how it is counted.
+/// Buckets that a facet is expected to be counted in, and the documents of all of them together. One that is within no other is
+/// counted once, in everything that matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetEstimate {
+    /// Number of buckets.
+    pub buckets: u64,
+    /// The most that there ever are.
+    pub buckets_upper: u64,
+    /// Documents of all of them.
+    pub documents: u64,
+    /// The fewest that these ever are.
+    pub lower: u64,
+    /// The most that these ever are.
+    pub upper: u64,
+}
+
+/// One facet, or what else is found in each bucket of one, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainFacet {
+    /// Name of the operator: `Facet`, or `TopHits` for the best documents of each bucket.
+    pub operator: String,
     /// The field whose terms are counted.
     pub field: String,
     /// Number of values that were asked for.
@@ -243,8 +262,8 @@ pub struct ExplainFacet {
     pub options: Option<String>,
     /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
-    /// Buckets of the outer facet in which a facet within another is expected to be counted.
-    pub estimate: Option<InBuckets>,
+    /// Documents that it is expected to be counted over, and buckets of the facet around it.
+    pub estimate: Option<FacetEstimate>,
     /// Decisions of the planner on this facet. Within another facet costs are those of all buckets together.
     pub decisions: Vec<Decision>,
     /// Measurements; `None` where the plan was not run. Within another facet they are sums over its buckets.
@@ -258,7 +277,8 @@ pub struct ExplainFacet {
 impl ExplainFacet {
     /// Returns a facet of a field, of which nothing else is known.
     pub(crate) fn of(field: &str) -> Self {
-        ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
+        let (operator, field) = ("Facet".to_owned(), field.to_owned());
+        ExplainFacet { operator, field, ..ExplainFacet::default() }
     }
 
     /// Values that are counted, for people: by which ranges, or else the `top` ones, and which of them are wanted.

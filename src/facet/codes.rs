@@ -23,7 +23,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
-use crate::plan::{FacetPlan, cost};
+use crate::plan::{FacetPlan, TallyStrategy, cost};
 use crate::segment::file::Section;
 use crate::value;
 use std::collections::HashMap;
@@ -41,9 +41,9 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
     let (values, n_matches) = (&plan.values, of_field.n_matches);
     let filter = values.filter.as_ref();
     let (mut scan, mut top) = (Scan::default(), Top::new(values));
-    let most = cost::counters_max(n_matches);
-    // As the plan has it: the tallies of all segments are there together.
-    let tallies = Tallies::of(&of_field, &mut scan, |_, of_all| of_all <= most)?;
+    // The tallies of all segments are there together.
+    let strategy = plan.tally.of(n_matches);
+    let tallies = Tallies::of(&of_field, &mut scan, |_| strategy)?;
     if let Tallies::OfTerms(parts) = &tallies
         && let [(terms, counted)] = &parts[..]
     {
@@ -95,8 +95,9 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
 /// What reading the column and the dictionary says; a limit error where a query may not take more memory.
 pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64>> {
     let (of_field, mut by_term) = (OfField::new(of)?, HashMap::new());
-    let most = cost::counters_max(of_field.n_matches);
-    let tallies = Tallies::of(&of_field, &mut Scan::default(), |own, _| own <= most)?;
+    let n_matches = of_field.n_matches;
+    let of_codes = |n_codes| TallyStrategy::choose(n_codes, n_matches);
+    let tallies = Tallies::of(&of_field, &mut Scan::default(), of_codes)?;
     tallies.for_each_term(None, |term, count| {
         budget::hold(cost::MET_TERM_BYTES + term.len() as u64)?;
         by_term.insert(term.to_vec(), count);
@@ -120,8 +121,8 @@ pub(crate) struct DistinctCounts {
 pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
     let of_field = OfField::new(of)?;
     let (mut scan, mut counts) = (Scan::default(), DistinctCounts::default());
-    let most = cost::counters_max(of_field.n_matches);
-    let tallies = Tallies::of(&of_field, &mut scan, |own, _| own <= most)?;
+    let of_codes = |n_codes| TallyStrategy::choose(n_codes, of_field.n_matches);
+    let tallies = Tallies::of(&of_field, &mut scan, of_codes)?;
     let mut add = |n_docs: u64| {
         counts.distinct += 1;
         counts.kept += n_docs.min(keep);
@@ -147,31 +148,26 @@ enum Tallies<'m> {
 }
 
 impl<'m> Tallies<'m> {
-    /// Of what matches. Whether terms have a counter each is asked of how many a segment has, and how many all have together.
+    /// Of what matches, by the way of each number of codes that may come together.
     fn of(
         of_field: &OfField<'m>,
         scan: &mut Scan,
-        with_counters: impl Fn(u64, u64) -> bool,
+        of_codes: impl Fn(u64) -> TallyStrategy,
     ) -> Result<Self> {
         if !of_field.has_ordinals {
-            let (least, greatest) = of_field.range.unwrap_or_default();
-            let n_codes = (greatest - least).saturating_add(1);
-            let with_counters = n_codes <= cost::counters_max(of_field.n_matches);
-            let mut tally = Tally::new(least, n_codes, with_counters)?;
+            let (least, n_codes) = (of_field.range.unwrap_or_default().0, of_field.n_codes());
+            let mut tally = Tally::new(least, n_codes, of_codes(n_codes))?;
             for part in &of_field.columns {
                 add_segment(part, scan, &mut tally)?;
             }
             tally.finish()?;
             return Ok(Tallies::OfCodes(tally));
         }
-        let (mut parts, mut n_terms) = (vec![], 0);
-        for OfSegment { field, .. } in &of_field.columns {
-            n_terms += u64::from(field.terms()?.n_terms());
-        }
+        let mut parts = vec![];
         for part in &of_field.columns {
             let terms = part.field.terms()?;
             let own = u64::from(terms.n_terms());
-            let mut tally = Tally::new(0, own, with_counters(own, n_terms))?;
+            let mut tally = Tally::new(0, own, of_codes(own))?;
             add_segment(part, scan, &mut tally)?;
             tally.finish()?;
             parts.push((terms, tally));

@@ -13,12 +13,10 @@ use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
+use crate::plan::cost::RangesStrategy;
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
-/// Documents that match for each interval that is made before it is met, and the most of these.
-const DOCS_PER_START: u64 = 4;
-const STARTS_MAX: u64 = 1 << 16;
 /// What an interval takes about, and the bucket that it becomes, in bytes.
 const INTERVAL_BYTES: u64 = 160;
 
@@ -61,7 +59,7 @@ fn starts_of(
 ) -> Result<Option<Vec<Interval>>> {
     let Some((least, greatest)) = range else { return Ok(None) };
     let (least, greatest) = (micros(least)?, micros(greatest)?);
-    let most = (n_matches / DOCS_PER_START).min(STARTS_MAX);
+    let most = RangesStrategy::made_max(n_matches);
     let (mut starts, mut start) = (vec![], Some(interval.start(least)));
     while let Some(at) = start.filter(|start| *start <= greatest) {
         if starts.len() as u64 >= most {

@@ -71,51 +71,49 @@ use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;
 
-/// Counts the values of a field among what matches: in the way that is cheapest by how many do, which the plan could but
-/// estimate. Posting lists are tested against `to_test`, which the first facet that has to sets up for all.
+/// Counts the values of a field among what matches: by the method that the plan has for so many, or, where that takes more
+/// memory than there is, by the one that it has for that. Posting lists are tested against `to_test`, which the first facet that
+/// has to sets up for all.
 pub(crate) fn count_values(
     of: FieldMatches<'_>,
     plan: &FacetPlan,
     to_test: &mut Option<Vec<DocIdSet>>,
 ) -> Result<TermCounts> {
-    let n_deleted = of.parts().map(|(part, matches)| deleted::n_of(part.segment, matches)).sum();
-    let choice = plan.choose(of.n_matches() as f64, n_deleted);
-    let mut method = choice.method;
-    let mut counts = loop {
-        let before = budget::left();
-        let counts = match (method, &mut *to_test) {
-            (FacetMethod::Column, _) => codes::count_by_column(of, plan),
-            // No list is read.
-            (FacetMethod::DocumentFrequency, _) => terms::count_terms(of, plan, method),
-            (_, to_test) => {
-                let matches = match to_test {
-                    Some(to_test) => to_test,
-                    None => {
-                        let matches = of.matches.iter().map(DocIdSet::to_test);
-                        to_test.insert(matches.collect::<Result<_>>()?)
-                    }
-                };
-                terms::count_terms(FieldMatches { matches, ..of }, plan, method)
-            }
-        };
-        let takes_memory = matches!(method, FacetMethod::DocumentFrequency | FacetMethod::Column);
-        match counts {
-            // What was thought to be affordable was not, and posting lists take next to nothing.
-            Err(error) if budget::is_of_way(&error) && takes_memory && !choice.is_wanted => {
-                budget::release(before.saturating_sub(budget::left()));
-                method = match method == choice.method {
-                    true => choice.alternative,
-                    false => FacetMethod::Dictionary,
-                };
-            }
-            counts => break counts?,
+    let (method, before) = (plan.methods.of(of.n_matches()), budget::left());
+    let done = count_by(of, plan, method, to_test);
+    let (mut counts, method) = match (done, plan.with_less_memory(method)) {
+        (Err(error), Some(other)) if budget::is_of_way(&error) => {
+            budget::release(before.saturating_sub(budget::left()));
+            let mut counts = count_by(of, plan, other, to_test)?;
+            counts.profile.fell_back = true;
+            (counts, other)
         }
+        (done, _) => (done?, method),
     };
     if plan.values.minimum == 0 {
         add_unmatched(of.segments, plan, &mut counts)?;
     }
     counts.profile.method = Some(method);
     Ok(counts)
+}
+
+fn count_by(
+    of: FieldMatches<'_>,
+    plan: &FacetPlan,
+    method: FacetMethod,
+    to_test: &mut Option<Vec<DocIdSet>>,
+) -> Result<TermCounts> {
+    let matches = match (method, &mut *to_test) {
+        (FacetMethod::Column, _) => return codes::count_by_column(of, plan),
+        // No list is read.
+        (FacetMethod::DocumentFrequency, _) => of.matches,
+        (_, Some(to_test)) => to_test,
+        (_, to_test @ None) => {
+            let matches = of.matches.iter().map(DocIdSet::to_test);
+            to_test.insert(matches.collect::<Result<_>>()?)
+        }
+    };
+    terms::count_terms(FieldMatches { matches, ..of }, plan, method)
 }
 
 /// Memory of a term that is kept, beside its bytes.

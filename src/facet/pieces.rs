@@ -7,6 +7,7 @@ use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::execution::DocIdSet;
 use crate::format::column::{Block, Plain};
+use crate::plan::cost;
 use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
 use crate::value::term_of_code;
@@ -161,8 +162,7 @@ impl PieceCounts {
     /// will have to be taken away.
     fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
-        let cost_ns = n_ends * ns::RANGE_END + n_deleted * ns::VALUE_OF_FEW;
-        if cost_ns > u64::from(part.column.n_docs()) || !part.field.has_codes() {
+        if !cost::sums_pay(n_ends, n_deleted, part.column.n_docs()) || !part.field.has_codes() {
             return Ok(false);
         }
         let dictionary = part.field.terms()?;

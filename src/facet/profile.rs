@@ -26,6 +26,8 @@ pub(crate) struct FacetProfile {
     pub(crate) time: Duration,
     /// How values were counted in the end.
     pub(crate) method: Option<FacetMethod>,
+    /// Whether another took more memory than there was.
+    pub(crate) fell_back: bool,
 }
 
 /// Work on a column, and the work that bounds of blocks spared.
@@ -105,6 +107,7 @@ impl FacetProfile {
     pub(crate) fn add(&mut self, other: &FacetProfile) {
         self.counts += other.counts;
         self.time += other.time;
+        self.fell_back |= other.fell_back;
         if let Some(column) = &other.counts.column {
             *self.counts.column.get_or_insert_default() += *column;
         }

@@ -61,7 +61,7 @@ impl Parts {
     }
 
     /// What telling apart the codes of a range takes.
-    pub(super) fn bytes_of_bits((least, greatest): (u64, u64)) -> u64 {
+    fn bytes_of_bits((least, greatest): (u64, u64)) -> u64 {
         greatest.saturating_sub(least) / 8 + size_of::<u64>() as u64
     }
 
@@ -294,15 +294,20 @@ pub(super) struct RankedTerms<'s> {
 }
 
 impl<'s> RankedTerms<'s> {
-    /// Of all segments; `None` where one does not keep the sums.
-    pub(super) fn open(columns: &[OfSegment<'s>]) -> Result<Option<Self>> {
+    /// Of all segments, which keep the sums.
+    pub(super) fn open(columns: &[OfSegment<'s>]) -> Result<Self> {
         let mut parts = vec![];
         for OfSegment { field, .. } in columns {
             let dictionary = field.terms()?;
-            let Some(sums) = field.cumulative(dictionary.n_blocks())? else { return Ok(None) };
+            let sums = field.cumulative(dictionary.n_blocks())?;
+            let sums = sums.ok_or_else(|| {
+                Error::corrupt("reading sums of document frequencies")
+                    .expected("those of all segments, as planned")
+                    .found("a segment without")
+            })?;
             parts.push((dictionary, sums));
         }
-        Ok(Some(RankedTerms { parts }))
+        Ok(RankedTerms { parts })
     }
 
     /// How many terms there are, of all segments together.

@@ -27,19 +27,12 @@ use crate::execution::DocIdSet;
 use crate::format::column::Block;
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
-use crate::plan::cost;
+use crate::plan::{SpreadPlan, SpreadStrategy};
 use crate::plural::counted;
 use crate::schema::FieldKind;
 use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
-
-/// What part of the memory that is left counting each value may take.
-const TALLY_SHARE: u64 = 4;
-/// What a value takes where they are written down.
-const LISTED_BYTES: u64 = 32;
-/// Codes that each have a counter rather than a part of their range: then counters stay near the processor.
-const COUNTERS_NEAR: u64 = 1 << 16;
 
 /// What numbers say together.
 #[derive(Clone, Debug)]
@@ -68,8 +61,9 @@ pub(crate) struct Spread {
 }
 
 /// What is wanted of values beside their moments and ends.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct SpreadWanted<'w> {
+    pub(crate) plan: &'w SpreadPlan,
     pub(crate) distinct: bool,
     pub(crate) percentiles: &'w [f64],
 }
@@ -83,7 +77,8 @@ pub(crate) fn statistics_of(
     let (looking, spread) = match wanted {
         None => (StatsScan::over(&sources, Values::Passed)?, None),
         Some(wanted) => {
-            let (looking, spread) = sources.spread(wanted)?;
+            let strategy = wanted.plan.strategies.of(sources.of_field.n_matches);
+            let (looking, spread) = sources.spread(&wanted, strategy)?;
             (looking, Some(spread))
         }
     };
@@ -111,9 +106,14 @@ pub(crate) struct EqualParts {
 }
 
 /// Cuts the values of a field of numbers or dates among what matches into at most `n` parts.
-pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize) -> Result<EqualParts> {
+pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize, plan: &SpreadPlan) -> Result<EqualParts> {
     let sources = Sources::new(of)?;
-    let looking = sources.count()?;
+    let strategy = plan.strategies.of(sources.of_field.n_matches);
+    let looking = match sources.count(plan, strategy) {
+        // Matches have more values than others: once more, with a sketch.
+        Err(error) if budget::is_memory(&error) => sources.count(plan, SpreadStrategy::Sketch)?,
+        done => done?,
+    };
     let n_values = looking.moments.n();
     let mut starts = match &looking.values {
         Values::Counted(tally) => starts_of_parts(tally, n_values, n as u64)?,
@@ -182,12 +182,8 @@ impl Values {
     }
 }
 
-fn is_affordable(bytes: u64) -> bool {
-    bytes <= budget::left() / TALLY_SHARE
-}
-
 /// What counting each value says.
-fn spread(tally: &Tally, n: u64, wanted: SpreadWanted<'_>) -> Result<Spread> {
+fn spread(tally: &Tally, n: u64, wanted: &SpreadWanted<'_>) -> Result<Spread> {
     let mut ranks: Vec<_> = ranks(wanted.percentiles, n).enumerate().collect();
     ranks.sort_unstable_by_key(|(_, rank)| *rank);
     let mut percentiles = vec![0; ranks.len()];
@@ -225,71 +221,40 @@ fn rank(percent: f64, n: u64) -> u64 {
 /// Where the values of a field are among what matches.
 struct Sources<'s> {
     kind: FieldKind,
-    /// About how many values the matches have, of segments with a column, and how many all documents of these have.
-    n_values: u64,
-    n_values_of_all: u64,
     of_field: OfField<'s>,
 }
 
 impl<'s> Sources<'s> {
     fn new(of: FieldMatches<'s>) -> Result<Self> {
         let first = of.segments.first().map(|it| it.segment.schema().get(of.field).kind);
-        let (kind, of_field) = (first.unwrap_or(FieldKind::I64), OfField::new(of)?);
-        let (mut n_values, mut n_docs) = (0, 0);
-        for OfSegment { column, .. } in &of_field.columns {
-            n_values += u128::from(column.n_values());
-            n_docs += u128::from(column.n_docs());
-        }
-        // As many as other documents have.
-        let of_matches = (n_values * u128::from(of_field.n_matches)).div_ceil(n_docs.max(1));
-        let [n_values, n_values_of_all] =
-            [of_matches, n_values].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
-        Ok(Sources { kind, n_values, n_values_of_all, of_field })
+        Ok(Sources { kind: first.unwrap_or(FieldKind::I64), of_field: OfField::new(of)? })
     }
 
-    /// Looks at all values, and finds what is wanted of them in the way that takes least.
-    fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
-        if let Some(found) = self.spread_by_dictionaries(wanted)? {
-            return Ok(found);
-        }
-        match self.spread_by_parts(wanted) {
-            Ok(Some(found)) => return Ok(found),
-            // Too many values near a rank.
-            Err(error) if !budget::is_memory(&error) => return Err(error),
-            _ => {}
-        }
-        let looking = self.count()?;
-        let spread = match &looking.values {
-            Values::Sketched(sketch) => {
-                let shares: Vec<_> = wanted.percentiles.iter().map(|it| it / 100.0).collect();
-                let distinct = wanted.distinct.then(|| sketch.n_distinct());
-                Spread { is_exact: false, distinct, percentiles: sketch.at_shares(&shares) }
-            }
-            Values::Counted(tally) => spread(tally, looking.moments.n(), wanted)?,
-            _ => Spread { is_exact: true, distinct: None, percentiles: vec![] },
-        };
-        Ok((looking, spread))
-    }
-
-    /// The same where all documents match, by the sums of the dictionaries; `None` where these are not kept, or cost more.
-    fn spread_by_dictionaries(
+    /// Looks at all values, and finds what is wanted of them; with less memory where there is too little.
+    fn spread(
         &self,
-        wanted: SpreadWanted<'_>,
-    ) -> Result<Option<(StatsScan, Spread)>> {
-        let is_of_all = |part: &OfSegment<'_>| matches!(part.matches, DocIdSet::Everything);
-        if !self.of_field.others.is_empty()
-            || !self.of_field.columns.iter().all(is_of_all)
-            || wanted.distinct && self.of_field.columns.len() > 1
-        {
-            return Ok(None);
+        wanted: &SpreadWanted<'_>,
+        strategy: SpreadStrategy,
+    ) -> Result<(StatsScan, Spread)> {
+        let done = match strategy {
+            SpreadStrategy::Frequencies => self.spread_by_dictionaries(wanted),
+            SpreadStrategy::Rounds => self.spread_by_parts(wanted),
+            SpreadStrategy::Tally | SpreadStrategy::Sketch => {
+                self.count(wanted.plan, strategy).and_then(|looking| {
+                    let spread = looking.spread(wanted)?;
+                    Ok((looking, spread))
+                })
+            }
+        };
+        match (done, strategy.with_less_memory()) {
+            (Err(error), Some(other)) if budget::is_memory(&error) => self.spread(wanted, other),
+            (done, _) => done,
         }
-        let Some(ranked) = RankedTerms::open(&self.of_field.columns)? else { return Ok(None) };
-        // Each bit of a rank takes a look into each dictionary at the most.
-        let n_looks = self.of_field.columns.len() as u64 * u64::from(u64::BITS);
-        let ranks_ns = n_looks.saturating_mul(wanted.percentiles.len() as u64) * ns::RANGE_END;
-        if ranks_ns > self.of_field.n_matches.saturating_mul(ns::NUMBER_COUNTED) {
-            return Ok(None);
-        }
+    }
+
+    /// By the sums of the dictionaries, of which every document matches.
+    fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
+        let ranked = RankedTerms::open(&self.of_field.columns)?;
         let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
         let mut percentiles = vec![];
@@ -299,78 +264,48 @@ impl<'s> Sources<'s> {
             }
         }
         let distinct = wanted.distinct.then(|| ranked.n_terms());
-        Ok(Some((looking, Spread { is_exact: true, distinct, percentiles })))
+        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
     }
 
-    /// The same by how many values lie in each part of their range; `None` where there is a counter for each, or where different
-    /// values would take more memory to tell apart than to write down.
-    fn spread_by_parts(&self, wanted: SpreadWanted<'_>) -> Result<Option<(StatsScan, Spread)>> {
-        let Some(range) = self.of_field.range.filter(|_| self.of_field.others.is_empty()) else {
-            return Ok(None);
-        };
-        let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
-        if self.of_field.n_codes() <= COUNTERS_NEAR
-            || self.n_values_of_all > u64::from(u32::MAX)
-            || bytes_of_bits > self.n_values.saturating_mul(LISTED_BYTES)
-            || !is_affordable(bytes_of_bits)
-        {
-            return Ok(None);
-        }
-        let parts = Parts::new(range, wanted.distinct)?;
+    /// By how many values lie in each part of their range.
+    fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
+        let parts = Parts::new(self.of_field.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
-        let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) else {
-            return Ok(None);
-        };
-        let distinct = parts.n_different()?;
-        let mut percentiles = vec![];
-        if looking.moments.n() > 0 && !wanted.percentiles.is_empty() {
-            let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
-            let mut search = RankSearch::new(&ranks, &parts)?;
-            drop(parts);
-            while let Some(round) = search.round()? {
-                let again = StatsScan::over(self, Values::InRound(round))?;
-                looking.scan.profile += again.scan.profile;
-                if let Values::InRound(round) = again.values {
-                    search.end(round)?;
+        let (mut distinct, mut percentiles) = (None, vec![]);
+        if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {
+            distinct = parts.n_different()?;
+            if looking.moments.n() > 0 && !wanted.percentiles.is_empty() {
+                let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
+                let mut search = RankSearch::new(&ranks, &parts)?;
+                drop(parts);
+                while let Some(round) = search.round()? {
+                    let again = StatsScan::over(self, Values::InRound(round))?;
+                    looking.scan.profile += again.scan.profile;
+                    if let Values::InRound(round) = again.values {
+                        search.end(round)?;
+                    }
                 }
-            }
-            percentiles = search.found();
-        }
-        Ok(Some((looking, Spread { is_exact: true, distinct, percentiles })))
-    }
-
-    /// Looks at all values, and counts each, or has a sketch of them where that takes too much memory.
-    fn count(&self) -> Result<StatsScan> {
-        if let Some(tally) = self.tally()? {
-            match StatsScan::over(self, Values::Counted(tally)) {
-                // What matches has more values than others: once more, with a sketch.
-                Err(error) if budget::is_memory(&error) => {}
-                done => return done,
+                percentiles = search.found();
             }
         }
-        StatsScan::over(self, Values::Sketched(Box::new(Sketch::new()?)))
+        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
     }
 
-    /// What counts each value; `None` where there is too little memory.
-    fn tally(&self) -> Result<Option<Tally>> {
-        let (least, n_codes, n_values, bytes) = if self.of_field.others.is_empty() {
-            let n_codes = self.of_field.n_codes();
-            let bytes = match n_codes <= cost::counters_max(self.n_values) {
-                true => n_codes * 4,
-                false => self.n_values.saturating_mul(LISTED_BYTES),
-            };
-            (self.of_field.range.unwrap_or_default().0, n_codes, self.n_values, bytes)
-        } else {
-            // Each term is written down.
-            let mut n_terms = 0;
-            for (reader, ..) in &self.of_field.others {
-                n_terms += u64::from(reader.terms()?.n_terms());
+    /// Looks at all values, and counts each or has a sketch of them.
+    fn count(&self, plan: &SpreadPlan, strategy: SpreadStrategy) -> Result<StatsScan> {
+        let of_field = &self.of_field;
+        let values = match strategy {
+            SpreadStrategy::Sketch => Values::Sketched(Box::new(Sketch::new()?)),
+            _ => {
+                let (least, n_codes) = match of_field.others.is_empty() {
+                    true => (of_field.range.unwrap_or_default().0, of_field.n_codes()),
+                    // Each term is written down.
+                    false => (0, u64::MAX),
+                };
+                Values::Counted(Tally::new(least, n_codes, plan.tally.of(of_field.n_matches))?)
             }
-            (0, u64::MAX, self.of_field.n_matches, n_terms.saturating_mul(LISTED_BYTES))
         };
-        let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
-        let with_counters = n_codes <= cost::counters_max(n_values);
-        fits.then(|| Tally::new(least, n_codes, with_counters)).transpose()
+        StatsScan::over(self, values)
     }
 }
 
@@ -385,6 +320,19 @@ struct StatsScan {
 }
 
 impl StatsScan {
+    /// What counting each value says, or a sketch of them.
+    fn spread(&self, wanted: &SpreadWanted<'_>) -> Result<Spread> {
+        match &self.values {
+            Values::Sketched(sketch) => {
+                let shares: Vec<_> = wanted.percentiles.iter().map(|it| it / 100.0).collect();
+                let distinct = wanted.distinct.then(|| sketch.n_distinct());
+                Ok(Spread { is_exact: false, distinct, percentiles: sketch.at_shares(&shares) })
+            }
+            Values::Counted(tally) => spread(tally, self.moments.n(), wanted),
+            _ => Ok(Spread { is_exact: true, distinct: None, percentiles: vec![] }),
+        }
+    }
+
     /// Looks at all values once, and keeps `values` of them.
     fn over(sources: &Sources<'_>, values: Values) -> Result<Self> {
         let mut looking = StatsScan {

@@ -19,16 +19,12 @@ use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::for_each_block;
 use crate::format::column::Heads;
+use crate::plan::cost::RangesStrategy;
 use crate::value::{code_of_f64, f64_of_code};
 
-/// Documents that match for each step that is made before it is met, beyond a few; the most of these, which is also how many may
-/// have any, and what one takes with its bucket.
-const DOCS_PER_STEP: u64 = 4;
-const MADE_MIN: u64 = 64;
-const MADE_MAX: u64 = 1 << 16;
+/// The most steps that may have any, and what one takes with its bucket.
+const STEPS_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
-/// Steps for each document that matches up to which each has a counter, and is not written down where it is met.
-const COUNTERS_PER_DOC: u64 = 16;
 
 /// Steps of equal width.
 #[derive(Clone, Copy, Debug)]
@@ -110,9 +106,8 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
     of_field.check_matches("counting by steps")?;
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
-    let made_max = (n_matches / DOCS_PER_STEP).clamp(MADE_MIN, MADE_MAX);
-    let (counts, scan) = match n_steps <= made_max {
-        true => {
+    let (counts, scan) = match RangesStrategy::of_steps(n_steps, n_matches) {
+        RangesStrategy::Made => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * ns::STEP_MADE)?;
             // Of all but the first, which begins before all numbers.
@@ -121,19 +116,17 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
             let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);
             (by_step.collect(), counts.scan)
         }
-        false => {
-            // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
-            let with_counters = n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC);
-            let tally = Tally::new(0, n_steps, with_counters)?;
+        RangesStrategy::Met(strategy) => {
+            let tally = Tally::new(0, n_steps, strategy)?;
             let (mut scan, mut met) = (Scan::default(), MetSteps { steps, first, tally });
             columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
             met.tally.finish()?;
             let mut counts = vec![];
             met.tally.for_each(|(step, count)| {
                 budget::hold(STEP_BYTES)?;
-                if counts.len() as u64 == MADE_MAX {
+                if counts.len() as u64 == STEPS_MAX {
                     return Err(Error::new(ErrorKind::LimitExceeded, "counting by steps")
-                        .expected(format!("at most {MADE_MAX} steps that have any"))
+                        .expected(format!("at most {STEPS_MAX} steps that have any"))
                         .found("more")
                         .hint("wider steps are fewer"));
                 }

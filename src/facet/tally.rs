@@ -6,6 +6,7 @@ use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::execution::Places;
 use crate::format::column::{Block, OneEach, Plain};
+use crate::plan::TallyStrategy;
 use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -29,10 +30,10 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For `n_codes` codes from `least` on, with a counter for each or without.
-    pub(super) fn new(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
+    /// For `n_codes` codes from `least` on.
+    pub(super) fn new(least: u64, n_codes: u64, strategy: TallyStrategy) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
-        if with_counters {
+        if strategy == TallyStrategy::Counters {
             held.more(n_codes * size_of::<u32>() as u64)?;
             counters = vec![0; n_codes as usize];
         }
@@ -283,7 +284,7 @@ mod tests {
         let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
         codes.iter().for_each(|code| *expected.entry(*code).or_default() += 1);
         for n_codes in [150_007, u64::MAX] {
-            let mut tally = Tally::new(7, n_codes, n_codes < u64::MAX).unwrap();
+            let mut tally = Tally::new(7, n_codes, TallyStrategy::choose(n_codes, 1)).unwrap();
             assert_eq!(tally.counters.is_empty(), n_codes == u64::MAX);
             codes.iter().for_each(|code| tally.add(*code, 1).unwrap());
             tally.finish().unwrap();
@@ -296,14 +297,14 @@ mod tests {
             tally.for_each(visit).unwrap();
             assert!(tally.iter().eq(met));
         }
-        let mut tally = Tally::new(7, 10, true).unwrap();
+        let mut tally = Tally::new(7, 10, TallyStrategy::Counters).unwrap();
         assert!(tally.add(6, 1).is_err() && tally.add(17, 1).is_err() && tally.add(16, 1).is_ok());
     }
 
     /// A field of natural numbers may have the greatest there is.
     #[test]
     fn counters_may_end_with_the_last_code() {
-        let mut tally = Tally::new(u64::MAX - 3, 4, true).unwrap();
+        let mut tally = Tally::new(u64::MAX - 3, 4, TallyStrategy::Counters).unwrap();
         tally.add(u64::MAX, 2).unwrap();
         tally.finish().unwrap();
         assert!(tally.iter().eq([(u64::MAX, 2)]));
@@ -321,13 +322,13 @@ mod tests {
         let budget = budget::Budget::new().memory_bytes(8 << 20);
         budget.run(|| {
             for _ in 0..10 {
-                let mut tally = Tally::new(0, 1 << 20, true).unwrap();
+                let mut tally = Tally::new(0, 1 << 20, TallyStrategy::Counters).unwrap();
                 tally.add(3, 1).unwrap();
                 tally.finish().unwrap();
             }
-            assert!(Tally::new(0, 3 << 20, true).is_err());
+            assert!(Tally::new(0, 3 << 20, TallyStrategy::Counters).is_err());
             // Two codes, met more often than there would be room for each time.
-            let mut tally = Tally::new(0, u64::MAX, false).unwrap();
+            let mut tally = Tally::new(0, u64::MAX, TallyStrategy::List).unwrap();
             for nth in 0..4 * PENDING_MAX as u64 {
                 tally.add((nth % 2) << 40, 1).unwrap();
             }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::expansion::{TermFilter, WantedTerms};
 use crate::format::terms::{TermDictionary, TermInfo};
 use crate::ids::TermOrdinal;
-use crate::plan::CostModel;
+use crate::plan::cost;
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -39,9 +39,7 @@ impl<'f, 's> Wanted<'f, 's> {
             n_met += u64::from(u32::try_from(ordinal).is_ok_and(|it| ordinals.contains(&it)));
             Ok(())
         })?;
-        if n_met * ns::TERM_BY_ORDINAL
-            <= ordinals.len() as u64 * CostModel::BUILT_IN.enumerate_term_ns as u64
-        {
+        if cost::tests_of_met_pay(n_met, ordinals.len() as u64) {
             return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
         }
         let (mut bits, mut held) = (vec![], Held::default());

@@ -1,7 +1,9 @@
 //! Costs of operators, by the figures of a [`CostModel`], and the kernel that a pair of containers takes.
 
+use super::adaptive::Adaptive;
 use super::costs::CostModel;
 use crate::bitmap::{self, Kernel, WINDOW};
+use crate::budget::ns;
 use crate::format::column::BLOCK_DOCS;
 use crate::query::{PhraseSpec, Proximity};
 use crate::simd::arrays::gallop_ratio;
@@ -320,10 +322,76 @@ pub(crate) fn meant_by_pattern(n_terms: u64) -> u64 {
     n_terms.div_ceil(10)
 }
 
-/// Counters that pay where so many documents match: one is set up and looked at in less time than a code is written down
-/// and sorted.
-pub(crate) fn counters_max(matches: u64) -> u64 {
-    matches.saturating_mul(16).max(1 << 16)
+/// Counters for each document that matches up to which they pay, and as many as pay in any case: one is set up and looked at in
+/// less time than a code is written down and sorted.
+const COUNTERS_PER_DOC: u64 = 16;
+const COUNTERS_MIN: u64 = 1 << 16;
+
+/// Ways to count how often each code is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TallyStrategy {
+    /// A counter for each code that may come.
+    Counters,
+    /// Codes are written down, sorted and counted by their runs.
+    List,
+}
+
+impl TallyStrategy {
+    /// The way to count so many codes that may come, by how many documents match.
+    pub(crate) fn of_codes(n_codes: u64) -> Adaptive<Self> {
+        let n_paid_for = if n_codes <= COUNTERS_MIN { 0 } else { n_codes };
+        let mut by_matches = Adaptive::always(TallyStrategy::List);
+        by_matches.from(n_paid_for.div_ceil(COUNTERS_PER_DOC), TallyStrategy::Counters);
+        by_matches
+    }
+
+    pub(crate) fn choose(n_codes: u64, n_matches: u64) -> Self {
+        Self::of_codes(n_codes).of(n_matches)
+    }
+}
+
+/// Documents that match for each step or interval that is made before it is met, and the most of these.
+const DOCS_PER_RANGE: u64 = 4;
+const RANGES_MADE_MAX: u64 = 1 << 16;
+/// Steps that are made before in any case.
+const STEPS_MADE_MIN: u64 = 64;
+
+/// Ways to count steps and intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RangesStrategy {
+    /// All are made, and values looked for among their ends.
+    Made,
+    /// They are made where a value lies in them.
+    Met(TallyStrategy),
+}
+
+impl RangesStrategy {
+    /// The way to count so many steps.
+    pub(crate) fn of_steps(n_steps: u64, n_matches: u64) -> Self {
+        match n_steps <= Self::made_max(n_matches).max(STEPS_MADE_MIN) {
+            true => RangesStrategy::Made,
+            // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
+            false if n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC) => {
+                RangesStrategy::Met(TallyStrategy::Counters)
+            }
+            false => RangesStrategy::Met(TallyStrategy::List),
+        }
+    }
+
+    /// The most intervals that are made before they are met.
+    pub(crate) fn made_max(n_matches: u64) -> u64 {
+        (n_matches / DOCS_PER_RANGE).min(RANGES_MADE_MAX)
+    }
+}
+
+/// Whether sums of document frequencies at the ends of ranges, less what is deleted, cost less than the column of all documents.
+pub(crate) fn sums_pay(n_ends: u64, n_deleted: u64, n_docs: u32) -> bool {
+    n_ends * ns::RANGE_END + n_deleted * ns::VALUE_OF_FEW <= u64::from(n_docs)
+}
+
+/// Whether a pattern is tested with so many terms that were met, rather than with all that it may mean.
+pub(crate) fn tests_of_met_pay(n_met: u64, n_terms: u64) -> bool {
+    n_met * ns::TERM_BY_ORDINAL <= n_terms * CostModel::BUILT_IN.enumerate_term_ns as u64
 }
 
 /// What the cost of a facet depends on, summed over the segments.
@@ -342,12 +410,16 @@ pub(crate) struct FacetSizes {
     pub(crate) n_segments: usize,
     /// Values of its column, where it keeps one.
     pub(crate) n_values: u64,
+    /// Documents of segments with a column, with a value or without.
+    pub(crate) n_docs_in_column: u64,
     /// Documents of segments whose column is read by blocks: all but those whose blocks share a frame.
     pub(crate) n_docs_by_block: u32,
     /// Codes between the least and the greatest of its column.
     pub(crate) column_codes: Option<u64>,
     /// Whether these are numbers of terms, which each segment counts for itself.
     pub(crate) has_ordinals: bool,
+    /// Whether no document has two values.
+    pub(crate) is_single: bool,
     /// Some of the terms, where their frequencies decide.
     pub(crate) sample: Option<TermSample>,
 }
@@ -461,7 +533,7 @@ impl FacetSizes {
     /// The most that counters, or codes that are written down, take.
     fn column_bytes(&self, matches: f64) -> u64 {
         let n_codes = self.column_codes.unwrap_or(0);
-        if n_codes <= counters_max(matches as u64) {
+        if TallyStrategy::choose(n_codes, matches as u64) == TallyStrategy::Counters {
             return n_codes.saturating_mul(4);
         }
         let per_document = self.n_values as f64 / f64::from(self.n_docs.max(1));
@@ -492,10 +564,9 @@ impl FacetSizes {
         // Those that are not missed by any of the matches, as if these lay anywhere.
         let touched = n_blocks * (1.0 - (-by_block / n_blocks.max(1.0)).exp());
         let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));
-        let counters = if n_codes <= counters_max(matches as u64) {
-            n_codes as f32 * costs.counter_ns
-        } else {
-            with as f32 * costs.sort_code_ns
+        let counters = match TallyStrategy::choose(n_codes, matches as u64) {
+            TallyStrategy::Counters => n_codes as f32 * costs.counter_ns,
+            TallyStrategy::List => with as f32 * costs.sort_code_ns,
         };
         let met = with.min(self.n_terms as f64) as f32;
         let merged = match self.has_ordinals && self.n_segments > 1 {
@@ -555,9 +626,11 @@ mod tests {
             n_docs: 2_000_000,
             n_segments: 1,
             n_values: 700_000,
+            n_docs_in_column: 0,
             n_docs_by_block: 2_000_000,
             column_codes: None,
             has_ordinals: false,
+            is_single: true,
             sample: None,
         };
         let costs = |matches| FacetCosts::of(&CostModel::BUILT_IN, &sizes, 10, false, matches);

@@ -1,7 +1,8 @@
 //! Plans of facets: how the values of a field are counted over what matches.
 
-use super::cost::{self, FacetCosts, FacetSizes, TermSample};
-use super::{CostModel, SegmentPlan};
+use super::adaptive::MatchBounds;
+use super::cost::{self, FacetCosts, FacetSizes, TallyStrategy, TermSample};
+use super::{Adaptive, CostModel, SegmentPlan};
 use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermFilter;
@@ -41,11 +42,13 @@ pub enum FacetOrder {
 pub(crate) struct FacetPlan {
     pub(crate) field: FieldId,
     pub(crate) values: ValuesWanted,
-    /// What follows from the estimate of how many documents match.
+    /// Method for as many matches as are expected, with its cost.
     pub(crate) choice: FacetChoice,
+    /// Methods for as many as there turn out to be: within another facet in each bucket.
+    pub(crate) methods: Adaptive<FacetMethod>,
+    /// How codes of the column are counted by that method.
+    pub(crate) tally: Adaptive<TallyStrategy>,
     pub(crate) sizes: FacetSizes,
-    /// It may be asked long after the plan was made, and in each bucket.
-    costs: CostModel,
     wanted: Option<FacetMethod>,
 }
 
@@ -56,6 +59,8 @@ pub(crate) struct FacetChoice {
     pub(crate) cost_ns: f32,
     pub(crate) alternative: FacetMethod,
     pub(crate) alternative_ns: f32,
+    /// The best of those that take next to no memory.
+    pub(crate) by_lists: FacetMethod,
     /// Whether the caller wanted it so.
     pub(crate) is_wanted: bool,
     /// Deleted documents that are taken away from document frequencies, where these are counted by.
@@ -63,32 +68,63 @@ pub(crate) struct FacetChoice {
 }
 
 impl FacetPlan {
-    /// Knows no more than what is wanted and how large everything is: within another facet each bucket has its own matches to
-    /// choose by.
+    /// Chooses how to count by how many documents match; `samples_of` so many are worth a look at some terms.
     pub(super) fn new(
         segments: &[SegmentPlan<'_>],
         field: FieldId,
         values: &ValuesWanted,
         wanted: Option<FacetMethod>,
+        matches: &MatchBounds,
+        samples_of: Option<f64>,
         costs: &CostModel,
     ) -> Result<Self> {
         let sizes = FacetSizes::of(segments, field, values.filter.as_ref())?;
+        let tally = TallyStrategy::of_codes(sizes.column_codes.unwrap_or(0));
         let choice = FacetChoice {
             method: FacetMethod::Dictionary,
             cost_ns: 0.0,
             alternative: FacetMethod::Dictionary,
             alternative_ns: 0.0,
+            by_lists: FacetMethod::Dictionary,
             is_wanted: false,
             n_deleted: 0,
         };
-        let (values, costs) = (values.clone(), *costs);
-        Ok(FacetPlan { field, values, choice, sizes, costs, wanted })
+        let methods = Adaptive::always(choice.method);
+        let values = values.clone();
+        let mut plan = FacetPlan { field, values, choice, methods, tally, sizes, wanted };
+        if let Some(counted) = samples_of {
+            plan.sizes.sample = plan.sample_of_terms(segments, counted, costs)?;
+        }
+        let MatchBounds { lower, expected, upper, live, deleted } = *matches;
+        let is_all = lower == live;
+        plan.choice = plan.choose(expected as f64, is_all.then_some(deleted), costs);
+        plan.methods = match is_all {
+            true => Adaptive::always(plan.choice.method),
+            false => Adaptive::among(&[lower, expected, upper], |n| {
+                plan.choose(n as f64, None, costs).method
+            }),
+        };
+        if upper >= live && !is_all {
+            plan.methods.from(live, plan.choose(live as f64, Some(deleted), costs).method);
+        }
+        Ok(plan)
+    }
+
+    /// The method that takes next to no memory, in place of one for which there was too little; none where that one was asked for.
+    pub(crate) fn with_less_memory(&self, method: FacetMethod) -> Option<FacetMethod> {
+        let takes_memory = matches!(method, FacetMethod::DocumentFrequency | FacetMethod::Column);
+        (takes_memory && self.wanted != Some(method)).then_some(self.choice.by_lists)
     }
 
     /// The ways to count where so many documents match, with what they cost, the cheapest first.
-    pub(crate) fn ways(&self, matches: f64, all_but: Option<u64>) -> Vec<(FacetMethod, f32)> {
+    fn ways(
+        &self,
+        matches: f64,
+        all_but: Option<u64>,
+        model: &CostModel,
+    ) -> Vec<(FacetMethod, f32)> {
         let by_value = self.values.order != FacetOrder::Count;
-        let costs = FacetCosts::of(&self.costs, &self.sizes, self.values.limit, by_value, matches);
+        let costs = FacetCosts::of(model, &self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
         // The first values are those that the dictionary begins or ends with, however frequent others are.
         if !by_value {
@@ -104,7 +140,7 @@ impl FacetPlan {
             ways.push((FacetMethod::Column, ns));
         }
         if let Some(deleted) = all_but.map(|deleted| deleted as f64)
-            && let Some(ns) = self.sizes.taken_away_ns(&self.costs, deleted)
+            && let Some(ns) = self.sizes.taken_away_ns(model, deleted)
             && (fits(self.sizes.taken_away_bytes(deleted))
                 || is_wanted(FacetMethod::DocumentFrequency))
         {
@@ -120,8 +156,18 @@ impl FacetPlan {
     }
 
     /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
-    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
-        let mut ways = self.ways(matches, all_but);
+    pub(super) fn choose(
+        &self,
+        matches: f64,
+        all_but: Option<u64>,
+        costs: &CostModel,
+    ) -> FacetChoice {
+        let mut ways = self.ways(matches, all_but, costs);
+        let is_by_lists = |(method, _): &&(FacetMethod, f32)| {
+            matches!(method, FacetMethod::MostFrequentFirst | FacetMethod::Dictionary)
+        };
+        let by_lists = ways.iter().find(is_by_lists);
+        let by_lists = by_lists.map_or(FacetMethod::Dictionary, |(method, _)| *method);
         let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
         let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
         let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
@@ -130,6 +176,7 @@ impl FacetPlan {
             cost_ns,
             alternative,
             alternative_ns,
+            by_lists,
             is_wanted: wanted.is_some(),
             n_deleted: all_but.unwrap_or(0),
         }
@@ -137,13 +184,14 @@ impl FacetPlan {
 
     /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
     /// the sample would make longer.
-    pub(super) fn sample_of_terms(
+    fn sample_of_terms(
         &self,
         segments: &[SegmentPlan<'_>],
         matches: f64,
+        costs: &CostModel,
     ) -> Result<Option<TermSample>> {
         let FacetPlan { sizes, values, .. } = self;
-        let column_ns = |n_codes| sizes.column_ns(&self.costs, n_codes, matches);
+        let column_ns = |n_codes| sizes.column_ns(costs, n_codes, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
             && values.order == FacetOrder::Count
             && sizes.column_codes.is_some_and(|n| column_ns(n) > cost::SAMPLE_FROM_NS);
@@ -183,7 +231,8 @@ impl FacetSizes {
     ) -> Result<Self> {
         let n_docs = segments.iter().map(|part| u64::from(part.n_docs)).sum::<u64>();
         let n_docs = u32::try_from(n_docs).unwrap_or(u32::MAX);
-        let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
+        let (mut sizes, mut codes) =
+            (FacetSizes { n_docs, is_single: true, ..FacetSizes::default() }, None);
         for part in segments {
             let reader = part.segment.field(field);
             sizes.n_segments += 1;
@@ -199,10 +248,15 @@ impl FacetSizes {
                 true => cost::meant_by_pattern(n_walked),
                 false => n_walked,
             };
-            sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
-            sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
+            let (statistics, of_schema) = (reader.statistics()?, part.segment.schema().get(field));
+            let n_with = u64::from(statistics.n_docs_with_value);
+            sizes.n_with += n_with;
+            sizes.has_ordinals = of_schema.has_ordinals();
+            // A text may have no term at all, so that another may have two.
+            sizes.is_single &= statistics.n_tokens == n_with && !of_schema.kind.is_text();
             if let Some(column) = reader.column()? {
                 sizes.n_values += column.n_values();
+                sizes.n_docs_in_column += u64::from(column.n_docs());
                 let by_block = if column.plain().is_some() { 0 } else { column.n_docs() };
                 sizes.n_docs_by_block = sizes.n_docs_by_block.saturating_add(by_block);
                 let of_part = column.range().unwrap_or((u64::MAX, 0));

@@ -3,14 +3,20 @@
 //! | operator | finds | strategies |
 //! |---|---|---|
 //! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges the column |
-//! | `Statistics` | what the values say together | [`StatisticsStrategy`] |
-//! | `TopHits` | the best documents of each bucket | |
+//! | `Statistics` | what the values say together | [`StatisticsStrategy`], of ranks a [`SpreadStrategy`](super::SpreadStrategy) |
+//! | `TopHits` | the best documents of each bucket | [`TopHitsStrategy`] |
 
+use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
+use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
-use super::{CostModel, Plan, PlanOptions, SegmentPlan};
+use super::spread::{SpreadOf, SpreadPlan};
+use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
 use crate::error::Result;
 use crate::ids::FieldId;
+
+/// Buckets that a search may look into, at all depths together.
+pub(crate) const BUCKETS_MAX: usize = 1 << 16;
 
 /// Facet that is to be counted, with its names and options resolved.
 #[derive(Clone, Debug)]
@@ -22,8 +28,8 @@ pub(crate) struct FacetWanted {
     /// Whether it counts more than what matches: also what one of the conditions, of its own field, leaves out.
     pub(crate) is_selected: bool,
     pub(crate) within: Vec<FacetWanted>,
-    /// Best documents of each bucket.
-    pub(crate) hits: usize,
+    /// Best documents of each bucket, and how they are found.
+    pub(crate) hits: Option<(usize, TopHitsStrategy)>,
 }
 
 /// Part of a field that a facet is about.
@@ -31,9 +37,11 @@ pub(crate) struct FacetWanted {
 pub(crate) enum FacetOf {
     Values(ValuesWanted),
     Ranges,
+    Quantiles,
     /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
+        spread: Option<SpreadOf>,
     },
 }
 
@@ -52,16 +60,16 @@ pub(crate) struct FacetNode {
 #[derive(Debug)]
 pub(crate) enum FacetOperator {
     Facet(FacetStrategy),
-    Statistics(StatisticsStrategy),
-    TopHits(usize),
+    Statistics(StatisticsStrategy, Option<SpreadPlan>),
+    TopHits(usize, TopHitsStrategy),
 }
 
 /// Ways to count the documents of buckets.
 #[derive(Debug)]
 pub(crate) enum FacetStrategy {
     Values(Box<FacetPlan>),
-    /// Ranges of the codes of a column.
-    Column,
+    /// Ranges of the codes of a column, which are cut first where they are to have as many values each.
+    Column(Option<SpreadPlan>),
 }
 
 /// Ways to look at the values of a field.
@@ -69,6 +77,46 @@ pub(crate) enum FacetStrategy {
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
     Dictionary,
+}
+
+/// Ways to find the best documents of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TopHitsStrategy {
+    /// The first, with the score that all have, where any is wanted.
+    DocOrder { score: Option<f32> },
+    /// All documents are scored.
+    Scored,
+    /// All are looked up in the columns of an order.
+    Sorted,
+}
+
+impl TopHitsStrategy {
+    /// The way to find the best of known documents, of a query that is scored where that is wanted.
+    pub(crate) fn choose(is_sorted: bool, scoring: Option<&impl Scoring>) -> Self {
+        match scoring {
+            _ if is_sorted => TopHitsStrategy::Sorted,
+            Some(scoring) if scoring.constant().is_none() => TopHitsStrategy::Scored,
+            scoring => TopHitsStrategy::DocOrder { score: scoring.and_then(Scoring::constant) },
+        }
+    }
+
+    /// What a person calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TopHitsStrategy::DocOrder { .. } => "the first in document order",
+            TopHitsStrategy::Scored => "BM25 of every document",
+            TopHitsStrategy::Sorted => "columns of every document",
+        }
+    }
+
+    fn cost_ns(self, costs: &CostModel, n: usize, documents: f64) -> f32 {
+        let (n, documents) = ((n as f64).min(documents) as f32, documents as f32);
+        match self {
+            TopHitsStrategy::DocOrder { .. } => n * costs.write_ns,
+            TopHitsStrategy::Scored => documents * costs.score_looked_up_ns,
+            TopHitsStrategy::Sorted => costs.column_ns + documents * costs.column_doc_ns,
+        }
+    }
 }
 
 /// Details of a facet that people are told.
@@ -79,23 +127,27 @@ pub(crate) struct FacetDetails {
     /// Ranges and options in words.
     pub(crate) ranges: Option<String>,
     pub(crate) options: Option<String>,
-    /// Documents that are expected to match without the selections that it leaves out.
-    pub(crate) matches: f64,
-    /// Ranges that the values of its column may lie in.
-    pub(crate) n_ranges: f64,
-    /// Buckets that it is expected to be counted in, where it is within another.
-    pub(crate) expected: Option<Expected>,
-    /// Costs of the column and of the posting lists in all of these, where it is not of values.
-    pub(crate) column_ns: u64,
-    pub(crate) lists_ns: u64,
+    /// Documents that match without the selections that it leaves out, and what finding them is expected to cost.
+    pub(crate) matches: Estimate,
+    pub(crate) matching_ns: Option<f32>,
+    /// Ranges that the values of its column may lie in; none where that is not known.
+    pub(crate) n_ranges: Option<f64>,
+    /// Whether a value may lie in several of them.
+    pub(crate) may_overlap: bool,
+    pub(crate) expected: Expected,
+    /// Cost in all buckets, where it is not of values.
+    pub(crate) cost_ns: u64,
 }
 
-/// Buckets that a facet is expected to be counted in.
-#[derive(Clone, Copy, Debug)]
+/// Buckets that an operator is expected to work in; one of everything that matches, where it is within no other.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) buckets: f64,
+    pub(crate) buckets_max: f64,
     /// In each of them.
     pub(crate) documents: f64,
+    /// Buckets that a document may be in at the most.
+    pub(crate) overlap: f64,
 }
 
 impl FacetNode {
@@ -107,23 +159,46 @@ impl FacetNode {
         }
     }
 
-    fn new(wanted: &FacetWanted, segments: &[SegmentPlan<'_>], costs: &CostModel) -> Result<Self> {
-        let FacetWanted { field, ref of, method, hits, .. } = *wanted;
+    fn new(
+        wanted: &FacetWanted,
+        segments: &[SegmentPlan<'_>],
+        matches: &MatchBounds,
+        is_within: bool,
+        costs: &CostModel,
+    ) -> Result<Self> {
+        let FacetWanted { field, ref of, method, is_selected, hits, .. } = *wanted;
+        // Buckets may have fewer, and what leaves selections out may have more.
+        let mut matches = *matches;
+        matches.lower = if is_within { 0 } else { matches.lower };
+        matches.upper = if is_selected { matches.live } else { matches.upper };
+        let spread = |wanted| SpreadPlan::new(segments, field, wanted, &matches, costs);
         let operator = match of {
             FacetOf::Values(values) => {
-                let plan = FacetPlan::new(segments, field, values, method, costs)?;
+                let counted =
+                    if is_selected { matches.live + matches.deleted } else { matches.expected };
+                let samples_of = (!is_within).then_some(counted as f64);
+                let plan =
+                    FacetPlan::new(segments, field, values, method, &matches, samples_of, costs)?;
                 FacetOperator::Facet(FacetStrategy::Values(Box::new(plan)))
             }
-            FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column),
-            FacetOf::Statistics { has_column } => FacetOperator::Statistics(match has_column {
-                true => StatisticsStrategy::BlockBounds,
-                false => StatisticsStrategy::Dictionary,
-            }),
+            FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column(None)),
+            FacetOf::Quantiles => {
+                let cut = spread(SpreadOf::EqualParts)?;
+                FacetOperator::Facet(FacetStrategy::Column(Some(cut)))
+            }
+            FacetOf::Statistics { has_column, spread: wanted } => {
+                let strategy = match has_column {
+                    true => StatisticsStrategy::BlockBounds,
+                    false => StatisticsStrategy::Dictionary,
+                };
+                FacetOperator::Statistics(strategy, wanted.map(spread).transpose()?)
+            }
         };
-        let within = wanted.within.iter().map(|inner| FacetNode::new(inner, segments, costs));
+        let within = wanted.within.iter();
+        let within = within.map(|inner| FacetNode::new(inner, segments, &matches, true, costs));
         let mut within = within.collect::<Result<Vec<_>>>()?;
-        if hits > 0 {
-            let operator = FacetOperator::TopHits(hits);
+        if let Some((n, strategy)) = hits {
+            let operator = FacetOperator::TopHits(n, strategy);
             within.push(FacetNode { operator, field, details: None, within: vec![] });
         }
         Ok(FacetNode { operator, field, details: None, within })
@@ -138,32 +213,42 @@ impl FacetNode {
         is_within: bool,
     ) -> Result<()> {
         let Some(details) = &mut self.details else { return Ok(()) };
-        details.expected = is_within.then_some(around);
+        details.expected = around;
         let in_all = |ns: f32| (f64::from(ns) * around.buckets).round() as u64;
         let sizes = match &mut self.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => {
                 if is_within {
-                    plan.choice = plan.choose(around.documents, None);
+                    plan.choice = plan.choose(around.documents, None, costs);
                     plan.choice.cost_ns *= around.buckets as f32;
                     plan.choice.alternative_ns *= around.buckets as f32;
                 }
                 plan.sizes
             }
-            FacetOperator::Facet(FacetStrategy::Column) | FacetOperator::Statistics(_) => {
+            FacetOperator::Facet(FacetStrategy::Column(_)) | FacetOperator::Statistics(..) => {
                 let sizes = FacetSizes::of(segments, self.field, None)?;
-                if sizes.column_codes.is_some() {
-                    details.column_ns = in_all(sizes.column_ns(costs, 0, around.documents));
-                }
-                details.lists_ns = in_all(costs.expand_ns(sizes.n_terms, sizes.n_with));
+                details.cost_ns = in_all(match sizes.column_codes {
+                    Some(_) => sizes.column_ns(costs, 0, around.documents),
+                    None => costs.expand_ns(sizes.n_terms, sizes.n_with),
+                });
                 sizes
             }
-            FacetOperator::TopHits(_) => return Ok(()),
+            FacetOperator::TopHits(n, strategy) => {
+                details.cost_ns = in_all(strategy.cost_ns(costs, *n, around.documents));
+                return Ok(());
+            }
         };
-        let matches = details.matches.max(1.0);
+        let matches = details.matches;
+        let expected = matches.documents.max(1) as f64;
         let of_buckets = self.buckets(&sizes, around);
         self.within.iter_mut().try_for_each(|inner| {
+            if let FacetOperator::TopHits(n, _) = inner.operator {
+                let limit = n as u64;
+                inner.details =
+                    Some(Box::new(FacetDetails { limit, matches, ..FacetDetails::default() }));
+            }
             // Some leave out more selections than what they are within.
-            let more = inner.details.as_ref().map_or(1.0, |details| details.matches / matches);
+            let more =
+                inner.details.as_ref().map_or(1.0, |it| it.matches.documents as f64 / expected);
             let documents = of_buckets.documents * more;
             inner.estimate(segments, costs, Expected { documents, ..of_buckets }, true)
         })
@@ -172,42 +257,43 @@ impl FacetNode {
     /// Buckets that it is expected to have in all that it is counted in itself, and the documents of each of these: as if
     /// the value of rank r had 1/r of the most frequent one's documents, and ranges had the same.
     fn buckets(&self, sizes: &FacetSizes, around: Expected) -> Expected {
-        let (n, share) = match self.values() {
+        let details = self.details.as_ref();
+        let (n, most, share) = match self.values() {
             Some(plan) => {
-                let n_terms = sizes.n_wanted.max(1) as f64;
-                let n = (plan.values.limit as f64).min(n_terms);
-                (n, (1.0 + n.max(1.0).ln()) / (1.0 + n_terms.ln()))
+                let (n_terms, limit) = (sizes.n_wanted.max(1) as f64, plan.values.limit as f64);
+                let n = limit.min(n_terms);
+                let share = (1.0 + n.max(1.0).ln()) / (1.0 + n_terms.ln());
+                (n, limit.min(sizes.n_walked as f64), share)
             }
-            None => (self.details.as_ref().map_or(0.0, |details| details.n_ranges), 1.0),
+            None => {
+                let n = details.and_then(|details| details.n_ranges);
+                (n.unwrap_or(0.0), n.unwrap_or(BUCKETS_MAX as f64), 1.0)
+            }
         };
         let with_value = sizes.n_with as f64 / f64::from(sizes.n_docs.max(1));
         // What no document lies in is no bucket, and what has no value is one more.
         let shown = n.min((around.documents * with_value).ceil());
         let buckets = shown + f64::from(u8::from(with_value < 1.0));
         let documents = around.documents * (with_value * share + 1.0 - with_value);
-        Expected { buckets: around.buckets * buckets, documents: documents / buckets.max(1.0) }
+        let is_single = sizes.is_single && details.is_none_or(|details| !details.may_overlap);
+        Expected {
+            buckets: around.buckets * buckets,
+            buckets_max: (around.buckets_max * (most + 1.0)).min(BUCKETS_MAX as f64),
+            documents: documents / buckets.max(1.0),
+            overlap: around.overlap * if is_single { 1.0 } else { most.max(1.0) },
+        }
     }
 }
 
 impl Plan<'_> {
-    /// Number of deleted documents of the snapshot, where it is certain that all others match.
-    fn matches_all_but(&self) -> Option<u64> {
-        let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
-        let everything = self.node(self.root()).estimate.lower == n_live;
-        everything.then(|| self.n_docs() - n_live)
-    }
-
     pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let all_but = self.matches_all_but();
-        let matches = self.node(self.root()).estimate.documents as f64;
         for wanted in &options.facets {
-            let mut facet = FacetNode::new(wanted, &self.segments, self.costs)?;
-            if let FacetOperator::Facet(FacetStrategy::Values(plan)) = &mut facet.operator {
-                let n_docs = f64::from(plan.sizes.n_docs);
-                let counted = if wanted.is_selected { n_docs } else { matches };
-                plan.sizes.sample = plan.sample_of_terms(&self.segments, counted)?;
-                plan.choice = plan.choose(matches, all_but);
-            }
+            let Estimate { documents: expected, lower, upper, .. } =
+                self.node(self.root()).estimate;
+            let live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
+            let deleted = self.n_docs() - live;
+            let matches = MatchBounds { lower, expected, upper, live, deleted };
+            let facet = FacetNode::new(wanted, &self.segments, &matches, false, self.costs)?;
             self.facets.push(facet);
         }
         Ok(())
@@ -216,8 +302,10 @@ impl Plan<'_> {
     /// Estimates what the facets that people are told of find, and what that costs.
     pub(crate) fn estimate_facets(&mut self) -> Result<()> {
         self.facets.iter_mut().try_for_each(|facet| {
-            let documents = facet.details.as_ref().map_or(0.0, |details| details.matches);
-            facet.estimate(&self.segments, self.costs, Expected { buckets: 1.0, documents }, false)
+            let matches = facet.details.as_ref().map_or(0, |details| details.matches.documents);
+            let (buckets, documents) = (1.0, matches as f64);
+            let around = Expected { buckets, buckets_max: 1.0, documents, overlap: 1.0 };
+            facet.estimate(&self.segments, self.costs, around, false)
         })
     }
 }

@@ -40,6 +40,8 @@ pub(crate) enum Forced {
     SortAll,
     /// A sorted page is found by the column, and not by lists in their order.
     WithoutStreams,
+    /// Groups are looked for in everything that matches at once.
+    GroupAll,
     /// Values of a facet, by its place in the search, are counted so.
     Facet { nth: u32, method: FacetMethod },
 }
@@ -70,6 +72,7 @@ impl Forced {
             Forced::ByBounds => "top-k by bounds",
             Forced::PlaceAll => "place the words in every candidate",
             Forced::SortAll => "sort every match",
+            Forced::GroupAll => "group every match",
             Forced::WithoutStreams => "bounds of all blocks where something matches",
             Forced::Facet { method, .. } => method.name(),
         }

@@ -25,6 +25,7 @@
 //! only it knows: the order inside one container, by the cardinalities found there, and the way inside one window or block
 //! of documents, by the worst score kept so far, which rises while the best are found; [`in_window`] has the figures.
 
+mod adaptive;
 mod columns;
 pub(crate) mod cost;
 mod costs;
@@ -46,6 +47,7 @@ mod placed;
 mod planner;
 mod sample;
 mod single;
+mod spread;
 mod window;
 
 use crate::bitmap::Kernel;
@@ -56,6 +58,8 @@ use crate::ids::FieldId;
 use crate::query::{Normal, PhraseSpec};
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
+pub(crate) use adaptive::Adaptive;
+pub(crate) use cost::TallyStrategy;
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;
@@ -65,21 +69,23 @@ use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, ValuesWanted};
 pub(crate) use facets::{
-    FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted, StatisticsStrategy,
+    BUCKETS_MAX, FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted,
+    StatisticsStrategy, TopHitsStrategy,
 };
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
-    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
-    Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CollapseStrategy, CountStrategy, PageDetails, PageOperator, PagePlan,
+    PageWanted, PlannedPage, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
+pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
 use std::sync::Arc;
 

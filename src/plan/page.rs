@@ -5,14 +5,17 @@
 //! | `DocOrder` | the first documents, or their number alone: matching operators fill it themselves | |
 //! | `TopK` | the best by score | [`TopKStrategy`] |
 //! | `Sort` | the first in the order of fields | [`SortStrategy`] |
-//! | `Collapse` | the first of each value of a field | |
+//! | `Collapse` | the first of each value of a field | [`CollapseStrategy`] |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
-use super::order::{OrderCosts, OrderShape, SortStrategy};
+use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
 use super::{Goal, Operator, Plan, Total, cost};
 use cost::BestCosts;
+
+/// The largest first batch of groups that is found before they are counted.
+const UNCOUNTED_MAX: u64 = 4_096;
 
 /// Page that is made, and by what.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +56,18 @@ pub(crate) enum PageOperator {
     },
     TopK(TopKStrategy),
     Sort(SortStrategy),
-    Collapse,
+    Collapse(CollapseStrategy),
+}
+
+/// How the first of each group are found: a batch of the first matches at a time, each larger than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CollapseStrategy {
+    /// The first batch is one of so many; groups are counted once it is not enough.
+    Batches(u64),
+    /// Groups are counted first: no batch has to be larger than for all of them.
+    CountFirst,
+    /// Everything that matches is one batch.
+    All,
 }
 
 /// How the best by score are found.
@@ -127,7 +141,7 @@ impl PageOperator {
             PageOperator::DocOrder { .. } => "Limit",
             PageOperator::TopK(_) => "TopK",
             PageOperator::Sort(_) => "Sort",
-            PageOperator::Collapse => "Collapse",
+            PageOperator::Collapse(_) => "Collapse",
         }
     }
 }
@@ -137,7 +151,9 @@ impl PagePlan {
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
         let operator = match (scoring, wanted.order) {
-            _ if wanted.is_collapsed && has_hits => PageOperator::Collapse,
+            _ if wanted.is_collapsed && has_hits => {
+                PageOperator::Collapse(CollapseStrategy::choose(&wanted))
+            }
             (Some(scoring), _) if scoring.constant().is_none() || wanted.is_after => {
                 PageOperator::TopK(TopKStrategy::choose(&wanted, scoring))
             }
@@ -157,7 +173,7 @@ impl PagePlan {
             PageOperator::TopK(TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase) => false,
             PageOperator::TopK(TopKStrategy::Exhaustive) => true,
             PageOperator::DocOrder { .. } => false,
-            PageOperator::Sort(_) | PageOperator::Collapse => true,
+            PageOperator::Sort(_) | PageOperator::Collapse(_) => true,
         }
     }
 
@@ -165,7 +181,9 @@ impl PagePlan {
     pub(crate) fn runs_matching(&self) -> bool {
         match self.operator {
             PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
-            PageOperator::DocOrder { .. } | PageOperator::Sort(_) | PageOperator::Collapse => true,
+            PageOperator::DocOrder { .. } | PageOperator::Sort(_) | PageOperator::Collapse(_) => {
+                true
+            }
         }
     }
 
@@ -211,7 +229,17 @@ impl CountStrategy {
             PageOperator::TopK(_)
             | PageOperator::DocOrder { .. }
             | PageOperator::Sort(_)
-            | PageOperator::Collapse => CountStrategy::WithPage,
+            | PageOperator::Collapse(_) => CountStrategy::WithPage,
+        }
+    }
+}
+
+impl CollapseStrategy {
+    fn choose(wanted: &PageWanted) -> Self {
+        match first_batch(wanted.offset.saturating_add(wanted.limit)) {
+            _ if wanted.forced == Some(Forced::GroupAll) => CollapseStrategy::All,
+            n if n <= UNCOUNTED_MAX => CollapseStrategy::Batches(n),
+            _ => CollapseStrategy::CountFirst,
         }
     }
 }
@@ -325,11 +353,12 @@ impl Plan<'_> {
 impl PageWanted {
     /// Hits of a page, given how many documents match.
     fn estimate(&self, matching: &Estimate, of: PageOperator) -> Estimate {
-        let offset = if of == PageOperator::Collapse { 0 } else { self.offset };
+        let is_grouped = matches!(of, PageOperator::Collapse(_));
+        let offset = if is_grouped { 0 } else { self.offset };
         let page = |documents: u64| documents.saturating_sub(offset).min(self.limit);
         let lower = match of {
             // Everything may be one group.
-            PageOperator::Collapse => 0,
+            PageOperator::Collapse(_) => 0,
             // Behind a hit of an earlier page there may be any number of others.
             _ if self.is_after => 0,
             _ => page(matching.lower),

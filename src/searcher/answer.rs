@@ -107,7 +107,7 @@ impl Search<'_> {
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<SearchOutcome> {
         match (page.operator, ranked) {
-            (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
+            (PageOperator::Collapse(strategy), _) => self.collapsed(strategy, ready.planned, hit),
             (PageOperator::TopK(strategy), Some(ranked)) => {
                 self.best(ranked, (page, strategy), ready, |doc, score| {
                     hit(Hit::new(doc, Some(score)))
@@ -275,7 +275,9 @@ impl Search<'_> {
 
     /// What a plan is made by.
     pub(super) fn options(&self, goal: Goal, for_people: bool) -> Result<PlanOptions> {
-        let mut facets: Vec<_> = self.bound_facets()?.iter().map(BoundFacet::wanted).collect();
+        let bound = self.bound_facets()?;
+        let top_hits = self.top_hits(bound.iter().any(BoundFacet::wants_hits))?;
+        let mut facets: Vec<_> = bound.iter().map(|facet| facet.wanted(top_hits)).collect();
         if let Some(Forced::Facet { nth, method }) = self.forced
             && let Some(facet) = facets.get_mut(nth as usize)
         {

@@ -4,7 +4,9 @@ use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
 use crate::ids::FieldId;
-use crate::plan::{FacetMethod, FacetOf, FacetWanted, SegmentPlan, ValuesWanted};
+use crate::plan::{
+    FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadOf, TopHitsStrategy, ValuesWanted,
+};
 use crate::request::{
     AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, calendar, n_intervals, steps_of,
 };
@@ -41,12 +43,16 @@ pub(super) enum BoundWhat {
 
 impl BoundFacet {
     /// The part of it that a plan needs to know.
-    pub(super) fn wanted(&self) -> FacetWanted {
+    pub(super) fn wanted(&self, top_hits: TopHitsStrategy) -> FacetWanted {
         let (of, method) = match &self.what {
             BoundWhat::Values(values, method) => (FacetOf::Values(values.clone()), *method),
-            BoundWhat::Statistics { has_column, .. } => {
-                (FacetOf::Statistics { has_column: *has_column }, None)
+            BoundWhat::Statistics { distinct, percentiles, has_column } => {
+                let (distinct, n_ranks) = (*distinct, percentiles.len());
+                let is_wanted = distinct || n_ranks > 0;
+                let spread = is_wanted.then_some(SpreadOf::Values { distinct, n_ranks });
+                (FacetOf::Statistics { has_column: *has_column, spread }, None)
             }
+            BoundWhat::Quantiles(_) => (FacetOf::Quantiles, None),
             _ => (FacetOf::Ranges, None),
         };
         FacetWanted {
@@ -54,8 +60,8 @@ impl BoundFacet {
             of,
             method,
             is_selected: !self.left_out.is_empty(),
-            within: self.within.iter().map(BoundFacet::wanted).collect(),
-            hits: self.hits,
+            within: self.within.iter().map(|inner| inner.wanted(top_hits)).collect(),
+            hits: (self.hits > 0).then_some((self.hits, top_hits)),
         }
     }
 
@@ -75,16 +81,18 @@ impl BoundFacet {
         std::iter::once(&self.left_out).chain(within).collect()
     }
 
-    /// Number of ranges that the values of all documents lie in, where that follows from these and is of use.
+    /// Number of ranges that the values of all documents lie in, where that follows from these and is of use; of intervals nobody
+    /// knows where they are many.
     pub(super) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
         let mut codes = None;
-        for part in segments.iter().filter(|_| !self.within.is_empty()) {
+        for part in segments.iter().filter(|_| self.is_parted()) {
             let Some(column) = part.segment.field(self.field).column()? else { continue };
             codes = facet::wider(codes, column.range());
         }
         Ok(match (&self.what, codes) {
             (BoundWhat::Intervals(calendar), Some(codes)) => {
-                Some(n_intervals(calendar, codes, INTERVALS_MAX) as f64)
+                let n = n_intervals(calendar, codes, INTERVALS_MAX);
+                (n < INTERVALS_MAX).then_some(n as f64)
             }
             (BoundWhat::Steps(steps), Some(codes)) => Some(steps.n_between(codes) as f64),
             _ => None,
@@ -182,10 +190,10 @@ mod tests {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => {
                     format!("values of {} terms", plan.sizes.n_terms)
                 }
-                FacetOperator::Facet(FacetStrategy::Column) => "ranges by column".to_owned(),
-                FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => "by bounds".into(),
-                FacetOperator::Statistics(StatisticsStrategy::Dictionary) => "by terms".into(),
-                FacetOperator::TopHits(n) => format!("{n} best"),
+                FacetOperator::Facet(FacetStrategy::Column(_)) => "ranges by column".to_owned(),
+                FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
+                FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),
+                FacetOperator::TopHits(n, strategy) => format!("{n} best: {}", strategy.name()),
             };
             assert!(node.details.is_none(), "{own} is told to nobody");
             match &node.within[..] {
@@ -223,8 +231,8 @@ mod tests {
         let plan = execution.plan();
         assert_eq!(
             written(&plan.facets),
-            "ranges by column (1 best), \
-             values of 7 terms (ranges by column (values of 9 terms), by terms, 3 best), by bounds"
+            "ranges by column (1 best: the first in document order), \
+             values of 7 terms (ranges by column (values of 9 terms), by terms, 3 best: the first in document order), by bounds"
         );
     }
 }

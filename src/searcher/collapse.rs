@@ -15,16 +15,14 @@ use crate::explain::WorkCounts;
 use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
-use crate::plan::SegmentPlan;
 use crate::plan::order::{batch_after, first_batch};
+use crate::plan::{CollapseStrategy, SegmentPlan};
 use crate::request::{After, Collapse};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// The largest first batch that is found before hits are counted.
-const UNCOUNTED_MAX: u64 = 4_096;
 /// Documents whose values are looked up of a search that is stopped: in less than a millisecond.
 const AFTER_STOP: u64 = 1_024;
 /// What a group takes beside its term.
@@ -55,10 +53,11 @@ impl Search<'_> {
         }
     }
 
-    /// Gives the hits of the page without their fields to `hit`, and finds what else was asked for: of what is `planned`, or
-    /// else of a plan of its own.
+    /// Gives the hits of the page without their fields to `hit`, by a strategy, and finds what else was asked for: of what is
+    /// `planned`, or else of a plan of its own.
     pub(super) fn collapsed(
         &self,
+        strategy: CollapseStrategy,
         planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<SearchOutcome> {
@@ -76,6 +75,7 @@ impl Search<'_> {
                 collapse,
                 field,
                 segments,
+                strategy,
                 page: vec![],
                 counts: None,
                 looked_at: 0,
@@ -103,6 +103,7 @@ struct Grouping<'g> {
     collapse: &'g Collapse,
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
+    strategy: CollapseStrategy,
     /// What was found so far.
     page: Vec<Hit>,
     /// How many groups there are, and hits of them in all; once that is counted.
@@ -128,17 +129,18 @@ impl Grouping<'_> {
     /// Finds the page. Where that is stopped the page has what was found until then: what the last whole batch gave or, of the
     /// first, what it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
-        let best = BestHits::new(self.search)?;
+        let best = BestHits::new(self.search, self.search.top_hits(true)?)?;
         let n_matches = self.segments.iter().zip(matches);
         let n_matches: u64 = n_matches.map(|(it, matches)| matches.len(it.n_docs)).sum();
         if n_matches == 0 {
             return Ok(());
         }
         let page_end = self.search.request.offset.saturating_add(self.search.request.limit);
-        let mut n = first_batch(page_end);
-        if n > UNCOUNTED_MAX {
-            n = first_batch(page_end.min(self.count(matches)?));
-        }
+        let mut n = match self.strategy {
+            CollapseStrategy::Batches(n) => n,
+            CollapseStrategy::CountFirst => first_batch(page_end.min(self.count(matches)?)),
+            CollapseStrategy::All => n_matches,
+        };
         loop {
             n = n.min(n_matches);
             self.page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;

@@ -7,12 +7,13 @@ use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
 use super::statistics::FieldStatistics;
-use super::within::{BestHits, BucketCollector};
+use super::within::BucketCollector;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{DocIdSet, Execution, Matches};
 use crate::explain::FacetRun;
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
-use crate::plan::{FacetDetails, FacetNode, Plan, SegmentPlan};
+use crate::plan::estimate::Estimate;
+use crate::plan::{FacetDetails, FacetNode, FacetOperator, FacetStrategy, Plan, SegmentPlan};
 use crate::request::{AddressRanges, BEHIND, Facet, FacetRange, FacetWhat, Ranges, Suitable};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
@@ -55,7 +56,7 @@ impl Search<'_> {
     ///
     /// Errors of reading dictionaries, and of a search that is stopped.
     pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
-        let matches = plan.node(plan.root()).estimate.documents as f64;
+        let matches = *plan.told(plan.root());
         let facets = (&self.request.facets[..], self.bound_facets()?);
         self.add_details(&plan.segments, facets, &mut plan.facets, (&[], matches), false)?;
         plan.estimate_facets()
@@ -67,16 +68,14 @@ impl Search<'_> {
         segments: &[SegmentPlan<'_>],
         (requests, facets): (&[Facet], &[BoundFacet]),
         nodes: &mut [FacetNode],
-        around: (&[usize], f64),
+        around: (&[usize], Estimate),
         is_within: bool,
     ) -> Result<()> {
         for ((request, facet), node) in requests.iter().zip(facets).zip(nodes) {
             let (left_out, within) = (&facet.left_out[..], &request.within.facets[..]);
-            // Values that nothing is within show no estimate.
-            let is_estimated = is_within || node.values().is_none() || !within.is_empty();
-            let matches = match left_out != around.0 && is_estimated {
-                true => self.expected_without(left_out)?,
-                false => around.1,
+            let (matches, matching_ns) = match left_out != around.0 {
+                true => self.expected_without(left_out).map(|(it, ns)| (it, Some(ns)))?,
+                false => (around.1, None),
             };
             let unselected = match is_within {
                 _ if left_out.is_empty() => None,
@@ -93,8 +92,10 @@ impl Search<'_> {
                 limit: limit as u64,
                 ranges: request.what.ranges(),
                 options: (!words.is_empty()).then(|| words.join(", ")),
+                n_ranges: facet.n_ranges(segments)?.or((limit > 0).then_some(limit as f64)),
+                may_overlap: matches!(request.what, FacetWhat::Ranges(_)),
                 matches,
-                n_ranges: facet.n_ranges(segments)?.unwrap_or(limit as f64),
+                matching_ns,
                 ..FacetDetails::default()
             }));
             let (inner, around) = ((within, &facet.within[..]), (left_out, matches));
@@ -113,10 +114,8 @@ impl Search<'_> {
         let (facets, plan) = (self.bound_facets()?, execution.plan());
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut domain = FilterScope::new(matches);
-        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
-        let hits = wants_hits.then(|| BestHits::new(self)).transpose()?;
         let mut looking =
-            BucketCollector { search: self, segments: &plan.segments, hits, n_buckets: 0 };
+            BucketCollector { search: self, segments: &plan.segments, hits: None, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
@@ -155,11 +154,7 @@ impl Search<'_> {
         let of_schema = self.searcher.schema().get(of.field);
         match &facet.what {
             BoundWhat::Values(..) => {
-                let plan = node.values().ok_or_else(|| {
-                    Error::new(ErrorKind::Usage, "counting values")
-                        .expected(format!("a plan for the values of '{}'", of_schema.name))
-                        .found("one for ranges")
-                })?;
+                let plan = node.values().ok_or_else(|| other_plan(of_schema, "values"))?;
                 let counts = facet::count_values(of, plan, to_test)?;
                 let terms = counts.buckets.iter().filter(|_| facet.is_parted());
                 Ok(Counted {
@@ -169,8 +164,12 @@ impl Search<'_> {
                 })
             }
             BoundWhat::Statistics { distinct, percentiles, .. } => {
-                let wanted = SpreadWanted { distinct: *distinct, percentiles };
-                let wanted = (*distinct || !percentiles.is_empty()).then_some(wanted);
+                let plan = match &node.operator {
+                    FacetOperator::Statistics(_, plan) => plan.as_ref(),
+                    _ => None,
+                };
+                let distinct = *distinct;
+                let wanted = plan.map(|plan| SpreadWanted { plan, distinct, percentiles });
                 let found = facet::statistics_of(of, wanted)?;
                 let statistics = FieldStatistics::of(of_schema.kind, &found, percentiles);
                 let counts = FacetCounts {
@@ -205,7 +204,10 @@ impl Search<'_> {
                 }
             }
             BoundWhat::Quantiles(n) => {
-                let parts = facet::equal_parts(of, *n)?;
+                let FacetOperator::Facet(FacetStrategy::Column(Some(cut))) = &node.operator else {
+                    return Err(other_plan(of_schema, "quantiles"));
+                };
+                let parts = facet::equal_parts(of, *n, cut)?;
                 if parts.n_values == 0 {
                     return Ok(no_ranges(of_schema, parts.missing, parts.profile));
                 }
@@ -217,6 +219,13 @@ impl Search<'_> {
             }
         }
     }
+}
+
+/// A facet that was planned as another.
+fn other_plan(field: &Field, what: &str) -> Error {
+    Error::new(ErrorKind::Usage, "counting a facet")
+        .expected(format!("a plan for the {what} of '{}'", field.name))
+        .found("another")
 }
 
 fn term_counts(field: &Field, counts: facet::TermCounts) -> FacetCounts {

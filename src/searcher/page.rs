@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
                     costs: wanted.expected(plan)?,
                 })
             }
-            (PageOperator::Collapse, _) => match &request.collapse {
+            (PageOperator::Collapse(_), _) => match &request.collapse {
                 Some(collapse) => PageDetails::Collapse(CollapseDetails {
                     field: collapse.field.clone(),
                     what: collapse.described(),

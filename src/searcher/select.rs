@@ -8,7 +8,8 @@
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{DocIdSet, Matches};
-use crate::plan::PlanOptions;
+use crate::plan::estimate::Estimate;
+use crate::plan::{Goal, PlanOptions};
 use crate::query::{self, Query};
 use crate::request::{SearchRequest, Selection};
 use crate::schema::Schema;
@@ -21,17 +22,18 @@ impl Search<'_> {
         self.request.selected_query()
     }
 
-    /// How many documents are expected to match without some selections.
+    /// How many documents are expected to match without some selections, and what finding them is expected to cost.
     ///
     /// # Errors
     ///
     /// What planning the query says.
-    pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
+    pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<(Estimate, f32)> {
         let query = selected(&self.request.query, self.selections_but(left_out));
         let normal = self.searcher.matching(&query)?;
-        let plan =
-            self.searcher.plan_of(&normal, &PlanOptions::default(), self.look_ups(), None)?;
-        Ok(plan.node(plan.root()).estimate.documents as f64)
+        let options = PlanOptions { goal: Goal::MATCHES, ..PlanOptions::default() };
+        let plan = self.searcher.plan_of(&normal, &options, self.look_ups(), None)?;
+        let cost_ns = plan.nodes.iter().map(|node| node.cost_ns).sum();
+        Ok((plan.node(plan.root()).estimate, cost_ns))
     }
 
     fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {

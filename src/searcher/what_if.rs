@@ -130,7 +130,7 @@ impl Search<'_> {
         let ForPeople { ranked, execution, page, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
-        if first.found.is_planned && page.operator != PageOperator::Collapse {
+        if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
             let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
@@ -151,8 +151,8 @@ impl Search<'_> {
                 let has_streams = matches!(first.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
                 ways.extend(strategy.otherwise(has_streams));
             }
-            (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-            }
+            (PageOperator::Collapse(_), _) => ways.push(Forced::GroupAll),
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {}
         }
         for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true)?.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;

@@ -8,7 +8,7 @@ use crate::explain::{Actual, ExplainNode, ExplainTree};
 use crate::plan::FacetMethod;
 use crate::plan::forced::{Forced, InputOrder};
 use crate::query::{ParseOptions, Query, parse};
-use crate::request::{Facet, Order, TotalMode};
+use crate::request::{Collapse, Facet, Order, TotalMode};
 use crate::schema::{Field, FieldKind, Schema};
 use crate::sort::SortKey;
 use crate::writer::IndexWriter;
@@ -131,6 +131,7 @@ fn forms<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<Search<'s>> {
         search().order(Order::Document).total(TotalMode::Unknown),
         search().order(Order::Document).offset(3),
         search().sort([SortKey::descending("price")]),
+        search().collapse(Collapse::by("kind")),
         search().count_only().facet("kind", 5),
         search().with_facet(Facet::values("kind").by_value().limit(4)).facet("price", 3),
     ];
@@ -207,6 +208,7 @@ fn whatever_is_decided_the_answer_is_the_same() {
         Forced::PlaceAll,
         Forced::SortAll,
         Forced::WithoutStreams,
+        Forced::GroupAll,
     ];
     let methods = [FacetMethod::Column, FacetMethod::Dictionary, FacetMethod::MostFrequentFirst];
     let others = others.iter().map(|way| way.name()).chain(methods.map(FacetMethod::name));

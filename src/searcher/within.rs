@@ -13,18 +13,17 @@ use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::DocIdSet;
 use crate::explain::FacetRun;
-use crate::facet::{self, FieldMatches};
+use crate::facet::{self, FacetProfile, FieldMatches};
 use crate::ids::DocId;
-use crate::plan::{CostModel, FacetNode, SegmentPlan, SortStrategy};
+use crate::plan::{
+    BUCKETS_MAX, CostModel, FacetNode, FacetOperator, SegmentPlan, SortStrategy, TopHitsStrategy,
+};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat, Order};
 use crate::sort::{First, SortOrder};
 use std::time::Instant;
-
-/// Buckets that a search may look into, at all depths together.
-const BUCKETS_MAX: usize = 1 << 16;
 
 impl Facet {
     /// Refuses what lies too deep, or within what has no buckets.
@@ -52,7 +51,7 @@ impl Facet {
 pub(super) struct BucketCollector<'l> {
     pub(super) search: &'l Search<'l>,
     pub(super) segments: &'l [SegmentPlan<'l>],
-    /// Where any are wanted.
+    /// Once any were wanted.
     pub(super) hits: Option<BestHits<'l>>,
     pub(super) n_buckets: usize,
 }
@@ -137,11 +136,31 @@ impl BucketCollector<'_> {
             }
             bucket.facets.push(counted.counts);
         }
-        if let Some(hits) = self.hits.as_ref().filter(|_| facet.hits > 0) {
-            let matches = domain.of(&facet.left_out);
-            bucket.hits = hits.of(self.search, self.segments, matches, facet.hits)?;
+        // They come behind the facets.
+        let place = facet.within.len();
+        if let (Some(node), Some(run)) = (node.within.get(place), run.within.get_mut(place))
+            && let FacetOperator::TopHits(n, strategy) = node.operator
+        {
+            let (started, matches) = (Instant::now(), domain.of(&facet.left_out));
+            let hits = match &self.hits {
+                Some(hits) => hits,
+                None => self.hits.insert(BestHits::new(self.search, strategy)?),
+            };
+            bucket.hits = hits.of(self.search, self.segments, matches, n)?;
+            let profile = FacetProfile { time: started.elapsed(), ..FacetProfile::default() };
+            run.add(&profile, bucket.count);
         }
         Ok(())
+    }
+}
+
+impl Search<'_> {
+    /// The way to find the best of known documents, where any `are_wanted`.
+    pub(super) fn top_hits(&self, are_wanted: bool) -> Result<TopHitsStrategy> {
+        let is_sorted = !self.request.sort.is_empty();
+        let is_scored = are_wanted && !is_sorted && self.request.order == Order::Score;
+        let ranked = is_scored.then(|| self.scoring_without_selections()).transpose()?;
+        Ok(TopHitsStrategy::choose(is_sorted, ranked.as_ref()))
     }
 }
 
@@ -171,25 +190,19 @@ enum HitOrder<'s> {
 }
 
 impl<'s> BestHits<'s> {
-    pub(super) fn new(search: &Search<'s>) -> Result<Self> {
+    pub(super) fn new(search: &Search<'s>, strategy: TopHitsStrategy) -> Result<Self> {
         let fields = search.known_fields()?;
-        let order = match search.request.order {
-            _ if !search.request.sort.is_empty() => {
+        let ranked = || search.scoring_without_selections().map(Box::new);
+        let order = match strategy {
+            TopHitsStrategy::Sorted => {
                 let order = search.sort_order()?;
-                let ranked = order.needs_scores();
-                let ranked = ranked.then(|| search.scoring_without_selections());
                 let shape = order.shape(search.searcher.schema());
                 let strategy = SortStrategy::choose(shape, None);
-                HitOrder::Sorted(order, strategy, ranked.transpose()?.map(Box::new))
+                let ranked = order.needs_scores().then(ranked).transpose()?;
+                HitOrder::Sorted(order, strategy, ranked)
             }
-            Order::Document => HitOrder::Documents(None),
-            Order::Score => {
-                let ranked = search.scoring_without_selections()?;
-                match ranked.constant() {
-                    Some(score) => HitOrder::Documents(Some(score)),
-                    None => HitOrder::ScoredDoc(Box::new(ranked)),
-                }
-            }
+            TopHitsStrategy::DocOrder { score } => HitOrder::Documents(score),
+            TopHitsStrategy::Scored => HitOrder::ScoredDoc(ranked()?),
         };
         Ok(BestHits { order, fields, costs: search.searcher.costs() })
     }
@@ -203,36 +216,33 @@ impl<'s> BestHits<'s> {
         n: usize,
         mut visit: impl FnMut(Hit) -> Result<bool>,
     ) -> Result<()> {
-        let mut go_on = true;
-        match &self.order {
+        let (mut hits, done): (Box<dyn Iterator<Item = Hit>>, _) = match &self.order {
             HitOrder::Documents(score) => {
-                let mut docs = first_of(segments, matches, n)?.into_iter();
-                while let Some(doc) = docs.next().filter(|_| go_on) {
-                    go_on = visit(Hit::new(doc, *score))?;
-                }
+                let docs = first_of(segments, matches, n)?.into_iter();
+                (Box::new(docs.map(|doc| Hit::new(doc, *score))), Ok(()))
             }
             HitOrder::ScoredDoc(ranked) => {
                 let mut top = Top::new(n, vec![]);
                 let done = score_all(ranked, segments, matches, &mut top).map(|_| ());
                 let done = or_stopped(done)?;
-                let mut best = top.into_sorted()?.into_iter();
-                while let Some(it) = best.next().filter(|_| go_on) {
-                    go_on = visit(Hit::new(it.doc(), Some(it.score())))?;
-                }
-                done?;
+                let best = top.into_sorted()?.into_iter();
+                (Box::new(best.map(|it| Hit::new(it.doc(), Some(it.score())))), done)
             }
             HitOrder::Sorted(order, strategy, ranked) => {
                 let mut first = First::new((order, *strategy), n as u64, None, self.costs);
                 let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
-                let mut places = first.into_sorted().into_iter();
-                while let Some(place) = places.next().filter(|_| go_on) {
+                let places = first.into_sorted().into_iter().map(|place| {
                     let sort = order.values(&place);
-                    go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score) })?;
-                }
-                done?;
+                    Hit { sort, ..Hit::new(place.doc, place.score) }
+                });
+                (Box::new(places), done)
             }
+        };
+        let mut go_on = true;
+        while let Some(hit) = hits.next().filter(|_| go_on) {
+            go_on = visit(hit)?;
         }
-        Ok(())
+        done
     }
 
     /// The `n` best of a bucket; what they and their stored fields take is held.

@@ -327,6 +327,11 @@ fn name(bucket: &Bucket) -> String {
     }
 }
 
+/// The facets within another, without the best documents of each bucket.
+fn facets(facet: &ExplainFacet) -> impl Iterator<Item = &ExplainFacet> {
+    facet.within.iter().filter(|facet| facet.operator == "Facet")
+}
+
 impl Corpus {
     /// A search by chance, with facets within facets.
     fn check(&self, random: &mut Random) {
@@ -387,8 +392,15 @@ impl Corpus {
         let shown = tree
             .facets
             .iter()
-            .map(|facet| facet.within.iter().map(|facet| facet.within.len()).collect::<Vec<_>>());
+            .map(|facet| facets(facet).map(|it| facets(it).count()).collect::<Vec<_>>());
         assert_eq!(shown.collect::<Vec<_>>(), n_within(&specs));
+        for facet in tree.facets.iter().flat_map(ExplainFacet::iter) {
+            let (estimate, actual) = (facet.estimate.unwrap(), facet.actual.unwrap());
+            let within = actual.within.unwrap_or(InBuckets::default());
+            assert!(within.buckets <= estimate.buckets_upper, "{} of {tree}", facet.field);
+            let bounds = if actual.within.is_some() { estimate.lower } else { 0 }..=estimate.upper;
+            assert!(bounds.contains(&within.documents), "{} of {tree}", facet.field);
+        }
     }
 }
 
@@ -417,12 +429,14 @@ fn the_plan_shows_what_was_counted_within_what() {
     let plan = search.clone().explain().unwrap();
     let text = plan.to_string();
     for line in [
-        "Facet brand, top 2 of 21 terms, with the best document of each\n",
+        "Facet brand, top 2 of 21 terms\n",
+        "   TopHits brand, the best document of each\n",
         "   Facet tags, top 3 of 18 terms, without the selections of it and what it lies within\n",
         // Two brands and what has none; in each of these three of the tags, and what has none.
-        "      estimate  ≈ in 3 buckets with ",
-        "         estimate  ≈ in 12 buckets with ",
-        "instead of 'posting lists of all values' for ",
+        "      estimate  ≈ in 3 of at most 3 buckets with ",
+        "         estimate  ≈ in 12 of at most 12 buckets with ",
+        "✓ match without its selections",
+        "✓ find the best of each bucket",
         "      Facet price, statistics, without the selections",
         "look into each bucket of brand",
     ] {
@@ -430,9 +444,7 @@ fn the_plan_shows_what_was_counted_within_what() {
     }
     assert!(plan.facets[0].within[0].actual.is_none());
     let has_costs = |facet: &ExplainFacet| {
-        let decision = &facet.decisions[1];
-        let other = decision.alternative.as_ref().and_then(|other| other.estimated_cost_ns);
-        decision.estimated_cost_ns.is_some_and(|ns| ns > 0) && other.is_some()
+        facet.decisions.last().unwrap().estimated_cost_ns.is_some_and(|ns| ns > 0)
     };
     let way = &plan.facets[0].within[0].algorithm;
     assert!(way.ends_with(", or in each bucket what is cheapest there"), "{way}");

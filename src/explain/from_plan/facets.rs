@@ -1,11 +1,12 @@
 //! Facets of a plan, and what happened to them in a run.
 
 use crate::explain::tree::nanoseconds;
-use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, InBuckets};
+use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, FacetEstimate, InBuckets};
 use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
-    FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan, FacetStrategy, StatisticsStrategy,
+    Adaptive, FacetDetails, FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan,
+    FacetStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy,
 };
 use crate::plural::counted;
 use crate::schema::Schema;
@@ -25,8 +26,12 @@ impl FacetRun {
     /// Nothing so far, of a facet and of all within it.
     pub(crate) fn of(node: &FacetNode) -> Self {
         let within = node.within.iter().map(FacetRun::of).collect();
-        // Only values may be counted without a column.
-        let column = node.values().is_none().then(ColumnCounts::default);
+        // Values may be counted without a column, and hits are no counts.
+        let has_column = !matches!(
+            node.operator,
+            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..)
+        );
+        let column = has_column.then(ColumnCounts::default);
         let counts = FacetActual { column, ..FacetActual::default() };
         let profile = FacetProfile { counts, ..FacetProfile::default() };
         FacetRun { profile, within, ..FacetRun::default() }
@@ -83,23 +88,13 @@ fn put_all(
     runs: Option<&[FacetRun]>,
 ) {
     for (nth, node) in nodes.iter().enumerate() {
-        let (run, is_within) = (runs.and_then(|runs| runs.get(nth)), of.is_some());
-        let details = node.details.as_deref().cloned().unwrap_or_default();
-        let mut facet = ExplainFacet {
-            limit: details.limit,
-            ranges: details.ranges,
-            options: details.options,
-            estimate: details.expected.map(|it| InBuckets {
-                buckets: it.buckets.round() as u64,
-                documents: (it.buckets * it.documents).round() as u64,
-            }),
-            actual: run.map(|run| FacetActual {
-                time_ns: nanoseconds(run.profile.time),
-                within: is_within.then_some(run.buckets),
-                ..run.profile.counts
-            }),
-            ..ExplainFacet::of(&schema.get(node.field).name)
-        };
+        let run = runs.and_then(|runs| runs.get(nth));
+        let mut facet = ExplainFacet::of(&schema.get(node.field).name);
+        facet.actual = run.map(|run| FacetActual {
+            time_ns: nanoseconds(run.profile.time),
+            within: of.map(|_| run.buckets),
+            ..run.profile.counts
+        });
         if let Some(of) = of {
             let reason = match of.values() {
                 Some(_) => "posting lists of its values, intersected with what matches",
@@ -108,43 +103,109 @@ fn put_all(
             let rule = format!("look into each bucket of {}", outer.field);
             facet.decisions.push(Decision::accepted(rule, reason));
         }
-        let by_column = |rule: &str, reason: &str| {
-            let decision = Decision::accepted(rule, reason).costing(details.column_ns);
-            decision.instead_of("posting lists of all values", Some(details.lists_ns))
-        };
-        match &node.operator {
+        let mut cost_ns = 0;
+        if let Some(details) = &node.details {
+            facet.limit = details.limit;
+            (facet.ranges, facet.options) = (details.ranges.clone(), details.options.clone());
+            facet.estimate = Some(estimate(details, of.is_some()));
+            if let Some(ns) = details.matching_ns {
+                let reason =
+                    "they leave nothing out of it: what the others match is found by itself";
+                let decision = Decision::accepted("match without its selections", reason);
+                facet.decisions.push(decision.costing(ns.round() as u64));
+            }
+            cost_ns = details.cost_ns;
+        }
+        let is_within = of.is_some();
+        let decision = match &node.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => {
                 facet.terms = plan.sizes.n_terms;
                 put_values(&mut facet, plan, run, is_within);
+                None
             }
-            FacetOperator::Facet(FacetStrategy::Column) => {
+            FacetOperator::Facet(FacetStrategy::Column(cut)) => {
                 facet.algorithm = "column".into();
-                let reason = "what lies in one range is counted by its bounds";
-                facet.decisions.push(by_column("count by the column", reason));
+                facet.decisions.extend(cut.as_ref().map(decision_of_spread));
+                Some(("count by the column", "what lies in one range is counted by its bounds"))
             }
-            FacetOperator::Statistics(StatisticsStrategy::BlockBounds) => {
-                facet.algorithm = "column, by bounds of blocks".into();
-                let reason = "a block of which all documents have one value is not read";
-                facet.decisions.push(by_column("look at the column", reason));
+            FacetOperator::Statistics(strategy, spread) => {
+                facet.decisions.extend(spread.as_ref().map(decision_of_spread));
+                match strategy {
+                    StatisticsStrategy::BlockBounds => {
+                        facet.algorithm = "column, by bounds of blocks".into();
+                        let reason = "a block of which all documents have one value is not read";
+                        Some(("look at the column", reason))
+                    }
+                    StatisticsStrategy::Dictionary => {
+                        facet.algorithm = "dictionary, term by term".into();
+                        Some(("go through the dictionary", "the field keeps no column"))
+                    }
+                }
             }
-            FacetOperator::Statistics(StatisticsStrategy::Dictionary) => {
-                facet.algorithm = "dictionary, term by term".into();
-                let (rule, reason) = ("go through the dictionary", "the field keeps no column");
-                facet.decisions.push(Decision::accepted(rule, reason).costing(details.lists_ns));
+            FacetOperator::TopHits(n, strategy) => {
+                facet.operator = "TopHits".into();
+                facet.ranges = Some(match n {
+                    1 => "the best document of each".to_owned(),
+                    n => format!("the {n} best documents of each"),
+                });
+                facet.algorithm = strategy.name().into();
+                let reason = "documents of a bucket lie anywhere, so that no bounds leave out any";
+                Some(("find the best of each bucket", reason))
             }
-            FacetOperator::TopHits(n) => {
-                let hits = match n {
-                    1 => "with the best document of each".to_owned(),
-                    n => format!("with the {n} best documents of each"),
-                };
-                let options = outer.options.take().into_iter().chain([hits]);
-                outer.options = Some(options.collect::<Vec<_>>().join(", "));
-                continue;
-            }
-        }
+        };
+        let decision =
+            decision.map(|(rule, reason)| Decision::accepted(rule, reason).costing(cost_ns));
+        facet.decisions.extend(decision);
         put_all(&mut facet, Some(node), &node.within, schema, run.map(|run| &run.within[..]));
         outer.within.push(facet);
     }
+}
+
+/// Documents that match, in so many buckets as a facet is expected to be counted in.
+fn estimate(details: &FacetDetails, is_within: bool) -> FacetEstimate {
+    let (it, matches) = (details.expected, details.matches);
+    FacetEstimate {
+        buckets: it.buckets.round() as u64,
+        buckets_upper: it.buckets_max as u64,
+        documents: (it.buckets * it.documents).round() as u64,
+        lower: if is_within { 0 } else { matches.lower },
+        upper: (matches.upper as f64 * it.overlap) as u64,
+    }
+}
+
+/// How values are told apart, and what counting each would cost.
+fn decision_of_spread(plan: &SpreadPlan) -> Decision {
+    let (strategy, cost_ns, tally_ns) = plan.chosen;
+    let reason = match strategy {
+        SpreadStrategy::Frequencies => {
+            "every document matches, so that dictionaries say what stands at a rank"
+        }
+        SpreadStrategy::Rounds => {
+            "values lie too far apart for a counter each, and their parts need few"
+        }
+        SpreadStrategy::Tally => "values are few, or lie close together",
+        SpreadStrategy::Sketch => "a count of each takes too much of the memory that is left",
+    };
+    let reason = adapted(reason, &plan.strategies, SpreadStrategy::name);
+    let decision = Decision::accepted("tell values apart", reason).costing(cost_ns.round() as u64);
+    match strategy {
+        SpreadStrategy::Tally | SpreadStrategy::Sketch => decision,
+        _ => decision.instead_of(SpreadStrategy::Tally.name(), Some(tally_ns.round() as u64)),
+    }
+}
+
+/// A reason, and the strategies for other numbers of matches.
+fn adapted<S: Copy + PartialEq>(
+    reason: &str,
+    all: &Adaptive<S>,
+    name: fn(S) -> &'static str,
+) -> String {
+    let mut reason = reason.to_owned();
+    for (at, (n, other)) in all.steps().iter().enumerate().filter(|_| all.steps().len() > 1) {
+        let from = if at == 0 { "for few matches".to_owned() } else { format!("from {n} on") };
+        reason += &format!("; {from} {}", name(*other));
+    }
+    reason
 }
 
 /// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.
@@ -156,13 +217,18 @@ fn put_values(facet: &mut ExplainFacet, plan: &FacetPlan, run: Option<&FacetRun>
         false => method.name().to_owned(),
     });
     facet.algorithm = match methods {
-        [] if is_within => format!("{}, or in each bucket what is cheapest there", chosen.name()),
+        [] if is_within && plan.methods.steps().len() > 1 => {
+            format!("{}, or in each bucket what is cheapest there", chosen.name())
+        }
         [] => chosen.name().into(),
         _ => ways.collect::<Vec<_>>().join("; "),
     };
     let others = methods.iter().filter(|(method, _)| *method != chosen);
     facet.decisions.extend(others.map(|(method, n)| {
         let reason = match is_within {
+            _ if run.is_some_and(|run| run.profile.fell_back) => {
+                "what was chosen took more memory than was left".to_owned()
+            }
             true => format!("it costs less in {n} of the buckets"),
             false => "other documents matched than were expected, for which this costs less".into(),
         };
@@ -206,6 +272,7 @@ fn decision_of_values(plan: &FacetPlan) -> Decision {
                 .to_owned(),
         ),
     };
+    let reason = adapted(&reason, &plan.methods, FacetMethod::name);
     let decision = Decision::accepted(rule, reason).costing(choice.cost_ns.round() as u64);
     // By value there may be one way only.
     if choice.alternative == choice.method {

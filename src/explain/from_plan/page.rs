@@ -9,8 +9,8 @@ use crate::explain::{
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, SortStrategy,
-    StatisticsOf, TopKDetails, TopKStrategy, Total,
+    CollapseDetails, CollapseStrategy, Goal, PageDetails, PageOperator, PagePlan, Shape,
+    SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -74,6 +74,9 @@ fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
     };
     Decision::accepted(rule, &reason).instead_of("look its documents up", None)
 }
+
+const BATCHES: &str = "larger batches until it is";
+const COUNT_FIRST: &str = "count groups first";
 
 impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
@@ -391,12 +394,32 @@ impl Explaining<'_, '_> {
         let mut node = self.over(root, self.label("first", &format!("{order}, {what}")));
         node.field = Some(field.clone());
         node.predicate.clone_from(written);
-        node.algorithm = format!("all matches in order, a batch at a time{scores}");
-        let reason = "how far a page reaches is known when it is full or has all there are";
-        let decision = Decision::accepted("larger batches until it is", reason);
+        let operator = self.plan_of_page().map(|page| &page.operator);
         let (batch, all) = self.plan.costs.group_ns(matches, offset.saturating_add(limit));
-        let (batch, all) = (whole_ns(batch), whole_ns(all));
-        node.decisions = vec![decision.costing(batch).instead_of("group every match", Some(all))];
+        let at_once = Forced::GroupAll.name();
+        let (how, rule, reason) = match operator {
+            Some(PageOperator::Collapse(CollapseStrategy::All)) => {
+                ("at once", at_once, "that is asked for")
+            }
+            Some(PageOperator::Collapse(CollapseStrategy::CountFirst)) => (
+                "a batch at a time, once groups are counted",
+                COUNT_FIRST,
+                "no batch has to be larger than for as many groups as there are",
+            ),
+            _ => (
+                "a batch at a time",
+                BATCHES,
+                "how far a page reaches is known when it is full or has all there are",
+            ),
+        };
+        node.algorithm = format!("all matches in order, {how}{scores}");
+        let is_all = rule == at_once;
+        let (cost, other, name) =
+            if is_all { (all, batch, BATCHES) } else { (batch, all, at_once) };
+        let decision = Decision::accepted(rule, reason).costing(whole_ns(cost));
+        let mut decision = decision.instead_of(name, Some(whole_ns(other)));
+        decision.put_measured(self.measured(), &[Forced::GroupAll]);
+        node.decisions.push(decision);
         if let Some(actual) = &mut node.actual {
             actual.sort.get_or_insert_default();
         }

@@ -74,11 +74,14 @@ function findingsOf(app, entry) {
 function documentsOf(app, entry) {
   const { estimate, actual } = entry;
   if (entry.kind === "facet") {
-    const within = entry.data.estimate;
+    const expected = entry.data.estimate;
+    const { buckets, buckets_upper: most = buckets, documents, lower = documents, upper = documents } = expected ?? {};
+    const within = most > 1 ? `${grouped(buckets)} of at most ${count(most, "bucket")} with ` : "";
+    const bounds = lower < upper ? `, ${grouped(lower)} to ${grouped(upper)}` : "";
     return [
       pairs([
         entry.data.terms > 0 && ["terms", grouped(entry.data.terms)],
-        within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`],
+        expected && ["expected in", `${within}${count(documents, "document")}${bounds}`],
       ]),
     ];
   }

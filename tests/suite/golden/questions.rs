@@ -367,11 +367,13 @@ fn sorted() -> Vec<Question> {
     const GROUPS_SORTED: Shape = ("first 5 by n, two of each tag", |search| {
         search.limit(5).sort([SortKey::ascending("n")]).collapse(Collapse::by("tag").keep(2))
     });
+    const MANY_GROUPS: Shape =
+        ("first 2000, one of each k", |search| search.limit(2_000).collapse(Collapse::by("k")));
     let texts = ["*", "by2", "by2 AND by3", "w77", "absent", "n:[100 TO 200]", "\"san marino\""];
     let mut questions = both(&[UP, GROUPS], &texts);
     questions.extend(one(
         false,
-        &[DOWN, DATE, RANDOM, SCORE, GROUPS_SORTED],
+        &[DOWN, DATE, RANDOM, SCORE, GROUPS_SORTED, MANY_GROUPS],
         &["by2", "by2 AND NOT by3"],
     ));
     questions.extend(both(&[RUN], &["*", "by2", "w77", "by2 AND by3"]));
@@ -426,6 +428,20 @@ fn facets() -> Vec<Question> {
             .with_facet(Facet::statistics("d"))
             .with_facet(Facet::statistics("m"))
     });
+    const SPREADS: Shape = ("median and different values of n and d", |search| {
+        search
+            .limit(0)
+            .with_facet(Facet::statistics("n").percentiles([50.0]))
+            .with_facet(Facet::statistics("n").distinct())
+            .with_facet(Facet::statistics("d").percentiles([50.0]).distinct())
+    });
+    const BEST: Shape = ("best of each tag by score", |search| {
+        search.limit(0).with_facet(Facet::values("tag").limit(2).top_hits(2))
+    });
+    const BEST_SORTED: Shape = ("best of each tag by n", |search| {
+        let search = search.limit(0).sort([SortKey::ascending("n")]);
+        search.with_facet(Facet::values("tag").limit(2).top_hits(1))
+    });
     const WITHIN: Shape = ("facet k and statistics within tag", |search| {
         let tags = Facet::values("tag").limit(2).with_facet(Facet::values("k").limit(3));
         search.limit(0).with_facet(tags.with_facet(Facet::statistics("n")))
@@ -450,8 +466,20 @@ fn facets() -> Vec<Question> {
     let mut questions = both(&shapes, &texts);
     questions.extend(one(false, &METHODS, &["*", "by2"]));
     questions.extend(one(true, &METHODS, &["*"]));
-    let shapes =
-        [BY_VALUE, CONTAINING, RANGES, MONTHS, STEPS, SUITABLE, STATISTICS, WITHIN, SELECTED];
+    let shapes = [
+        BY_VALUE,
+        CONTAINING,
+        RANGES,
+        MONTHS,
+        STEPS,
+        SUITABLE,
+        STATISTICS,
+        WITHIN,
+        SELECTED,
+        SPREADS,
+        BEST,
+        BEST_SORTED,
+    ];
     questions.extend(one(false, &shapes, &["*", "by2"]));
     questions.extend(one(true, &shapes[2..], &["*"]));
     questions.extend(both(

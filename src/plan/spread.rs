@@ -1,0 +1,160 @@
+//! Ways to find out how the values of a field lie: how many different ones there are, and what stands at some ranks.
+
+use super::adaptive::MatchBounds;
+use super::cost::{FacetSizes, TallyStrategy};
+use super::{Adaptive, CostModel, SegmentPlan};
+use crate::budget::{self, ns};
+use crate::error::Result;
+use crate::ids::FieldId;
+
+/// What part of the memory that is left counting each value may take.
+const TALLY_SHARE: u64 = 4;
+/// What a value takes where they are written down.
+const LISTED_BYTES: u64 = 32;
+/// Codes that each have a counter rather than a part of their range: then counters stay near the processor.
+const COUNTERS_NEAR: u64 = 1 << 16;
+
+/// How values are told apart and put in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpreadStrategy {
+    /// Sums of document frequencies say it, where all documents match.
+    Frequencies,
+    /// Values are counted by parts of their range, and in the parts that ranks are in once more.
+    Rounds,
+    /// Each value is counted.
+    Tally,
+    /// Values go into sketches, which take little memory and are not exact.
+    Sketch,
+}
+
+impl SpreadStrategy {
+    /// What a person calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SpreadStrategy::Frequencies => "sums of document frequencies",
+            SpreadStrategy::Rounds => "counts of parts of the range, in rounds",
+            SpreadStrategy::Tally => "a count of each value",
+            SpreadStrategy::Sketch => "sketches",
+        }
+    }
+
+    /// The strategy in place of one for which there was too little memory.
+    pub(crate) fn with_less_memory(self) -> Option<Self> {
+        match self {
+            SpreadStrategy::Frequencies | SpreadStrategy::Rounds => Some(SpreadStrategy::Tally),
+            SpreadStrategy::Tally => Some(SpreadStrategy::Sketch),
+            SpreadStrategy::Sketch => None,
+        }
+    }
+}
+
+/// Parts of a spread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SpreadOf {
+    Values {
+        distinct: bool,
+        n_ranks: usize,
+    },
+    /// Where parts of as many values begin.
+    EqualParts,
+}
+
+/// How the values of one field are told apart.
+#[derive(Clone, Debug)]
+pub(crate) struct SpreadPlan {
+    pub(crate) strategies: Adaptive<SpreadStrategy>,
+    pub(crate) tally: Adaptive<TallyStrategy>,
+    /// For as many documents as are expected: the strategy, its cost, and that of counting each value.
+    pub(crate) chosen: (SpreadStrategy, f32, f32),
+}
+
+/// What the choice depends on.
+struct Facts {
+    of: SpreadOf,
+    sizes: FacetSizes,
+    /// Codes that may come: any, where some segment has no column.
+    n_codes: u64,
+    has_others: bool,
+    /// Whether all dictionaries keep sums of frequencies.
+    has_sums: bool,
+    memory: u64,
+}
+
+impl SpreadPlan {
+    pub(super) fn new(
+        segments: &[SegmentPlan<'_>],
+        field: FieldId,
+        of: SpreadOf,
+        matches: &MatchBounds,
+        costs: &CostModel,
+    ) -> Result<Self> {
+        let MatchBounds { lower, expected, upper, live, deleted } = *matches;
+        let sizes = FacetSizes::of(segments, field, None)?;
+        let has_others = sizes.n_docs_in_column < u64::from(sizes.n_docs);
+        let n_codes = if has_others { u64::MAX } else { sizes.column_codes.unwrap_or(0) };
+        let mut has_sums = deleted == 0 && upper >= live;
+        for reader in segments.iter().map(|part| part.segment.field(field)) {
+            has_sums = has_sums && reader.cumulative(reader.terms()?.n_blocks())?.is_some();
+        }
+        let memory = budget::left() / TALLY_SHARE;
+        let facts = Facts { of, sizes, n_codes, has_others, has_sums, memory };
+        let choose = |n_matches| facts.choose(n_matches, false);
+        let mut strategies = Adaptive::among(&[lower, expected, upper], choose);
+        if upper >= live {
+            strategies.from(live, facts.choose(live, deleted == 0));
+        }
+        let strategy = strategies.of(expected);
+        let tally_ns = sizes.column_ns(costs, n_codes, expected as f64);
+        let round_ns = sizes.column_ns(costs, 0, expected as f64);
+        let cost_ns = match strategy {
+            SpreadStrategy::Frequencies => round_ns + facts.ranks_ns() as f32,
+            SpreadStrategy::Rounds => 2.0 * round_ns,
+            SpreadStrategy::Tally => tally_ns,
+            SpreadStrategy::Sketch => round_ns + expected as f32 * costs.sort_code_ns,
+        };
+        let tally = TallyStrategy::of_codes(n_codes);
+        Ok(SpreadPlan { strategies, tally, chosen: (strategy, cost_ns, tally_ns) })
+    }
+}
+
+impl Facts {
+    /// Each bit of a rank takes a look into each dictionary at the most.
+    fn ranks_ns(&self) -> u64 {
+        let SpreadOf::Values { n_ranks, .. } = self.of else { return u64::MAX };
+        let n_looks = self.sizes.n_segments as u64 * u64::from(u64::BITS);
+        n_looks.saturating_mul(n_ranks as u64) * ns::RANGE_END
+    }
+
+    fn choose(&self, n_matches: u64, is_everything: bool) -> SpreadStrategy {
+        let (sizes, n_codes) = (&self.sizes, self.n_codes);
+        // As many as other documents have.
+        let n_values = u128::from(sizes.n_values) * u128::from(n_matches);
+        let n_values = n_values.div_ceil(sizes.n_docs_in_column.max(1).into());
+        let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);
+        if let SpreadOf::Values { distinct, .. } = self.of
+            && !self.has_others
+        {
+            let is_single = sizes.n_segments == 1 || !distinct;
+            let is_cheap = self.ranks_ns() <= n_matches.saturating_mul(ns::NUMBER_COUNTED);
+            if is_everything && self.has_sums && is_single && is_cheap {
+                return SpreadStrategy::Frequencies;
+            }
+            let bits = if distinct { n_codes / 8 + 8 } else { 0 };
+            let fits = bits <= self.memory && bits <= n_values.saturating_mul(LISTED_BYTES);
+            // Where near codes have a counter each there is nothing to gain.
+            if n_codes > COUNTERS_NEAR && sizes.n_values <= u64::from(u32::MAX) && fits {
+                return SpreadStrategy::Rounds;
+            }
+        }
+        let n_met = if self.has_others { n_matches } else { n_values };
+        let bytes = match TallyStrategy::choose(n_codes, n_matches) {
+            _ if self.has_others => sizes.n_terms.saturating_mul(LISTED_BYTES),
+            TallyStrategy::Counters => n_codes.saturating_mul(4),
+            TallyStrategy::List => n_values.saturating_mul(LISTED_BYTES),
+        };
+        match bytes <= self.memory && n_met <= u64::from(u32::MAX) {
+            true => SpreadStrategy::Tally,
+            false => SpreadStrategy::Sketch,
+        }
+    }
+}
