@@ -39,7 +39,10 @@ pub struct Hits {
 
 impl Hits {
     /// Returns where the next page begins, for [`SearchBuilder::after`](crate::SearchBuilder::after): the
-    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty.
+    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty, or hits are in document order.
+    ///
+    /// The last page has one, too, as nothing says that no hit follows. The end is a page without hits, or one with fewer hits
+    /// than the [limit](crate::SearchBuilder::limit), which saves a search that finds nothing, unless it was [stopped](Self::stopped).
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
