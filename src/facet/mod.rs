@@ -63,6 +63,7 @@ pub(crate) use width::DecimalWidth;
 pub use crate::plan::{FacetMethod, FacetOrder};
 pub use crate::request::{FACET_DEPTH_MAX, Facet, FacetRange, StatisticsFacet, ValueFacet};
 pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatistics, Sum};
+pub use crate::value::Interval;
 
 use crate::budget::{self, ns};
 use crate::error::Result;

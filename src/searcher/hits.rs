@@ -39,7 +39,10 @@ pub struct Hits {
 
 impl Hits {
     /// Returns where the next page begins, for [`SearchBuilder::after`](crate::SearchBuilder::after): the
-    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty.
+    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty, or hits are in document order.
+    ///
+    /// The last page has one, too, as nothing says that no hit follows. The end is a page without hits, or one with fewer hits
+    /// than the [limit](crate::SearchBuilder::limit), which saves a search that finds nothing, unless it was [stopped](Self::stopped).
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -347,7 +350,7 @@ impl FacetCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The value, or the term of a text field; null of a range.
+    /// The value, or the term of a text field; null of a range, which the bucket as a whole prints with its ends.
     pub value: Value,
     /// The least value of a range, where it has an end on that side.
     pub from: Option<Value>,
@@ -361,6 +364,18 @@ pub struct Bucket {
     pub hits: Vec<Hit>,
 }
 
+/// The value, or the ends of a range as a [`FacetRange`](crate::facet::FacetRange) has them: `10..50`, `..10`, `50..`. Nothing of
+/// documents without a value, and of a range without ends.
+impl fmt::Display for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from.is_none() && self.to.is_none() {
+            return self.value.fmt(f);
+        }
+        let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
+        write!(f, "{}..{}", end(&self.from), end(&self.to))
+    }
+}
+
 impl Bucket {
     /// About how many bytes of memory it takes, with the stored fields of its hits.
     pub(super) fn n_bytes(&self) -> usize {
@@ -369,5 +384,27 @@ impl Bucket {
         let facets = self.facets.iter().map(FacetCounts::n_bytes).sum::<usize>();
         let hits = self.hits.iter().map(Hit::n_bytes).sum::<usize>();
         size_of::<Self>() + values + facets + hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_print_their_value_or_their_ends() {
+        let bucket = |value: Value, from: Option<Value>, to: Option<Value>| {
+            Bucket { value, from, to, ..Bucket::default() }.to_string()
+        };
+        assert_eq!(bucket("Acme".into(), None, None), "Acme");
+        assert_eq!(bucket(Value::Null, None, None), "");
+        assert_eq!(bucket(Value::Null, Some(10.into()), Some(50.into())), "10..50");
+        assert_eq!(bucket(Value::Null, None, Some(10.into())), "..10");
+        assert_eq!(bucket(Value::Null, Some((-5).into()), None), "-5..");
+        let [from, to] = ["2025-01-01", "2025-02-01"].map(|day| {
+            let moment: crate::value::Timestamp = day.parse().unwrap();
+            Some(Value::from(moment))
+        });
+        assert_eq!(bucket(Value::Null, from, to), "2025-01-01T00:00:00Z..2025-02-01T00:00:00Z");
     }
 }

@@ -189,7 +189,7 @@ pub struct CommitInfo {
     pub documents: u64,
     /// Documents that this commit added.
     pub added: u64,
-    /// Documents that this commit deleted, those among them that it added.
+    /// Documents that this commit deleted or replaced, those among them that it added.
     pub deleted: u64,
     /// Segments of the index.
     pub segments: usize,
