@@ -3,7 +3,7 @@
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
 use crate::named::named;
-use crate::request::{After, Facet, FacetWhat};
+use crate::request::{After, Facet, FacetKind, write_ends};
 use crate::value::{Value, Zone};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -274,24 +274,6 @@ impl fmt::Display for Values {
     }
 }
 
-/// Kind of the buckets of a facet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FacetKind {
-    /// Values, the most frequent ones.
-    #[default]
-    Terms,
-    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
-    Ranges,
-    /// No buckets: statistics of numbers or dates.
-    Statistics,
-}
-
-named! {
-    /// The name used in JSON.
-    pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
-}
-
 /// Counts of a facet: documents that match by value of a field, or by range.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -323,15 +305,7 @@ pub struct FacetCounts {
 impl FacetCounts {
     /// One that was not counted.
     pub(super) fn unknown(request: &Facet) -> Self {
-        let kind = match request.what {
-            FacetWhat::Values(_) => FacetKind::Terms,
-            FacetWhat::Ranges(_)
-            | FacetWhat::Intervals(..)
-            | FacetWhat::Steps(_)
-            | FacetWhat::Suitable(..)
-            | FacetWhat::Quantiles(_) => FacetKind::Ranges,
-            FacetWhat::Statistics(_) => FacetKind::Statistics,
-        };
+        let kind = request.what.kind();
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
 
@@ -364,15 +338,13 @@ pub struct Bucket {
     pub hits: Vec<Hit>,
 }
 
-/// The value, or the ends of a range as a [`FacetRange`](crate::facet::FacetRange) has them: `10..50`, `..10`, `50..`. Nothing of
-/// documents without a value, and of a range without ends.
+/// The value, or the ends of a range, dates in UTC: `10..50`, `..10`, `50..`. Nothing of no value and of a range without ends.
 impl fmt::Display for Bucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.from.is_none() && self.to.is_none() {
-            return self.value.fmt(f);
+        match (&self.from, &self.to) {
+            (None, None) => self.value.fmt(f),
+            (from, to) => write_ends(f, from, to),
         }
-        let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
-        write!(f, "{}..{}", end(&self.from), end(&self.to))
     }
 }
 

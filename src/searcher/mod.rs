@@ -47,9 +47,7 @@ pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
 pub use explainer::Explainer;
-pub use hits::{
-    Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
-};
+pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, Values};
 use meaning::SearchMemory;
 pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
