@@ -51,8 +51,8 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-TcmG/2y1gMhrzSam0zTs4FVMHu/tj+lOG7KtUiqf900='; \
-    style-src 'sha256-EeCg+cKYuK4ohdVu852qKkLyW/jB+SSvQnzGphaAmO0='; \
+    script-src 'sha256-8R3G0AzKaELSRRvPxRzm65e4qdLvQpc8ltFJfkdn4yU='; \
+    style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
 };
