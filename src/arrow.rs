@@ -52,8 +52,9 @@ use crate::format::column::BLOCK_DOCS;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::request::{FacetKind, first_value};
 use crate::schema::{Field, FieldKind, Schema};
-use crate::searcher::{Bucket, FacetCounts, Hit, SearchBuilder, Searcher, Values};
+use crate::searcher::{Bucket, FacetCounts, Hit, SearchBuilder, Searcher};
 use crate::segment::reader::SegmentReader;
+use crate::value::stored::Values;
 use crate::value::{self, Value};
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder,

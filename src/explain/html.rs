@@ -185,7 +185,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::explain::{ExplainNode, sample};
+    use crate::explain::{ExplainNode, ExplainOperator, sample};
     use crate::page::check::{self, data};
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_script_knows_what_makes_a_page() {
-        let pages = crate::explain::tree::PAGES.map(|name| format!("\"{name}\"")).join(", ");
+        let pages = ExplainOperator::PAGES.map(|page| format!("\"{page}\"")).join(", ");
         assert!(PAGE.script.contains(&format!("const PAGES = new Set([{pages}]);")));
     }
 

@@ -3,15 +3,15 @@
 use super::Explaining;
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
-    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
-    RankingCounts, Threshold,
+    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator,
+    PositionCounts, RankingCounts, Threshold,
 };
 use crate::plan::cost::BestCosts;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails, StatisticsOf,
-    TopKDetails, TopKStrategy, Total,
+    CollapseDetails, CountStrategy, Goal, PageDetails, PageOperator, PagePlan, Shape, SortDetails,
+    StatisticsOf, TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -100,7 +100,7 @@ impl Explaining<'_, '_> {
             0 => format!("first {limit}{and_count}"),
             _ => format!("{limit} from the {}th{and_count}", offset.saturating_add(1)),
         };
-        let mut node = ExplainNode::new(PageOperator::DocOrder { score: None }.name(), label);
+        let mut node = ExplainNode::new(ExplainOperator::Limit, label);
         let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
         node.algorithm = match total {
             Total::Exact if is_less_deleted => {
@@ -121,9 +121,8 @@ impl Explaining<'_, '_> {
     }
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
-    fn over(&self, root: ExplainNode, label: String) -> ExplainNode {
+    fn over(&self, root: ExplainNode, operator: ExplainOperator, label: String) -> ExplainNode {
         let (offset, limit) = self.bounds_of_page();
-        let operator = self.plan_of_page().map_or("", |page| page.operator.name());
         let mut node = ExplainNode::new(operator, label);
         node.estimate = of_page(&root.estimate, offset, limit);
         if self.plan_of_page().is_some_and(|page| page.wanted.is_after) {
@@ -139,6 +138,10 @@ impl Explaining<'_, '_> {
             stopped: run.page.is_stopped,
             ..run.page.looked_at.actual(run.page.trace)
         });
+        let is_sorted = node.operator != ExplainOperator::TopK;
+        if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
+            actual.sort.get_or_insert_default();
+        }
         node.children = vec![root];
         node
     }
@@ -162,12 +165,14 @@ impl Explaining<'_, '_> {
     /// Counting of what matches, where the page leaves some of it out, so that it is work of its own.
     fn counted(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
         let Some(PagePlan { count, wanted, .. }) = self.plan_of_page() else { return root };
-        let Some(operator) = count.operator() else { return root };
+        if *count != CountStrategy::AfterPage {
+            return root;
+        }
         let label = match wanted.total {
             Total::UpTo(most) => format!("up to {}", counted(most, "match")),
             Total::Exact | Total::Unknown => "all matches".to_owned(),
         };
-        let mut node = ExplainNode::new(operator, label);
+        let mut node = ExplainNode::new(ExplainOperator::Count, label);
         node.algorithm = match self.run.is_some_and(|run| run.profile.is_none()) {
             true => "the page has found their number".into(),
             false => "after the page, by what is below".into(),
@@ -187,9 +192,8 @@ impl Explaining<'_, '_> {
             let reason = "a page by bounds does not meet all that matches";
             let decision = Decision::accepted("count after the page", reason);
             let with_page = Some(whole_ns(finding + scoring));
-            let decision = decision.costing(whole_ns(finding));
-            node.decisions
-                .push(decision.instead_of("count while every match is scored", with_page));
+            let decision = decision.instead_of("count while every match is scored", with_page);
+            node.decisions.push(decision.costing(whole_ns(finding)));
         }
         node.children = vec![root];
         node
@@ -199,7 +203,7 @@ impl Explaining<'_, '_> {
         let operator = self.plan_of_page().map(|page| &page.operator);
         let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
-        let mut node = self.over(root, self.label("best", "by score"));
+        let mut node = self.over(root, ExplainOperator::TopK, self.label("best", "by score"));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
@@ -310,7 +314,8 @@ impl Explaining<'_, '_> {
     fn sort(&self, root: ExplainNode, details: &SortDetails) -> ExplainNode {
         let SortDetails { keys, what, scores, has_bounds, is_in_index_order, .. } = details;
         let costs = details.costs;
-        let mut node = self.over(root, self.label("first", &format!("by {keys}")));
+        let label = self.label("first", &format!("by {keys}"));
+        let mut node = self.over(root, ExplainOperator::Sort, label);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         let profile = self.run.map(|run| match run.page.looked_at {
@@ -345,9 +350,6 @@ impl Explaining<'_, '_> {
         node.decisions.push(decision);
         if !is_in_index_order {
             node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
-        }
-        if let Some(actual) = &mut node.actual {
-            actual.sort.get_or_insert_default();
         }
         node
     }
@@ -393,7 +395,8 @@ impl Explaining<'_, '_> {
         // Everything may be one group.
         let upper = root.estimate.upper.min(limit);
         let estimate = Estimate::between(matches.min(limit), 0, upper, "limit");
-        let mut node = self.over(root, self.label("first", &format!("{order}, {what}")));
+        let label = self.label("first", &format!("{order}, {what}"));
+        let mut node = self.over(root, ExplainOperator::Collapse, label);
         node.estimate = estimate;
         node.field = Some(field.clone());
         node.predicate.clone_from(written);
@@ -403,9 +406,6 @@ impl Explaining<'_, '_> {
         let (batch, all) = self.plan.costs.group_ns(matches, offset.saturating_add(limit));
         let (batch, all) = (whole_ns(batch), whole_ns(all));
         node.decisions = vec![decision.costing(batch).instead_of("group every match", Some(all))];
-        if let Some(actual) = &mut node.actual {
-            actual.sort.get_or_insert_default();
-        }
         node
     }
 }
