@@ -128,6 +128,19 @@ fn the_glossary_has_the_words_of_plans() {
     }
 }
 
+/// The steps of `.ci/run` stand in a table, in their order.
+#[test]
+fn the_steps_of_all_checks_are_described() {
+    let run = read(".ci/run");
+    let (_, steps) = run.split_once("\nsteps=(").expect("a list of steps");
+    let steps: Vec<&str> = steps.split(')').next().unwrap_or_default().split(' ').collect();
+    let page = read("src/docs/how-it-works.md");
+    let (_, checks) = page.split_once("\n## Checks\n").expect("a chapter on checks");
+    let rows = checks.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert!(steps.len() > 15);
+    assert_eq!(rows.collect::<Vec<_>>(), steps);
+}
+
 /// Options of cargo, in the documents.
 const OPTIONS_OF_CARGO: [&str; 7] =
     ["--path", "--release", "--example", "--manifest-path", "--no-deps", "--features", "--test"];
