@@ -231,6 +231,7 @@ impl SchemaBuilder {
     /// assert_eq!(names, ["table", "lamp", "shade"]);
     /// # Ok::<(), treepie::Error>(())
     /// ```
+    #[doc(alias = "index_sort")]
     #[must_use]
     pub fn order_by<S: Into<String>>(mut self, order: impl IntoIterator<Item = S>) -> Self {
         self.order = order.into_iter().map(Into::into).collect();
