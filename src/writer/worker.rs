@@ -227,18 +227,7 @@ impl Worker {
             doc += 1;
         }
         self.fields[title].presence.add(first_doc, doc);
-        if let Some(qualifier) = batch.fields.qualifier {
-            let field = &mut self.fields[usize::from(qualifier)];
-            let mut before = 0;
-            for (nth, &end) in self.ends.iter().enumerate().filter(|(_, end)| **end > 0) {
-                if end > before {
-                    field.presence.add(first_doc + nth as u32, first_doc + nth as u32 + 1);
-                    before = end;
-                }
-            }
-            field.add_documents(&batch.text, &self.spans, &self.ends, None)?;
-        }
-        self.add_copies_of_lines(batch, step, at, first_doc)?;
+        self.add_parts_of_lines(batch, step, at, first_doc)?;
         // Fields that lines do not fill still count documents.
         let copies: Vec<_> = batch.fields.copies(&self.schema).map(|(_, copy)| copy).collect();
         for (id, field) in self.schema.field_ids().zip(&mut self.fields) {
@@ -249,8 +238,9 @@ impl Worker {
         Ok(doc - first_doc)
     }
 
-    /// Fills the copies of the fields that the lines of a step fill; of the qualifiers, `spans` and `ends` have the places.
-    fn add_copies_of_lines(
+    /// Adds the qualifiers of the lines of a step, whose places are in `spans` and `ends`, and fills copies of all that lines
+    /// fill.
+    fn add_parts_of_lines(
         &mut self,
         batch: &LineBatch,
         step: &str,
@@ -258,31 +248,34 @@ impl Worker {
         first_doc: u32,
     ) -> Result<()> {
         let schema = Arc::clone(&self.schema);
-        let qualifiers = (std::mem::take(&mut self.spans), std::mem::take(&mut self.ends));
-        for (source, copy) in batch.fields.copies(&schema) {
-            let lines;
-            let (spans, ends) = match source.0 == batch.fields.text {
-                true => {
-                    lines = spans_of_lines(step, at);
-                    &lines
-                }
-                false => &qualifiers,
-            };
-            let values = ValuesOfLines { step, at, spans, ends };
-            self.add_copy_of_lines(&batch.text, values, copy, first_doc)?;
+        let (spans, ends) = (std::mem::take(&mut self.spans), std::mem::take(&mut self.ends));
+        let qualifiers = ValuesOfLines { step, at, spans: &spans, ends: &ends };
+        if let Some(qualifier) = batch.fields.qualifier {
+            self.add_values_of_lines(&batch.text, qualifiers, FieldId(qualifier), first_doc)?;
         }
-        (self.spans, self.ends) = qualifiers;
+        let mut lines = None;
+        for (source, copy) in batch.fields.copies(&schema) {
+            let values = match source.0 == batch.fields.text {
+                true => {
+                    let (spans, ends) = lines.get_or_insert_with(|| spans_of_lines(step, at));
+                    ValuesOfLines { step, at, spans, ends }
+                }
+                false => qualifiers,
+            };
+            self.add_values_of_lines(&batch.text, values, copy, first_doc)?;
+        }
+        (self.spans, self.ends) = (spans, ends);
         Ok(())
     }
 
-    fn add_copy_of_lines(
+    fn add_values_of_lines(
         &mut self,
         text: &[u8],
         values: ValuesOfLines<'_>,
-        copy: FieldId,
+        field: FieldId,
         first_doc: u32,
     ) -> Result<()> {
-        let buffer = &mut self.fields[copy.index()];
+        let buffer = &mut self.fields[field.index()];
         for (doc, value) in (first_doc..).zip(values.by_document()) {
             if let Some(value) = value {
                 buffer.presence.add(doc, doc + 1);
@@ -291,20 +284,20 @@ impl Worker {
                 }
             }
         }
-        if self.schema.get(copy).kind != FieldKind::Text {
+        if self.schema.get(field).kind != FieldKind::Text {
             return buffer.add_documents(text, values.spans, values.ends, None);
         }
-        if self.analyzers[copy.index()].is_none() {
+        if self.analyzers[field.index()].is_none() {
             self.texts.clear();
             let lines = values.by_document().map(Option::unwrap_or_default);
             self.texts.extend(lines.flat_map(|line| [line, "\n"]));
-            return self.add_pending_texts(copy);
+            return self.add_pending_texts(field);
         }
         for value in values.by_document() {
             if let Some(value) = value {
-                self.add_custom_text(copy, value)?;
+                self.add_custom_text(field, value)?;
             }
-            self.fields[copy.index()].end_document();
+            self.fields[field.index()].end_document();
         }
         Ok(())
     }
