@@ -52,7 +52,10 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
     let options = PlanOptions { goal, ..PlanOptions::default() };
     let (segments, costs) = (std::iter::once(segment), &CostModel::BUILT_IN);
     let look_ups = LookUps::of(normal);
-    plan::plan(normal, segments, &options, costs, &look_ups, PlanScratch::default(), None)
+    let scratch = PlanScratch::default();
+    let mut plan = plan::plan(normal, segments, &options, costs, &look_ups, scratch, None)?;
+    plan.aim(&options, None)?;
+    Ok(plan)
 }
 
 /// Adds what matches in a segment.

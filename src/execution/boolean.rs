@@ -177,7 +177,12 @@ impl<'e, 's> Evaluation<'e, 's> {
     /// The first window from `from` on where the root may have documents.
     #[inline]
     pub(super) fn next_root_window(&mut self, from: u32) -> Option<u32> {
-        let root = self.plan.root();
+        self.next_window_of(self.plan.root(), from)
+    }
+
+    /// The first window from `from` on where an operator that is no input of others may have documents.
+    #[inline]
+    pub(super) fn next_window_of(&mut self, root: NodeId, from: u32) -> Option<u32> {
         if !self.profile.timed {
             return self.next_window(root, from);
         }
@@ -195,6 +200,12 @@ impl<'e, 's> Evaluation<'e, 's> {
         let chunk = self.evaluate(root, key, want)?;
         self.profile.found(key, chunk.cardinality);
         Ok(chunk)
+    }
+
+    /// What an operator that is not the root finds in window `key`.
+    pub(super) fn documents(&mut self, id: NodeId, key: u32) -> Result<Chunk<'s>> {
+        budget::work(ns::WINDOW_STEP).inspect_err(|error| self.stopped(id, error))?;
+        self.evaluate(id, key, Want::Documents)
     }
 
     /// The documents of a chunk, until the operators it came from are evaluated again.

@@ -32,7 +32,9 @@ use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
 use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
-use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
+use crate::plan::{
+    Goal, LeafKey, Node, NodeId, Operator, PhaseClock, Plan, PlanOptions, PlanScratch, Total,
+};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
@@ -147,6 +149,11 @@ impl<'s> Execution<'s> {
         &self.plan
     }
 
+    /// The plan, to add what people are told.
+    pub(crate) fn plan_mut(&mut self) -> &mut Plan<'s> {
+        &mut self.plan
+    }
+
     /// What the last run did.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
@@ -246,6 +253,44 @@ impl<'s> Execution<'s> {
         all
     }
 
+    /// Finds the documents of the sets of the plan, each by segment.
+    pub(crate) fn find_sets(&mut self) -> Result<Vec<Matches>> {
+        let started = self.start()?;
+        let sets = self.plan.sets.clone();
+        let all = sets.iter().map(|root| {
+            (0..self.plan.segments.len()).map(|at| self.set_in(at, *root)?.to_test()).collect()
+        });
+        let found: Result<Vec<Matches>> = all.collect();
+        self.end_of(&sets, started, found.as_ref().err());
+        found
+    }
+
+    /// Finds what an operator has in one segment.
+    fn set_in(&mut self, at: usize, root: NodeId) -> Result<DocIdSet> {
+        let part = &self.plan.segments[at];
+        let n_docs = part.n_docs;
+        match part.estimate(root).known() {
+            Some(known) if known == 0 || known == u64::from(n_docs) => {
+                self.profile.segment_mut(at).answered(root, known);
+                return Ok(if known == 0 { DocIdSet::nothing() } else { DocIdSet::Everything });
+            }
+            _ => {}
+        }
+        let mut found = MatchWindows::with_room(n_docs);
+        let (mut run, mut key) = (self.evaluation(at)?, 0);
+        while let Some(next) = run.next_window_of(root, key) {
+            let chunk = run.documents(root, next)?;
+            found.push(next, chunk.cardinality, run.resolve(chunk)?)?;
+            key = next + 1;
+        }
+        Ok(DocIdSet::Some(found))
+    }
+
+    /// Completes the plan; see [`Plan::aim`].
+    pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
+        self.plan.aim(options, clock)
+    }
+
     /// Says whether there is the memory that carrying out a plan takes, beside what it finds.
     ///
     /// # Errors
@@ -260,17 +305,21 @@ impl<'s> Execution<'s> {
 
     /// Clears the profile; the time is taken only where the profile will be looked at.
     fn start(&mut self) -> Result<Option<Instant>> {
-        self.profile.clear();
+        self.profile.clear(self.plan.n_of_sets());
         budget::hold(slot_bytes(&self.plan))?;
         Ok(self.profile.timed.then(Instant::now))
     }
 
     /// Ends a run, by an error if there is one.
     fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
+        self.end_of(&[self.plan.root()], started, error);
+    }
+
+    fn end_of(&mut self, roots: &[NodeId], started: Option<Instant>, error: Option<&Error>) {
         if error.is_some_and(budget::is_stop) {
             self.profile.stopped_early = true;
         }
-        self.profile.finish(&self.plan, started);
+        self.profile.finish(&self.plan, roots, started);
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {

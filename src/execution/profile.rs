@@ -82,8 +82,11 @@ impl Profile {
         Profile { n_nodes, timed, nodes, windows, stopped_early: false, total }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.nodes.fill(NodeProfile::default());
+    /// Forgets a run, but for the operators before one.
+    pub(super) fn clear(&mut self, from: usize) {
+        for of_segment in self.nodes.chunks_mut(self.n_nodes.max(1)) {
+            of_segment[from..].fill(NodeProfile::default());
+        }
         self.windows.clear();
         self.stopped_early = false;
     }
@@ -109,19 +112,25 @@ impl Profile {
 
     /// Derives what follows from what was counted: containers left alone, and who saw everything.
     /// Nothing where no time was taken: then nobody will look.
-    pub(super) fn finish(&mut self, plan: &Plan<'_>, started: Option<Instant>) {
+    pub(super) fn finish(&mut self, plan: &Plan<'_>, roots: &[NodeId], started: Option<Instant>) {
         let Some(started) = started else { return };
-        let stopped = self.stopped_early;
+        let (stopped, n_of_sets) = (self.stopped_early, plan.n_of_sets());
+        let those = match roots == [plan.root()] {
+            true => n_of_sets..plan.nodes.len(),
+            false => 0..n_of_sets,
+        };
         for (at, part) in plan.segments.iter().enumerate() {
             let nodes = self.segment_mut(at).nodes;
-            let root = plan.root();
-            for (id, node) in plan.nodes.iter().enumerate() {
+            for id in those.clone() {
+                let node = &plan.nodes[id];
                 if let Some(leaf) = node.operator.leaf() {
                     nodes[id].count_list(&part.leaves[leaf.index()].postings);
                 }
             }
-            let complete = !stopped || nodes[root.index()].answered;
-            mark_complete(plan, part, nodes, root, complete);
+            for root in roots {
+                let complete = !stopped || nodes[root.index()].answered;
+                mark_complete(plan, part, nodes, *root, complete);
+            }
         }
         self.total = started.elapsed();
     }

@@ -38,6 +38,8 @@ pub(crate) struct Run<'r> {
     /// Profile of the matching operators; none where making the page has found all that was wanted, and they were not
     /// carried out.
     pub(crate) profile: Option<&'r Profile>,
+    /// Profile of the operators that found sets, where there are any.
+    pub(crate) of_sets: Option<&'r Profile>,
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets; those that it came to.
     pub(crate) facets: &'r [FacetRun],
@@ -190,14 +192,16 @@ impl Explaining<'_, '_> {
             });
             let segments: Vec<_> = segments.collect();
             explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
-            explained.actual = self.profile().map(|_| {
+            explained.actual = self.profile_of(id).map(|_| {
                 let mut sum = Actual::default();
                 segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
                 sum
             });
             explained.segments = segments;
         }
-        let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
+        let runs = self.runs(id);
+        let decisions =
+            plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_fact()));
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
         explained.windows = self.windows(id);
         explained.children = children;
@@ -231,7 +235,22 @@ impl Explaining<'_, '_> {
 
     /// Returns the measurements of an operator in one segment.
     fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
-        self.profile().map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
+        self.profile_of(id).map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
+    }
+
+    /// Whether an operator was carried out, or will be; others only say what matches.
+    fn runs(&self, id: NodeId) -> bool {
+        let by_page = || self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching());
+        match self.run {
+            Some(_) => self.profile_of(id).is_some(),
+            None => id.index() < self.plan.n_of_sets() || by_page(),
+        }
+    }
+
+    /// Returns the profile of an operator, where it was carried out.
+    fn profile_of(&self, id: NodeId) -> Option<&Profile> {
+        let is_of_set = id.index() < self.plan.n_of_sets();
+        self.run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.
@@ -249,6 +268,7 @@ impl Explaining<'_, '_> {
             Operator::All => "every document".into(),
             Operator::Nothing { .. } => String::new(),
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
+            _ if !self.runs(id) => "its lists are read by the page".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
             _ if counts && part.less_deleted.is_some() => {

@@ -523,10 +523,10 @@ impl ExplainNode {
         self.label.strip_prefix(self.operator.name()).unwrap_or(&self.label).trim_start()
     }
 
-    /// Whether the node makes a page of what its only input finds, or counts it, and so stands above the query: it finds nothing
-    /// itself.
+    /// Whether the node makes a page of what its first input finds, or counts it, and so stands above the query: it finds nothing
+    /// itself. Its other inputs are sets that scores depend on.
     pub fn is_page(&self) -> bool {
-        ExplainOperator::PAGES.contains(&self.operator) && self.children.len() == 1
+        ExplainOperator::PAGES.contains(&self.operator) && !self.children.is_empty()
     }
 
     /// Returns the q-error: the factor, at least 1, by which the estimate was off. Both sides count as at least one
@@ -682,8 +682,11 @@ mod tests {
         let both = over("Collapse", vec![over("TopK", vec![term()])]);
         let tree = ExplainTree::new("a", both);
         assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (2, "Term"));
+        // Sets that scores depend on stand beside what matches.
+        let tree = ExplainTree::new("a", over("TopK", vec![term(), over("Expand", vec![])]));
+        assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (1, "Term"));
         // What a hostile plan calls so makes no page of one input.
-        for odd in [over("Limit", vec![]), over("Limit", vec![term(), term()]), term()] {
+        for odd in [over("Limit", vec![]), term()] {
             let tree = ExplainTree::new("a", odd.clone());
             assert_eq!((tree.above_matches().count(), &tree.matches().label), (0, &odd.label));
         }

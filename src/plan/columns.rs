@@ -4,7 +4,7 @@ use super::cost;
 use super::decision::Rule;
 use super::forced::Forced;
 use super::leaf::{Codes, ColumnValues, Leaf, Postings};
-use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
+use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
@@ -73,7 +73,13 @@ impl<'s> Plan<'s> {
     /// Turns an operator into one that is asked of the column, where that costs less than uniting lists for so many documents, or
     /// somebody says so.
     fn goes_by_column(&mut self, id: NodeId, documents: f64) -> Result<bool> {
-        if self.forced == Some(Forced::UniteLists(id)) {
+        let leaf = self.node(id).operator.leaf();
+        let n_of_sets = self.n_of_sets();
+        let is_shared = leaf.is_some()
+            && id.index() >= n_of_sets
+            && self.nodes[..n_of_sets].iter().any(|node| node.operator.leaf() == leaf);
+        // A set is found whole, so there is nothing to be spared.
+        if is_shared || self.forced == Some(Forced::UniteLists(id)) {
             return Ok(false);
         }
         let operator = self.node(id).operator.clone();
@@ -119,6 +125,11 @@ impl<'s> Plan<'s> {
             (Operator::Union { any }, None) => self.leaf_of_values(id, any, field)?,
             _ => return Ok(false),
         };
+        let reads_it =
+            |node: &&mut Node| matches!(node.operator, Operator::Expand(of) if of == leaf);
+        for node in self.nodes.iter_mut().filter(reads_it) {
+            node.operator = Operator::ColumnScan(leaf);
+        }
         let node = &mut self.nodes[id.index()];
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
         self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);

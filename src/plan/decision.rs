@@ -56,3 +56,11 @@ pub(crate) enum Rule {
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }
+
+impl Rule {
+    /// Whether it says what is there, however that is read.
+    pub(crate) fn is_fact(self) -> bool {
+        use Rule::{AbsentTerm, DropFromUnion, EveryDocument, NeverMeet};
+        matches!(self, AbsentTerm(_) | NeverMeet | EveryDocument(_) | DropFromUnion(_))
+    }
+}

@@ -73,6 +73,8 @@ pub(crate) enum EstimateSource {
     Containers,
     /// Independence over whole segments, between bounds from the sizes of the inputs.
     Independence,
+    /// Hits of a page, of as many as match.
+    Limit,
 }
 
 impl EstimateSource {
@@ -102,6 +104,7 @@ impl EstimateSource {
             EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
+            EstimateSource::Limit => "limit",
         };
         text.into()
     }

@@ -48,7 +48,7 @@ mod window;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
-use crate::query::PhraseSpec;
+use crate::query::{Normal, PhraseSpec};
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 pub(crate) use cost::WINDOW;
@@ -67,8 +67,8 @@ use forced::Forced;
 use leaf::Leaf;
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use page::{
-    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, Scoring,
-    Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CountStrategy, PageDetails, PageOperator, PagePlan, PageWanted, PlannedPage,
+    Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
@@ -89,6 +89,8 @@ pub(crate) struct PlanOptions {
     pub(crate) forced: Option<Forced>,
     /// What these may read then.
     pub(crate) estimate_from: EstimateFrom,
+    /// Sets that are found beside what matches, as scores depend on them.
+    pub(crate) sets: Vec<Normal>,
 }
 
 /// What is wanted of the documents that match.
@@ -122,13 +124,15 @@ pub(crate) enum Total {
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
     /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
-    pub(crate) page: Option<Box<(PagePlan, PageDetails)>>,
+    pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     keeps_matches: bool,
     /// Whether decisions are recorded.
     for_people: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
     pub(crate) nodes: Vec<Node>,
+    /// Roots of the sets that are found beside what matches, before all operators that are not theirs.
+    pub(crate) sets: Vec<NodeId>,
     /// The inputs of all operators; each operator names ranges of this.
     pub(crate) inputs: Vec<NodeId>,
     /// What each leaf reads, the same in every segment.
@@ -331,6 +335,11 @@ impl<'s> Plan<'s> {
         &self.nodes[id.index()]
     }
 
+    /// Operators that find sets; those that follow find what matches.
+    pub(crate) fn n_of_sets(&self) -> usize {
+        self.sets.last().map_or(0, |root| root.index() + 1)
+    }
+
     /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
     /// reason to leave an operator out.
     pub(crate) fn told(&self, id: NodeId) -> &Estimate {
@@ -399,6 +408,7 @@ impl<'s> Plan<'s> {
             keeps_matches: !options.facets.is_empty(),
             for_people: options.for_people,
             nodes: scratch.nodes,
+            sets: vec![],
             inputs: scratch.inputs,
             leaves: scratch.leaves,
             terms: scratch.terms,

@@ -8,9 +8,11 @@
 //! | `Collapse` | the first of each value of a field | |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
+use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::OrderCosts;
-use super::{Goal, Total, cost};
+use super::{Goal, Operator, Plan, Total, cost};
+use cost::BestCosts;
 
 /// Page that is made, and by what.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +20,17 @@ pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
     pub(crate) count: CountStrategy,
     pub(crate) wanted: PageWanted,
+}
+
+/// Page of a plan that people see.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedPage {
+    pub(crate) plan: PagePlan,
+    pub(crate) details: PageDetails,
+    /// Hits that it has.
+    pub(crate) estimate: Estimate,
+    /// Costs of finding the best, where they are found by lists.
+    pub(crate) best: Option<BestCosts>,
 }
 
 /// Ways to count matches beside a page.
@@ -134,6 +147,14 @@ impl PagePlan {
         }
     }
 
+    /// Whether the matching operators are carried out: some pages are made by reading their lists.
+    pub(crate) fn runs_matching(&self) -> bool {
+        match self.operator {
+            PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
+            PageOperator::DocOrder { .. } | PageOperator::Sort | PageOperator::Collapse => true,
+        }
+    }
+
     /// Goal of the matching operators.
     pub(crate) fn goal(&self) -> Goal {
         let PageWanted { offset, limit, total, count_only, .. } = self.wanted;
@@ -225,6 +246,78 @@ fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
     let is_found = wanted.total != Total::Unknown || wanted.has_facets;
     let best = wanted.offset.saturating_add(wanted.limit) as f64;
     cost::bounds_pay(scoring.expected_matches(), best, is_found, scoring.matches_by_phrases())
+}
+
+impl Plan<'_> {
+    /// Puts a page above what matches, with all that people are told of it.
+    pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails) {
+        let estimate = plan.wanted.estimate(self.told(self.root()), plan.operator);
+        let best = match (&details, plan.operator) {
+            (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
+                self.costs_of_best(strategy, &plan.wanted, details)
+            }
+            _ => None,
+        };
+        self.page = Some(Box::new(PlannedPage { plan, details, estimate, best }));
+    }
+
+    /// What finding the best costs by bounds, and by all that matches; `None` where there are no bounds.
+    fn costs_of_best(
+        &self,
+        strategy: TopKStrategy,
+        wanted: &PageWanted,
+        details: &TopKDetails,
+    ) -> Option<BestCosts> {
+        let TopKDetails { n_docs, n_lists, postings, shape, .. } = *details;
+        let matching = self.told(self.root());
+        let (costs, matches) = (self.costs, matching.documents as f64);
+        let best = wanted.offset.saturating_add(wanted.limit) as f64;
+        match (strategy, shape) {
+            (TopKStrategy::Exhaustive, _) if !details.functions.is_empty() => None,
+            (_, Shape::Phrase) => {
+                // Documents with the words, if nothing else is below the phrase.
+                let with_words = match &self.node(self.root()).operator {
+                    Operator::Phrase { input, .. } => self.inputs(input).first(),
+                    _ => None,
+                };
+                let candidates = with_words.map_or(matching.upper, |id| self.told(*id).documents);
+                Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
+            }
+            (TopKStrategy::BlockMax, _) => {
+                let of_everything = match shape {
+                    Shape::Tree => costs.score_matches_ns(matches, n_lists),
+                    _ => costs.score_postings_ns(postings, n_docs),
+                };
+                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
+                Some(BestCosts::or_less(by_bounds, of_everything))
+            }
+            _ => None,
+        }
+    }
+
+    /// What counting costs by itself, and while everything that matches is scored in `n_lists`.
+    pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
+        let finding = self.nodes.iter().map(|node| node.cost_ns).sum::<f32>();
+        let matches = self.told(self.root()).documents as f64;
+        (finding, finding + self.costs.score_matches_ns(matches, n_lists))
+    }
+}
+
+impl PageWanted {
+    /// Hits of a page, given how many documents match.
+    fn estimate(&self, matching: &Estimate, of: PageOperator) -> Estimate {
+        let offset = if of == PageOperator::Collapse { 0 } else { self.offset };
+        let page = |documents: u64| documents.saturating_sub(offset).min(self.limit);
+        let lower = match of {
+            // Everything may be one group.
+            PageOperator::Collapse => 0,
+            // Behind a hit of an earlier page there may be any number of others.
+            _ if self.is_after => 0,
+            _ => page(matching.lower),
+        };
+        let (documents, upper) = (page(matching.documents), page(matching.upper));
+        Estimate { documents, lower, upper, source: EstimateSource::Limit }
+    }
 }
 
 /// Details of a page that people are told.

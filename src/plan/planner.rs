@@ -10,7 +10,7 @@ use super::{
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::DocSet;
+use crate::expansion::{DocSet, Expansion};
 use crate::few_map::FewMap;
 use crate::ids::FieldId;
 use crate::query::Normal;
@@ -26,8 +26,9 @@ const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
 const WINDOW_STEPS_MAX: usize = 1 << 20;
 
-/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says. The clock of a search that is explained
-/// has its times by phase, and goes on with [`Phase::Choose`].
+/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says, but for what [depends on the
+/// page](Plan::aim): that may depend on the size of sets. The clock of a search that is explained has its times by phase, and
+/// goes on with [`Phase::Choose`].
 ///
 /// # Errors
 ///
@@ -44,10 +45,11 @@ pub(crate) fn plan<'s>(
     let switch = |phase| clock.and_then(|clock| clock.switch(phase));
     let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
-    match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
-        false => plan.add_operator(normal, 0)?,
-        true => plan.add_without_deleted(normal)?,
+    for set in &options.sets {
+        plan.add_live(set, has_deletes)?;
+        plan.sets.push(plan.root());
     }
+    plan.add_live(normal, has_deletes)?;
     let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
@@ -63,19 +65,33 @@ pub(crate) fn plan<'s>(
     plan.check_expansions()?;
     plan.order_inputs();
     plan.choose_less_deleted()?;
-    if options.for_people {
-        switch(Phase::Display);
-        // A third of the time of planning two words.
-        plan.add_up_told();
-        plan.price_operators();
-        plan.decide();
-        switch(Phase::Choose);
-    }
-    plan.plan_facets(options)?;
     Ok(plan)
 }
 
 impl<'s> Plan<'s> {
+    /// Completes the plan for what is wanted of the documents that match.
+    pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
+        let switch = |phase| clock.and_then(|clock| clock.switch(phase));
+        (self.goal, self.keeps_matches) = (options.goal, !options.facets.is_empty());
+        if options.for_people {
+            switch(Phase::Display);
+            // A third of the time of planning two words.
+            self.add_up_told();
+            self.price_operators();
+            self.decide();
+            switch(Phase::Choose);
+        }
+        self.plan_facets(options)
+    }
+
+    /// Adds what matches and is not deleted, where anything is.
+    fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
+        match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
+            false => self.add_operator(normal, 0),
+            true => self.add_without_deleted(normal),
+        }
+    }
+
     /// Adds what matches and is not deleted: one more condition of the outermost intersection.
     fn add_without_deleted(&mut self, normal: &Normal) -> Result<()> {
         match normal {
@@ -117,11 +133,7 @@ impl<'s> Plan<'s> {
             Normal::Term { field, term } => Operator::TermScan(self.add_term(*field, term)),
             Normal::Expand { field, terms } => match terms.few_values() {
                 Some(values) => Operator::Union { any: self.add_values(*field, values) },
-                None => {
-                    let nth = self.expansions.len() as u32;
-                    self.expansions.push(terms.clone());
-                    Operator::Expand(self.add_leaf(LeafKey::Expansion { field: *field, nth }))
-                }
+                None => Operator::Expand(self.add_expansion(*field, terms)),
             },
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
@@ -148,6 +160,18 @@ impl<'s> Plan<'s> {
             self.push_input(Operator::TermScan(leaf));
         }
         self.inputs_from(first)
+    }
+
+    /// Adds the terms of a pattern, or finds the leaf that reads them for a set.
+    fn add_expansion(&mut self, field: FieldId, terms: &Expansion) -> LeafId {
+        let of_set = self.nodes[..self.n_of_sets()].iter().filter_map(|node| node.operator.leaf());
+        let mut of_set = of_set.filter(|leaf| self.leaves[leaf.index()].field() == Some(field));
+        if let Some(leaf) = of_set.find(|leaf| self.expansion(*leaf) == Some(terms)) {
+            return leaf;
+        }
+        let nth = self.expansions.len() as u32;
+        self.expansions.push(terms.clone());
+        self.add_leaf(LeafKey::Expansion { field, nth })
     }
 
     fn push_node(&mut self, operator: Operator) {

@@ -91,7 +91,7 @@ pub(crate) enum Parts {
 }
 
 impl<'s> Ranked<'s> {
-    /// Looks up what `scored` needs, but for [sets](Self::with_sets) that are to be found.
+    /// Looks up what `scored` needs, but for [sets](Self::wanted_sets) that are to be found.
     pub(crate) fn new(
         scored: &Logical,
         segments: impl Iterator<Item = SegmentReader<'s>>,
@@ -141,15 +141,29 @@ impl<'s> Ranked<'s> {
         Ok(ranked)
     }
 
-    /// With the documents of the sets that it wants, by segment, as `matches` finds them.
-    pub(crate) fn with_sets(
-        mut self,
-        mut matches: impl FnMut(&Normal) -> Result<Matches>,
-    ) -> Result<Self> {
-        for normal in std::mem::take(&mut self.wanted) {
-            self.sets.push(matches(&normal)?.into_iter().map(Arc::new).collect());
+    /// Sets that it wants, which are to be [given](Self::give_sets).
+    pub(crate) fn wanted_sets(&self) -> Vec<Normal> {
+        let mut all: Vec<Normal> = vec![];
+        for normal in [self].into_iter().chain(&self.by_segment).flat_map(|it| &it.wanted) {
+            if !all.contains(normal) {
+                all.push(normal.clone());
+            }
         }
-        Ok(self)
+        all
+    }
+
+    /// Sets the documents of sets that were [wanted](Self::wanted_sets), each by segment.
+    pub(crate) fn give_sets(&mut self, wanted: &[Normal], found: Vec<Matches>) {
+        let found = found.into_iter().map(|set| set.into_iter().map(Arc::new).collect());
+        let found: Vec<Vec<Arc<DocIdSet>>> = found.collect();
+        let of = |normal: &Normal| {
+            wanted.iter().zip(&found).find(|(it, _)| *it == normal).map_or(&[][..], |it| it.1)
+        };
+        self.sets = self.wanted.iter().map(|normal| of(normal).to_vec()).collect();
+        for (nth, own) in self.by_segment.iter_mut().enumerate() {
+            let here = |normal| of(normal).get(nth).cloned().into_iter().collect();
+            own.sets = own.wanted.iter().map(here).collect();
+        }
     }
 
     fn nodes(

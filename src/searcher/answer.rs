@@ -42,21 +42,26 @@ impl Search<'_> {
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget());
         let fields = self.known_fields()?;
-        let ranked = match self.ranked() {
+        let mut ready = match self.ready() {
             Err(error) => {
                 // What would have to be known before anything is found.
                 let mut found = SearchOutcome::uncounted();
                 self.end(Err(error), &mut found)?;
                 return Ok(found.into_hits(vec![], started.elapsed()));
             }
-            Ok(ranked) => ranked,
+            Ok(ready) => ready,
         };
         let n_hits = if self.request.count_only { 0 } else { self.request.limit.min(HITS_ROOM) };
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
         let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
-        let mut found = self.find(ranked.as_ref(), PreparedState::default(), add)?;
-        if let Some(ranked) = ranked {
+        let planned = ready.planned.as_mut();
+        let state = PreparedState { planned, ..PreparedState::default() };
+        let mut found = self.find(&ready.page, ready.ranked.as_ref(), state, add)?;
+        if let Some(execution) = ready.planned.filter(|_| found.stopped.is_none()) {
+            self.searcher.recycle(execution);
+        }
+        if let Some(ranked) = ready.ranked {
             self.with_memory(|memory| memory.ranked = ranked.into_scratch());
         }
         found.stopped = found.stopped.or(stopped);
@@ -93,18 +98,18 @@ impl Search<'_> {
         Ok(stored)
     }
 
-    /// Gives the hits of the page to `hit` without their fields, and finds what else was asked for.
+    /// Carries out what is planned for a page: gives its hits to `hit` without their fields, and finds what else was asked for.
     pub(super) fn find(
         &self,
+        page: &PagePlan,
         ranked: Option<&Ranked<'_>>,
         ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<SearchOutcome> {
-        let page = self.page_plan(ranked);
         match (page.operator, ranked) {
             (PageOperator::Collapse, _) => self.collapsed(ready.planned, hit),
             (PageOperator::TopK(strategy), Some(ranked)) => {
-                self.best(ranked, (&page, strategy), ready, |doc, score| {
+                self.best(ranked, (page, strategy), ready, |doc, score| {
                     hit(Hit::new(doc, Some(score)))
                 })
             }
@@ -112,7 +117,7 @@ impl Search<'_> {
                 hit(Hit { sort, ..Hit::new(doc, score) })
             }),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-                let mut found = self.planned(&page, ready.planned)?;
+                let mut found = self.planned(page, ready.planned)?;
                 let score = page.score();
                 found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
                 let docs = std::mem::take(&mut found.docs);
@@ -285,7 +290,8 @@ impl Search<'_> {
             facet.method = Some(method);
         }
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
-        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from })
+        let sets = vec![];
+        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from, sets })
     }
 }
 

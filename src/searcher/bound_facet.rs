@@ -219,7 +219,8 @@ mod tests {
             .with_facet(brands.top_hits(3))
             .with_facet(Facet::statistics("price"))
             .search();
-        let (plan, ..) = search.plan(&search.options(Goal::Count, false).unwrap()).unwrap();
+        let execution = search.execution(&search.options(Goal::Count, false).unwrap()).unwrap();
+        let plan = execution.plan();
         assert_eq!(
             written(&plan.facets),
             "ranges by column (1 best), \

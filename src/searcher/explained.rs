@@ -8,24 +8,37 @@ use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, Phase, Plan};
+use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseClock, PhaseTimes, Plan, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
-impl Search<'_> {
+/// A search that is planned for people.
+pub(super) struct ForPeople<'a> {
+    pub(super) ranked: Option<Ranked<'a>>,
+    pub(super) execution: Execution<'a>,
+    pub(super) page: PagePlan,
+    /// What the query was rewritten to, and why.
+    rewritten: String,
+    notes: Vec<String>,
+    /// Times before what matches was planned.
+    before_plan: PhaseTimes,
+    took_sets: Duration,
+}
+
+impl<'a> Search<'a> {
     /// Plans the search for people.
     pub(super) fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         let is_kept = self.is_kept();
-        let ranked = self.ranked()?;
-        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
-        let mut tree = explain::explain(&plan, self.searcher.schema(), None);
-        notes.extend(constant_note(&plan));
-        self.put_documents(&mut tree, &plan, None)?;
+        let ForPeople { execution, rewritten, mut notes, .. } = self.plan_for_people(false)?;
+        let plan = execution.plan();
+        let mut tree = explain::explain(plan, self.searcher.schema(), None);
+        notes.extend(constant_note(plan));
+        self.put_documents(&mut tree, plan, None)?;
         tree.plan.decisions.extend(is_kept.map(explain::cache_decision));
-        self.searcher.recycle_plan(plan);
+        self.searcher.recycle(execution);
         Ok(self.worded(tree, rewritten, notes, &()))
     }
 
@@ -74,30 +87,29 @@ impl Search<'_> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
-        let before_plan = clock.times();
-        let (plan, rewritten, mut notes) = self.plan_for_people(ranked.as_ref())?;
+        let planned = self.plan_for_people(true)?;
+        let ForPeople { ranked, mut execution, page: planned_page, rewritten, mut notes, .. } =
+            planned;
         let with_plan = clock.stop();
         let started = Instant::now();
-        let (plan_scratch, scratch) = self.searcher.0.scratch.take();
-        self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
-        let mut execution = Execution::new(plan, true, scratch);
         let mut page = FilledPage::new(&self.explained);
         let ready = PreparedState {
             planned: Some(&mut execution),
             is_traced: true,
             ..PreparedState::default()
         };
-        let found = self.find(ranked.as_ref(), ready, |hit| {
+        let found = self.find(&planned_page, ranked.as_ref(), ready, |hit| {
             page.add(hit.doc, hit.score);
             tell(hit);
             Ok(())
         })?;
-        let took = started.elapsed();
+        let took = started.elapsed() + planned.took_sets;
+        let has_sets = !execution.plan().sets.is_empty();
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // Where making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
+            of_sets: has_sets.then(|| execution.profile()),
             page: PageRun {
                 hits: found.n_hits,
                 matching: is_counted.then_some(found.total.value),
@@ -108,7 +120,7 @@ impl Search<'_> {
             },
             facets: &found.facet_runs,
             // A plan that is not carried out is only for people, and its time none of the search.
-            planning: if found.is_planned { with_plan } else { before_plan },
+            planning: if found.is_planned { with_plan } else { planned.before_plan },
             took,
             measured,
         };
@@ -129,19 +141,34 @@ impl Search<'_> {
         Ok((self.worded(tree, rewritten, notes, self.searcher), found))
     }
 
-    /// Plans the search and its page with all that people are told; also gives what it was rewritten to, and why.
-    fn plan_for_people(
-        &self,
-        ranked: Option<&Ranked<'_>>,
-    ) -> Result<(Plan<'_>, String, Vec<String>)> {
+    /// Plans the search and its page with all that people are told, and finds the sets that scores depend on.
+    pub(super) fn plan_for_people(&self, is_timed: bool) -> Result<ForPeople<'a>> {
+        let mut ranked = self.ranked()?;
+        let clock = self.meaning.clock.get().map(|clock| &**clock);
+        let before_plan = clock.map(PhaseClock::times).unwrap_or_default();
         self.meaning.time(Phase::Choose, || {
-            let page = self.page_plan(ranked);
-            let (mut plan, rewritten, notes) = self.plan(&self.options(page.goal(), true)?)?;
+            let sets = ranked.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
+            let mut page = self.page_plan(ranked.as_ref());
+            let options = PlanOptions { sets, ..self.options(page.goal(), true)? };
+            let (plan, rewritten, notes) = self.plan(&options)?;
+            let (plan_scratch, scratch) = self.searcher.0.scratch.take();
+            self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
+            let mut execution = Execution::new(plan, is_timed, scratch);
+            let mut took_sets = Duration::ZERO;
+            if let Some(ranked) = ranked.as_mut().filter(|_| !options.sets.is_empty()) {
+                let started = Instant::now();
+                let found = self.meaning.time(Phase::Display, || execution.find_sets())?;
+                ranked.give_sets(&options.sets, found);
+                page = self.page_plan(Some(ranked));
+                took_sets = started.elapsed();
+            }
+            execution.aim(&self.options(page.goal(), true)?, clock)?;
             self.meaning.time(Phase::Display, || {
-                plan.page = Some(Box::new((page, self.page_details(&page, ranked, &plan)?)));
-                self.add_facet_details(&mut plan)
+                let details = self.page_details(&page, ranked.as_ref(), execution.plan())?;
+                execution.plan_mut().put_page(page, details);
+                self.add_facet_details(execution.plan_mut())
             })?;
-            Ok((plan, rewritten, notes))
+            Ok(ForPeople { ranked, execution, page, rewritten, notes, before_plan, took_sets })
         })
     }
 
@@ -184,6 +211,6 @@ impl Search<'_> {
 
 /// What there is to say of a query whose matches all score the same.
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
-    let score = plan.page.as_deref()?.0.score()?;
+    let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))
 }

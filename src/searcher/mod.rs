@@ -57,7 +57,7 @@ pub use statistics::{Accuracy, FieldStatistics, Sum};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{self, DocIdSet, Execution, ExecutionScratch, Matches};
+use crate::execution::{self, Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
@@ -460,8 +460,6 @@ impl Searcher {
         };
         let sources = Sources { statistics, look_ups };
         let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory)?;
-        let ranked =
-            ranked.with_sets(|normal| self.matches_in(normal, self.segments(), look_ups))?;
         if is_whole {
             return Ok(ranked);
         }
@@ -469,47 +467,18 @@ impl Searcher {
             let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
             let only = std::iter::once(segment);
             let memory = RankedScratch::default();
-            Ranked::new(logical, only.clone(), &sources, parts, memory)?
-                .with_sets(|normal| self.matches_in(normal, only.clone(), look_ups))
+            Ranked::new(logical, only, &sources, parts, memory)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
 
-    /// Everything that matches in some of the segments, by segment.
-    fn matches_in<'s>(
-        &'s self,
-        normal: &Normal,
-        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
-        look_ups: &LookUps,
-    ) -> Result<Matches> {
-        self.collected(normal, segments, look_ups)?.iter().map(DocIdSet::to_test).collect()
-    }
-
-    /// The same as it was found.
-    fn collected<'s>(
-        &'s self,
-        normal: &Normal,
-        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
-        look_ups: &LookUps,
-    ) -> Result<Matches> {
+    /// Everything that matches, by segment.
+    fn collected(&self, normal: &Normal, look_ups: &LookUps) -> Result<Matches> {
         let options = PlanOptions { goal: Goal::MATCHES, ..PlanOptions::default() };
-        let mut execution = self.execution_in(segments, normal, &options, look_ups)?;
+        let mut execution = self.execution_of(normal, &options, look_ups)?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
         self.recycle(execution);
         Ok(matches)
-    }
-
-    /// Plans to find what a query means in some of the segments and gets ready to carry the plan out.
-    fn execution_in<'s>(
-        &'s self,
-        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
-        normal: &Normal,
-        options: &PlanOptions,
-        look_ups: &LookUps,
-    ) -> Result<Execution<'s>> {
-        let (plan, execution) = self.0.scratch.take();
-        let plan = plan::plan(normal, segments, options, self.costs(), look_ups, plan, None)?;
-        Ok(Execution::new(plan, false, execution))
     }
 
     /// The documents that a query means.
@@ -653,10 +622,25 @@ impl Searcher {
         options: &PlanOptions,
         look_ups: &LookUps,
     ) -> Result<Execution<'_>> {
-        self.execution_in(self.segments(), normal, options, look_ups)
+        let mut execution = self.execution_of_matching(normal, options, look_ups)?;
+        execution.aim(options, None)?;
+        Ok(execution)
     }
 
-    /// Plans to find what a query means; `clock` is that of a search that is explained.
+    /// Plans to find what a query means, and gets ready for all but what depends on the page.
+    fn execution_of_matching(
+        &self,
+        normal: &Normal,
+        options: &PlanOptions,
+        look_ups: &LookUps,
+    ) -> Result<Execution<'_>> {
+        let (plan, execution) = self.0.scratch.take();
+        let (segments, costs) = (self.segments(), self.costs());
+        let plan = plan::plan(normal, segments, options, costs, look_ups, plan, None)?;
+        Ok(Execution::new(plan, false, execution))
+    }
+
+    /// Plans to find what a query means, but for what depends on the page; `clock` is that of a search that is explained.
     fn plan_of(
         &self,
         normal: &Normal,
@@ -666,7 +650,8 @@ impl Searcher {
     ) -> Result<Plan<'_>> {
         let (scratch, execution) = self.0.scratch.take();
         self.0.scratch.give((PlanScratch::default(), execution));
-        plan::plan(normal, self.segments(), options, self.costs(), look_ups, scratch, clock)
+        let (segments, costs) = (self.segments(), self.costs());
+        plan::plan(normal, segments, options, costs, look_ups, scratch, clock)
     }
 
     /// What planning reckons with.
@@ -678,14 +663,6 @@ impl Searcher {
     fn recycle(&self, execution: Execution<'_>) {
         if execution.plan().nodes.len() <= NODES_KEPT {
             self.0.scratch.give(execution.into_scratch());
-        }
-    }
-
-    /// The same of a plan that was not carried out.
-    fn recycle_plan(&self, plan: Plan<'_>) {
-        if plan.nodes.len() <= NODES_KEPT {
-            let (_, execution) = self.0.scratch.take();
-            self.0.scratch.give((plan.into_scratch(), execution));
         }
     }
 }

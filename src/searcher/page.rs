@@ -2,15 +2,57 @@
 
 use super::search::Search;
 use crate::error::Result;
+use crate::execution::Execution;
 use crate::plan::{
-    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Plan, SortDetails,
-    StatisticsOf, TopKDetails,
+    CollapseDetails, PageDetails, PageOperator, PagePlan, PageWanted, Plan, PlanOptions,
+    SortDetails, StatisticsOf, TopKDetails,
 };
+use crate::query::Normal;
 use crate::ranking::prepared::Ranked;
 use crate::request::{IdfScope, Order};
 use crate::sort::SortKey;
 
-impl Search<'_> {
+/// A search that is ready to be carried out.
+pub(super) struct Ready<'a> {
+    pub(super) ranked: Option<Ranked<'a>>,
+    pub(super) page: PagePlan,
+    /// Finds what matches; only there where it has found sets that scores depend on.
+    pub(super) planned: Option<Execution<'a>>,
+}
+
+impl<'a> Search<'a> {
+    /// Looks up what scores depend on, finds the sets among that, and plans the page.
+    pub(super) fn ready(&self) -> Result<Ready<'a>> {
+        let mut ranked = self.ranked()?;
+        let sets = ranked.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
+        let mut page = self.page_plan(ranked.as_ref());
+        let mut planned = None;
+        if let Some(ranked) = ranked.as_mut().filter(|_| !sets.is_empty()) {
+            let options = PlanOptions { sets, ..self.options(page.goal(), false)? };
+            let (normal, searcher) = (&self.rewritten()?.normal, self.searcher);
+            let mut execution =
+                searcher.execution_of_matching(normal, &options, self.look_ups())?;
+            ranked.give_sets(&options.sets, execution.find_sets()?);
+            page = self.page_plan(Some(ranked));
+            execution.aim(&self.options(page.goal(), false)?, None)?;
+            planned = Some(execution);
+        }
+        Ok(Ready { ranked, page, planned })
+    }
+
+    /// Finds the sets that scores depend on, where nothing else is planned.
+    pub(super) fn find_sets(&self, ranked: &mut Ranked<'_>) -> Result<()> {
+        let options = PlanOptions { sets: ranked.wanted_sets(), ..PlanOptions::default() };
+        if !options.sets.is_empty() {
+            let nothing = Normal::Nothing { reason: String::new() };
+            let (searcher, look_ups) = (self.searcher, self.look_ups());
+            let mut execution = searcher.execution_of_matching(&nothing, &options, look_ups)?;
+            ranked.give_sets(&options.sets, execution.find_sets()?);
+            searcher.recycle(execution);
+        }
+        Ok(())
+    }
+
     /// Plans the page, of a query that is scored where that is `ranked`.
     pub(super) fn page_plan(&self, ranked: Option<&Ranked<'_>>) -> PagePlan {
         let request = &self.request;

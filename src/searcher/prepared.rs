@@ -1,13 +1,13 @@
 //! Searches made ready once, to be answered any number of times.
 
 use super::answer::{PreparedState, SearchOutcome};
-use super::hits::{Hit, Hits};
+use super::hits::Hits;
+use super::page::Ready;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::ids::DocId;
-use crate::plan::{CountStrategy, Goal, PageOperator, PagePlan, PlanOptions, SinglePlan};
+use crate::plan::{CountStrategy, PageOperator, PagePlan, SinglePlan};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
@@ -18,75 +18,44 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
     search: Search<'s>,
-    way: PreparedWay<'s>,
-    docs: Vec<DocId>,
+    page: PagePlan,
+    ranked: Option<Ranked<'s>>,
+    /// Where the best are looked for by lists.
+    lists: Option<Box<OpenLists<'s>>>,
+    /// Finds what matches, or counts it, where making the page does not.
+    planned: Option<Box<Execution<'s>>>,
     /// The answer, whose memory is used again.
     hits: Hits,
-}
-
-/// How it is answered.
-#[derive(Debug)]
-enum PreparedWay<'s> {
-    /// By a plan: nothing is scored, or every match the same.
-    Plan { execution: Box<Execution<'s>>, score: Option<f32> },
-    /// By lists that stay open.
-    Lists { ranked: Ranked<'s>, kept: Box<Kept<'s>> },
-    /// As any other search, but for looking words up where hits are scored.
-    Anew(Option<Ranked<'s>>),
-}
-
-/// What stays open between the searches of one query.
-#[derive(Debug)]
-pub(super) struct Kept<'s> {
-    pub(super) lists: OpenLists<'s>,
-    /// Counts what matches, where finding the best does not tell.
-    pub(super) counting: Option<Execution<'s>>,
 }
 
 impl<'s> Search<'s> {
     /// Opens and plans what can be done before.
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
         self.stays_open = true;
-        let page = self.page_plan(ranked.as_ref());
-        let options = self.options(page.goal(), false)?;
-        let way = match (page.operator, ranked) {
-            (PageOperator::Collapse | PageOperator::Sort, _) => {
-                // Planned anew each time; what is wrong with it is told now.
-                self.plan(&options)?;
-                PreparedWay::Anew(None)
+        let Ready { ranked, page, planned } = self.ready()?;
+        let lists = match (page.operator, &ranked) {
+            (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
+                Some(Box::new(OpenLists::of(ranked)?))
             }
-            (PageOperator::TopK(_), Some(ranked)) if page.needs_matches() => {
-                PreparedWay::Anew(Some(ranked))
-            }
-            (PageOperator::TopK(_), Some(ranked)) => {
-                let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(&page)?);
-                PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
-            }
-            // As soon carried out as looked for.
-            _ if self.only_counts(&page) && self.is_single()? => PreparedWay::Anew(None),
-            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PreparedWay::Plan {
-                execution: Box::new(self.execution(&options)?),
-                score: page.score(),
-            },
+            _ => None,
         };
-        Ok(PreparedSearch { search: self, way, docs: vec![], hits: Hits::default() })
+        let is_unasked = lists.is_some() && page.count != CountStrategy::AfterPage;
+        // A plan of one operator is as soon carried out as looked for.
+        let planned = match is_unasked || self.counts_by_one(&page)? {
+            true => None,
+            false => Some(Box::new(match planned {
+                Some(planned) => planned,
+                None => self.execution(&self.options(page.goal(), false)?)?,
+            })),
+        };
+        Ok(PreparedSearch { search: self, page, ranked, lists, planned, hits: Hits::default() })
     }
 
-    /// Whether counting takes one operator, which is planned with each search.
-    fn is_single(&self) -> Result<bool> {
-        Ok(SinglePlan::of(&self.rewritten()?.normal).is_some())
-    }
-
-    /// What counts the matches, where that is asked for and has to be done by itself.
-    fn counting(&self, page: &PagePlan) -> Result<Option<Execution<'s>>> {
-        let goal = page.goal_of_count();
-        if page.count != CountStrategy::AfterPage || goal == Goal::Count && self.is_single()? {
-            return Ok(None);
-        }
-        let options = PlanOptions { goal, ..PlanOptions::default() };
-        self.execution(&options).map(Some)
+    /// Whether the plan below a page does nothing but count, by one operator.
+    fn counts_by_one(&self, page: &PagePlan) -> Result<bool> {
+        let is_single = || Ok(SinglePlan::of(&self.rewritten()?.normal).is_some());
+        Ok(self.only_counts(page) && is_single()?)
     }
 }
 
@@ -122,39 +91,20 @@ impl PreparedSearch<'_> {
 
     /// Finds the documents of the page, and the facets.
     fn find(&mut self) -> Result<SearchOutcome> {
-        let PreparedSearch { search, way, docs, hits } = self;
+        let PreparedSearch { search, page, ranked, lists, planned, hits } = self;
         let Hits { hits, facets, .. } = hits;
         let _scope = search.searcher.enter(&search.budget());
         hits.clear();
         facets.clear();
-        let mut add = |hit: Hit| {
+        let ready = PreparedState {
+            lists: lists.as_deref_mut(),
+            planned: planned.as_deref_mut(),
+            is_traced: false,
+        };
+        let mut found = search.find(page, ranked.as_ref(), ready, |hit| {
             hits.push(hit);
             Ok(())
-        };
-        let mut found = match way {
-            PreparedWay::Plan { execution, score } => {
-                docs.clear();
-                let mut found =
-                    SearchOutcome { docs: std::mem::take(docs), ..SearchOutcome::uncounted() };
-                let done = search.execute(execution, &mut found);
-                search.end(done, &mut found)?;
-                found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, *score)))?;
-                *docs = std::mem::take(&mut found.docs);
-                found
-            }
-            PreparedWay::Lists { ranked, kept } => {
-                let Kept { lists, counting } = &mut **kept;
-                let ready = PreparedState {
-                    lists: Some(lists),
-                    planned: counting.as_mut(),
-                    is_traced: false,
-                };
-                search.find(Some(ranked), ready, add)?
-            }
-            PreparedWay::Anew(ranked) => {
-                search.find(ranked.as_ref(), PreparedState::default(), add)?
-            }
-        };
+        })?;
         facets.append(&mut found.facets);
         Ok(found)
     }

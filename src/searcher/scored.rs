@@ -22,7 +22,7 @@ use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {
-    /// What scoring needs, where hits are wanted and their scores matter.
+    /// What scoring needs but for sets, where hits are wanted and their scores matter.
     pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
         let is_sorted = !self.request.sort.is_empty();
         let is_without = match &self.request.after {
@@ -50,10 +50,11 @@ impl<'a> Search<'a> {
         }
         let has_hits = !self.request.count_only && self.request.limit > 0;
         let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
-        match self.request.order == Order::Score && has_hits && !is_elsewhere {
-            true => self.scoring(Parts::AsNeeded).map(Some),
-            false => self.parameters().map(|_| None),
+        let parameters = self.parameters()?;
+        if self.request.order != Order::Score || !has_hits || is_elsewhere {
+            return Ok(None);
         }
+        self.scoring_of(&self.bound()?.logical, &parameters, Parts::AsNeeded).map(Some)
     }
 
     /// Whether hits come by score, or scores tell which of them comes first.
@@ -66,7 +67,9 @@ impl<'a> Search<'a> {
 
     pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
         let parameters = self.parameters()?;
-        self.scoring_of(&self.bound()?.logical, &parameters, parts)
+        let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, parts)?;
+        self.find_sets(&mut ranked)?;
+        Ok(ranked)
     }
 
     /// The same without selections, which are not scored: some buckets leave one out.
@@ -75,7 +78,9 @@ impl<'a> Search<'a> {
             return self.scoring(Parts::AsNeeded);
         }
         let (parameters, bound) = (self.parameters()?, self.bind(&self.request.query)?);
-        self.scoring_of(&bound.logical, &parameters, Parts::AsNeeded)
+        let mut ranked = self.scoring_of(&bound.logical, &parameters, Parts::AsNeeded)?;
+        self.find_sets(&mut ranked)?;
+        Ok(ranked)
     }
 
     /// Numbers of this snapshot that scores depend on.
@@ -249,11 +254,7 @@ impl<'a> Search<'a> {
         let (at, _, doc) = self.searcher.locate(doc, doing)?;
         self.is_to_be_explained();
         let normal = &self.rewritten()?.normal;
-        let is_in = match self
-            .searcher
-            .matches_in(normal, self.searcher.segments(), self.look_ups())?
-            .get(at)
-        {
+        let is_in = match self.searcher.collected(normal, self.look_ups())?.get(at) {
             Some(DocIdSet::Some(windows)) => windows.contains(doc),
             Some(DocIdSet::Everything) => true,
             None => false,

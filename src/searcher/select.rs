@@ -133,7 +133,7 @@ impl<'m> FilterScope<'m> {
         let others = search.selections_but(left_out);
         let searcher = search.searcher;
         let normal = searcher.matching(&selected(&search.request.query, others))?;
-        let matches = searcher.collected(&normal, searcher.segments(), search.look_ups())?;
+        let matches = searcher.collected(&normal, search.look_ups())?;
         self.add(left_out.clone(), matches);
         Ok(())
     }

@@ -4,6 +4,8 @@
 //! the fields of hits is the same in all ways and left out.
 
 use super::answer::{PreparedState, SearchOutcome};
+use super::explained::ForPeople;
+use super::page::Ready;
 use super::search::Search;
 use super::{FacetCounts, Relation, Total};
 use crate::budget;
@@ -130,13 +132,11 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
-        let page = self.page_plan(ranked.as_ref());
-        let options = self.options(page.goal(), true)?;
-        let (plan, ..) = self.plan(&options)?;
+        let ForPeople { ranked, execution, page, .. } = self.plan_for_people(false)?;
+        let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
         if first.is_planned && page.operator != PageOperator::Collapse {
-            let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
+            let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
                 Forced::CollectAll => pages && self.request.facets.is_empty(),
                 // Everything that matches is kept for facets, whatever else is wanted.
@@ -159,7 +159,7 @@ impl Search<'_> {
             (PageOperator::Collapse | PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
             }
         }
-        for (nth, wanted) in (0_u32..).zip(&options.facets) {
+        for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true)?.facets) {
             let has_column = self.searcher.schema().get(wanted.field).column;
             let used = first.methods.get(nth as usize).copied().flatten();
             if wanted.method.is_some() || used.is_none() {
@@ -177,9 +177,10 @@ impl Search<'_> {
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
-        let ranked = self.ranked()?;
+        let Ready { ranked, page, mut planned } = self.ready()?;
         let mut hits = vec![];
-        let found = self.find(ranked.as_ref(), PreparedState::default(), |hit| {
+        let state = PreparedState { planned: planned.as_mut(), ..PreparedState::default() };
+        let found = self.find(&page, ranked.as_ref(), state, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;

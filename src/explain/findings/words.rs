@@ -15,9 +15,12 @@ const NOTES_OF_NOTHING: [&str; 2] = [", so it matches nothing", ", so it is left
 const SIMILAR_SHOWN: usize = 3;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
+    let matches = &look.tree.matches().id;
     for at in 0..look.nodes.len() {
         let node = look.nodes[at].0;
         match node.operator {
+            // Of sets that scores depend on; what matches has these words, too.
+            _ if !node.id.starts_with(&**matches) => {}
             Nothing if node.children.is_empty() => impossible(look, node),
             _ if !is_leaf(node) => {}
             _ if node.estimate.upper == 0 => unknown(look, at),

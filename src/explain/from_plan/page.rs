@@ -1,12 +1,11 @@
 //! Nodes of the operators that make a page of what matches.
 
-use super::Explaining;
+use super::{Explaining, estimate};
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
     Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator,
     PositionCounts, RankingCounts, Threshold,
 };
-use crate::plan::cost::BestCosts;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
@@ -80,7 +79,7 @@ impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
         let page = self.plan.page.as_deref();
-        match page.map_or(&PageDetails::DocOrder, |(_, details)| details) {
+        match page.map_or(&PageDetails::DocOrder, |page| &page.details) {
             PageDetails::DocOrder => self.in_doc_order(root),
             PageDetails::TopK(details) => self.top_k(self.counted(root, details), details),
             PageDetails::Sort(details) => self.sort(root, details),
@@ -89,7 +88,7 @@ impl Explaining<'_, '_> {
     }
 
     fn plan_of_page(&self) -> Option<&PagePlan> {
-        self.plan.page.as_deref().map(|(page, _)| page)
+        self.plan.page.as_deref().map(|page| &page.plan)
     }
 
     /// The first documents in their order; nothing above what matches where only its number is wanted.
@@ -110,7 +109,7 @@ impl Explaining<'_, '_> {
             Total::UpTo(most) => format!("document order; count up to {most}"),
             Total::Unknown => "document order; stop at the page".into(),
         };
-        node.estimate = of_page(&root.estimate, offset, limit);
+        node.estimate = self.estimate_of_page();
         node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
             documents: run.page.hits,
             documents_in: Some(root.documents),
@@ -122,13 +121,8 @@ impl Explaining<'_, '_> {
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
     fn over(&self, root: ExplainNode, operator: ExplainOperator, label: String) -> ExplainNode {
-        let (offset, limit) = self.bounds_of_page();
         let mut node = ExplainNode::new(operator, label);
-        node.estimate = of_page(&root.estimate, offset, limit);
-        if self.plan_of_page().is_some_and(|page| page.wanted.is_after) {
-            // Behind a hit of an earlier page there may be any number of others.
-            node.estimate.lower = 0;
-        }
+        node.estimate = self.estimate_of_page();
         let matching = root.actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| Actual {
             documents: run.page.hits,
@@ -144,6 +138,10 @@ impl Explaining<'_, '_> {
         }
         node.children = vec![root];
         node
+    }
+
+    fn estimate_of_page(&self) -> Estimate {
+        self.plan.page.as_deref().map(|page| estimate(&page.estimate)).unwrap_or_default()
     }
 
     fn bounds_of_page(&self) -> (u64, u64) {
@@ -186,12 +184,10 @@ impl Explaining<'_, '_> {
             ..Actual::default()
         });
         if root.estimate.upper > 0 {
-            let finding = self.plan.nodes.iter().map(|node| node.cost_ns).sum::<f32>();
-            let matches = root.estimate.documents as f64;
-            let scoring = self.plan.costs.score_matches_ns(matches, details.n_lists);
+            let (finding, with_page) = self.plan.costs_of_count(details.n_lists);
             let reason = "a page by bounds does not meet all that matches";
             let decision = Decision::accepted("count after the page", reason);
-            let with_page = Some(whole_ns(finding + scoring));
+            let with_page = Some(whole_ns(with_page));
             let decision = decision.instead_of("count while every match is scored", with_page);
             node.decisions.push(decision.costing(whole_ns(finding)));
         }
@@ -204,6 +200,11 @@ impl Explaining<'_, '_> {
         let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
         let mut node = self.over(root, ExplainOperator::TopK, self.label("best", "by score"));
+        node.children.extend(self.plan.sets.iter().map(|set| {
+            let (mut set, _) = self.node(*set);
+            set.label.insert_str(0, "for scores: ");
+            set
+        }));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)
@@ -247,61 +248,46 @@ impl Explaining<'_, '_> {
             // Nothing is looked at whichever way.
             return None;
         }
-        let TopKDetails { n_docs, n_lists, postings, .. } = *details;
-        let (costs, matches) = (self.plan.costs, matching.estimate.documents as f64);
-        let (offset, limit) = self.bounds_of_page();
-        let best = offset.saturating_add(limit) as f64;
-        let of_phrase = || {
-            // Documents with the words, if nothing else is below the phrase.
-            let with_words = matching.children.iter().map(|input| input.estimate.documents);
-            let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
-            Some(BestCosts::of_phrase(costs, candidates, matches, n_lists, best))
-        };
         const BY_BOUNDS: &str = "top-k by bounds";
         const SCORE_ALL: &str = "score every match";
         // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
-        let (rule, accepted, reason, costs, other, way) = match strategy {
+        let (rule, accepted, reason, other, way) = match strategy {
             TopKStrategy::BlockMax => {
-                let of_everything = match details.shape {
-                    Shape::Tree => costs.score_matches_ns(matches, n_lists),
-                    _ => costs.score_postings_ns(postings, n_docs),
-                };
-                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
-                let costs = BestCosts::or_less(by_bounds, of_everything);
                 let reason = "a block whose best possible score is too low is left out";
                 let way = Some(Forced::ScoreAll);
-                (BY_BOUNDS, true, reason, Some(costs), SCORE_ALL, way)
+                (BY_BOUNDS, true, reason, SCORE_ALL, way)
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
                 let (other, way) = ("place the words in every candidate", Some(Forced::PlaceAll));
-                (BY_BOUNDS, true, reason, of_phrase(), other, way)
+                (BY_BOUNDS, true, reason, other, way)
             }
             TopKStrategy::Phrase => {
                 let reason = match details.is_exact_phrase {
                     true => "the words are placed in every candidate anyway, to count the matches",
                     false => "words that may stand otherwise than written have no bounds",
                 };
-                (BY_BOUNDS, false, reason, of_phrase(), "stop counting, --total none", None)
+                (BY_BOUNDS, false, reason, "stop counting, --total none", None)
             }
             TopKStrategy::Exhaustive if !details.functions.is_empty() => {
                 let reason = "what a function makes of a score has no bound in a block";
-                (BY_BOUNDS, false, reason, None, "no function of the score", None)
+                (BY_BOUNDS, false, reason, "no function of the score", None)
             }
             TopKStrategy::Exhaustive => match details.shape {
                 Shape::Phrase => {
                     let reason = "facets count every match anyway";
-                    (BY_BOUNDS, false, reason, of_phrase(), "no facets", None)
+                    (BY_BOUNDS, false, reason, "no facets", None)
                 }
                 Shape::Tree => {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
                     let way = Some(Forced::ByBounds);
-                    (SCORE_ALL, true, reason, None, BY_BOUNDS, way)
+                    (SCORE_ALL, true, reason, BY_BOUNDS, way)
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
+        let costs = self.plan.page.as_deref().and_then(|page| page.best);
         let costs = costs.map(|it| (whole_ns(it.by_bounds), whole_ns(it.of_everything)));
         let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };
         let (estimated_cost_ns, other_ns) = costs.unzip();
@@ -392,12 +378,8 @@ impl Explaining<'_, '_> {
         let CollapseDetails { field, what, order, written, scores } = details;
         let (offset, limit) = self.bounds_of_page();
         let matches = root.estimate.documents;
-        // Everything may be one group.
-        let upper = root.estimate.upper.min(limit);
-        let estimate = Estimate::between(matches.min(limit), 0, upper, "limit");
         let label = self.label("first", &format!("{order}, {what}"));
         let mut node = self.over(root, ExplainOperator::Collapse, label);
-        node.estimate = estimate;
         node.field = Some(field.clone());
         node.predicate.clone_from(written);
         node.algorithm = format!("all matches in order, a batch at a time{scores}");
@@ -412,13 +394,6 @@ impl Explaining<'_, '_> {
 
 fn whole_ns(cost: f32) -> u64 {
     cost.round() as u64
-}
-
-/// Documents of a page, of so many that match.
-fn of_page(matches: &Estimate, offset: u64, limit: u64) -> Estimate {
-    let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-    let Estimate { documents, lower, upper, .. } = *matches;
-    Estimate::between(page(documents), page(lower), page(upper), "limit")
 }
 
 impl WorkCounts {

@@ -143,8 +143,9 @@ impl<'c> Naive<'c> {
         let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
         let sources = Sources { statistics: &statistics, look_ups: &LookUps::default() };
         let memory = RankedScratch::default();
-        let ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
-        let ranked = ranked.with_sets(|normal| Ok(self.set(normal))).unwrap();
+        let mut ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
+        let wanted = ranked.wanted_sets();
+        ranked.give_sets(&wanted, wanted.iter().map(|normal| self.set(normal)).collect());
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
