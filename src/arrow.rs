@@ -50,10 +50,11 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{FieldId, TermOrdinal};
-use crate::request::first_value;
+use crate::request::{FacetKind, first_value};
 use crate::schema::{Field, FieldKind, Schema};
-use crate::searcher::{Bucket, FacetCounts, FacetKind, Hit, SearchBuilder, Searcher, Values};
+use crate::searcher::{Bucket, FacetCounts, Hit, SearchBuilder, Searcher};
 use crate::segment::reader::SegmentReader;
+use crate::value::stored::Values;
 use crate::value::{self, Value};
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder,

@@ -16,4 +16,35 @@ macro_rules! named {
         }
     };
 }
-pub(crate) use named;
+
+/// Gives each kind its own name, reads it and prints it. A name of none of them is kept as `Other`.
+macro_rules! named_or_other {
+    ($(#[doc = $doc:literal])+ pub $type:ident { $($kind:ident),+ }) => {
+        impl $type {
+            $(#[doc = $doc])+
+            pub fn name(&self) -> &str {
+                match self {
+                    $($type::$kind => stringify!($kind),)+
+                    $type::Other(name) => name,
+                }
+            }
+        }
+
+        impl From<&str> for $type {
+            fn from(name: &str) -> Self {
+                match name {
+                    $(stringify!($kind) => $type::$kind,)+
+                    other => $type::Other(other.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+pub(crate) use {named, named_or_other};

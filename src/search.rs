@@ -29,7 +29,8 @@ pub use crate::request::{
     REQUEST_SCHEMA_VERSION, SearchRequest, TotalMode,
 };
 pub use crate::searcher::{
-    Etag, Explainer, Fields, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder,
-    Searcher, SlowLog, Stopped, Total, Values,
+    Etag, Explainer, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder,
+    Searcher, SlowLog, Stopped, Total,
 };
 pub use crate::sort::SortKey;
+pub use crate::value::stored::{Fields, Values};

@@ -145,7 +145,7 @@ impl Bytes<'_> {
     fn node(&mut self, depth: usize) -> ExplainNode {
         ExplainNode {
             id: String::new(),
-            operator: self.text(),
+            operator: (&*self.text()).into(),
             label: self.text(),
             field: self.maybe(Self::text),
             predicate: self.maybe(Self::text),

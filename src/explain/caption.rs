@@ -120,7 +120,7 @@ impl ExplainNode {
     }
 
     pub(super) fn caption(&self, all_ns: u64) -> Caption {
-        let mut lines = vec![line(&self.operator)];
+        let mut lines = vec![line(self.operator.name())];
         let texts = [self.short_label(), &self.algorithm];
         lines.extend(texts.into_iter().filter(|it| !it.is_empty()).map(line));
         lines.push(line(&estimate(&self.estimate)));

@@ -40,7 +40,7 @@ impl ExplainTree {
             push(&mut out, &format!("{planning};{phase}"), ns);
         }
         let nodes = by_level(std::slice::from_ref(&self.plan));
-        stacks(&mut out, &top, &nodes, |node| (&*node.operator, node.short_label()));
+        stacks(&mut out, &top, &nodes, |node| (node.operator.name(), node.short_label()));
         let facets = by_level(&self.facets);
         stacks(&mut out, &top, &facets, |facet| (&*facet.operator, &*facet.field));
         out

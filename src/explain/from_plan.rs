@@ -10,8 +10,8 @@ use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
 use super::windows;
 use super::{
-    Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainSegment,
-    ExplainTree, NodeSegment, PositionCounts,
+    Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainOperator,
+    ExplainSegment, ExplainTree, NodeSegment, PositionCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::phrase;
@@ -104,6 +104,7 @@ struct Explaining<'e, 's> {
 impl Explaining<'_, '_> {
     /// An operator, and the part of the query that it answers.
     fn node(&self, id: NodeId) -> (ExplainNode, Query) {
+        use ExplainOperator::*;
         let plan = self.plan;
         let node = plan.node(id);
         let (mut children, mut wanted, mut excluded) = (vec![], vec![], vec![]);
@@ -121,14 +122,14 @@ impl Explaining<'_, '_> {
         // Alone, without what else its documents have to match.
         let mut of_phrase = None;
         let (operator, query) = match &node.operator {
-            Operator::All => ("All", Query::All),
-            Operator::Nothing { .. } => ("Nothing", Query::Nothing),
+            Operator::All => (All, Query::All),
+            Operator::Nothing { .. } => (Nothing, Query::Nothing),
             // Nobody asks for it, so it has no words in the query language.
-            Operator::Deleted(_) => ("Deleted", Query::Nothing),
-            Operator::TermScan(leaf) => ("TermScan", self.leaf_query(*leaf)),
-            Operator::Exists(leaf) => ("Exists", self.leaf_query(*leaf)),
-            Operator::Expand(leaf) => ("Expand", self.leaf_query(*leaf)),
-            Operator::ColumnScan(leaf) => ("ColumnScan", self.leaf_query(*leaf)),
+            Operator::Deleted(_) => (Deleted, Query::Nothing),
+            Operator::TermScan(leaf) => (TermScan, self.leaf_query(*leaf)),
+            Operator::Exists(leaf) => (Exists, self.leaf_query(*leaf)),
+            Operator::Expand(leaf) => (Expand, self.leaf_query(*leaf)),
+            Operator::ColumnScan(leaf) => (ColumnScan, self.leaf_query(*leaf)),
             Operator::Intersect { all, none } => {
                 let is_difference = all.len() < 2 && !none.is_empty();
                 let query = match excluded.is_empty() {
@@ -136,11 +137,11 @@ impl Explaining<'_, '_> {
                     true => Query::all_of(wanted),
                     false => Query::group(wanted, vec![], excluded),
                 };
-                (if is_difference { "Difference" } else { "Intersect" }, query)
+                (if is_difference { Difference } else { Intersect }, query)
             }
             Operator::AtLeast { minimum, .. } => {
                 let (must, must_not, minimum) = (vec![], vec![], Some(*minimum));
-                ("AtLeast", Query::Group { must, should: wanted, must_not, minimum })
+                (AtLeast, Query::Group { must, should: wanted, must_not, minimum })
             }
             Operator::Phrase { nth, .. } => {
                 let phrase = &plan.phrases[*nth as usize];
@@ -150,12 +151,12 @@ impl Explaining<'_, '_> {
                     true => query,
                     false => Query::all_of(std::iter::once(query).chain(wanted)),
                 };
-                ("Phrase", query)
+                (Phrase, query)
             }
-            Operator::Union { .. } => ("Union", Query::any_of(wanted)),
+            Operator::Union { .. } => (Union, Query::any_of(wanted)),
         };
-        let combines = matches!(operator, "Intersect" | "Difference" | "Phrase" | "Union");
-        let operator = if combines && node.estimate.is_empty() { "Nothing" } else { operator };
+        let combines = matches!(operator, Intersect | Difference | Phrase | Union);
+        let operator = if combines && node.estimate.is_empty() { Nothing } else { operator };
         let text = query.to_text();
         let short = text.len() <= PREDICATE_BYTES_MAX;
         let label = match &node.operator {

@@ -118,7 +118,7 @@ impl ExplainTree {
         let text = self.without_query().to_text(&TextOptions::default());
         let mut parts = vec![];
         for node in self.plan.iter() {
-            parts.push((WordKind::Operator, &*node.operator));
+            parts.push((WordKind::Operator, node.operator.name()));
             parts.push((WordKind::Algorithm, &*node.algorithm));
             parts.push((WordKind::Source, &*node.estimate.source));
             parts.extend(node.decisions.iter().map(rule));

@@ -138,7 +138,7 @@ fn nodes() -> impl Strategy<Value = ExplainNode> {
     let leaf = (texts, counts, decisions()).prop_map(|(texts, counts, decisions)| {
         let (operator, label, algorithm, has_field, predicate) = texts;
         let (documents, more, actual) = counts;
-        let mut node = ExplainNode::new(operator, label.clone());
+        let mut node = ExplainNode::new(&*operator, label.clone());
         node.algorithm = algorithm;
         node.field = has_field.then_some(label);
         node.predicate = has_field.then_some(predicate);
@@ -220,7 +220,7 @@ pub(super) fn wide(n: usize) -> ExplainTree {
 /// One operator whose texts are of 64 KiB, of which some take no room on the screen.
 pub(super) fn long() -> ExplainTree {
     let long = format!("{}\"{}", "x".repeat(1 << 15), "\u{301}".repeat(1 << 14));
-    let mut node = ExplainNode::new(long.clone(), long.clone());
+    let mut node = ExplainNode::new(&*long, long.clone());
     node.algorithm = long.clone();
     node.predicate = Some(long.clone());
     node.decisions = vec![Decision::accepted("a", "b").instead_of(&*long, None)];

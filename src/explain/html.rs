@@ -51,8 +51,8 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-+CgyPPMjMqNKkR8OQhFwez1oG5QvEkhajK6WqW6/Nw8='; \
-    style-src 'sha256-EeCg+cKYuK4ohdVu852qKkLyW/jB+SSvQnzGphaAmO0='; \
+    script-src 'sha256-8R3G0AzKaELSRRvPxRzm65e4qdLvQpc8ltFJfkdn4yU='; \
+    style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
 };
@@ -185,7 +185,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::explain::{ExplainNode, sample};
+    use crate::explain::{ExplainNode, ExplainOperator, sample};
     use crate::page::check::{self, data};
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_script_knows_what_makes_a_page() {
-        let pages = crate::explain::tree::PAGES.map(|name| format!("\"{name}\"")).join(", ");
+        let pages = ExplainOperator::PAGES.map(|page| format!("\"{page}\"")).join(", ");
         assert!(PAGE.script.contains(&format!("const PAGES = new Set([{pages}]);")));
     }
 

@@ -215,6 +215,7 @@ impl JsonValue for BTreeMap<String, Verdict> {
 /// | `some` | where there is one | `None` where it is not there |
 /// | `full` | where it is not 0, false or empty | that where it is not there |
 /// | `word` | always, null where it is empty | as `may` |
+/// | `name` | always, by what it is called | has to be there |
 /// | `terms` | in a facet of which anything was counted by terms | as `may` |
 /// | `told` | where the function of that name has one | never, as it follows from the others |
 /// | `rounded` | as `told`, with three decimals | never |
@@ -258,6 +259,9 @@ macro_rules! json_objects {
     (write word $it:expr, $json:ident, $name:ident) => {
         $json.field(stringify!($name)).string_or_null(Some(&*$it.$name).filter(|it| !it.is_empty()))
     };
+    (write name $it:expr, $json:ident, $name:ident) => {
+        $json.field(stringify!($name)).string($it.$name.name())
+    };
     (write terms $it:expr, $json:ident, $name:ident) => {
         $json.put_some(stringify!($name), $it.is_by_terms().then_some(&$it.$name))
     };
@@ -275,12 +279,16 @@ macro_rules! json_objects {
         $json.put(stringify!($name), &$it.$name)
     };
     (required must $name:ident) => { &[stringify!($name)][..] };
+    (required name $name:ident) => { &[stringify!($name)][..] };
     (required place $name:ident) => { &[stringify!($name)][..] };
     (required version $name:ident) => { &[stringify!($name)][..] };
     (required $how:ident $name:ident) => { &[][..] };
     (read some $it:expr, $reader:ident, $name:ident) => { read_some(&mut $it.$name, $reader) };
     (read word $it:expr, $reader:ident, $name:ident) => {
         $reader.or_null(Reader::string).map(|word| $it.$name = word.unwrap_or_default())
+    };
+    (read name $it:expr, $reader:ident, $name:ident) => {
+        $reader.string().map(|name| $it.$name = (&*name).into())
     };
     (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
     (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
@@ -296,7 +304,7 @@ json_objects! {
         some total_ns, some repeated,
     }
     ExplainNode {
-        place id, must operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
+        place id, name operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
         some actual, some times, rounded q_error, may segments, may decisions, full windows, must children,
     }
     ExplainPage { must offset, must limit, must total, }

@@ -85,6 +85,7 @@ mod json;
 mod lens;
 mod measured;
 mod mermaid;
+mod operator;
 mod outline;
 mod pgjson;
 mod pieces;
@@ -112,6 +113,7 @@ pub(crate) use from_plan::{FacetRun, PageRun, Run, WorkCounts, cache_decision, e
 pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
+pub use operator::ExplainOperator;
 #[doc(hidden)]
 pub use outline::{assert_outline, difference};
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};

@@ -4,8 +4,9 @@
 //! the node of Postgres that comes nearest; what it really is stands beside that under `Treepie …`.
 
 use super::tree::{Branch, parents_first};
-use super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
+use super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainOperator, ExplainTree};
 use crate::json::Json;
+use ExplainOperator::*;
 
 /// Postgres counts what it reads in blocks of this size.
 const BLOCK_BYTES: u64 = 8_192;
@@ -155,14 +156,14 @@ impl Json {
         let condition = node.predicate.as_ref().unwrap_or(&node.label);
         let texts: &[(&str, &str)] = match node_type {
             "Bitmap Index Scan" => &[("Index Name", field), ("Index Cond", condition)],
-            "Seq Scan" if node.operator == "All" => &[("Relation Name", field), ("Alias", field)],
+            "Seq Scan" if node.operator == All => &[("Relation Name", field), ("Alias", field)],
             "Seq Scan" => &[("Relation Name", field), ("Alias", field), ("Filter", condition)],
             "Bitmap Heap Scan" => {
                 &[("Relation Name", field), ("Alias", field), ("Recheck Cond", condition)]
             }
             "SetOp" => &[("Strategy", "Hashed"), ("Command", "Except")],
             "Result" => &[("One-Time Filter", "false")],
-            "Custom Scan" => &[("Custom Plan Provider", &node.operator)],
+            "Custom Scan" => &[("Custom Plan Provider", node.operator.name())],
             _ => &[],
         };
         texts.iter().for_each(|(name, text)| self.field(name).string(text));
@@ -202,7 +203,7 @@ impl Json {
     }
 
     fn pg_original(&mut self, node: &ExplainNode) {
-        self.field("Treepie Operator").string(&node.operator);
+        self.field("Treepie Operator").string(node.operator.name());
         self.pg_text("Treepie Label", &node.label);
         self.pg_text("Treepie Algorithm", &node.algorithm);
         self.field("Treepie Lower Bound").number(node.estimate.lower);
@@ -250,20 +251,20 @@ impl Json {
 }
 
 /// The node of Postgres that comes nearest to an operator.
-fn postgres_type(operator: &str) -> &'static str {
+fn postgres_type(operator: &ExplainOperator) -> &'static str {
     match operator {
-        "TermScan" | "Exists" | "Expand" | "Deleted" => "Bitmap Index Scan",
-        "ColumnScan" | "All" => "Seq Scan",
-        "Phrase" => "Bitmap Heap Scan",
-        "Intersect" => "BitmapAnd",
-        "Union" | "AtLeast" => "BitmapOr",
-        "Difference" => "SetOp",
-        "TopK" | "Sort" => "Sort",
-        "Collapse" => "Unique",
-        "Limit" => "Limit",
-        "Count" => "Aggregate",
-        "Nothing" => "Result",
-        _ => "Custom Scan",
+        TermScan | Exists | Expand | Deleted => "Bitmap Index Scan",
+        ColumnScan | All => "Seq Scan",
+        Phrase => "Bitmap Heap Scan",
+        Intersect => "BitmapAnd",
+        Union | AtLeast => "BitmapOr",
+        Difference => "SetOp",
+        TopK | Sort => "Sort",
+        Collapse => "Unique",
+        Limit => "Limit",
+        Count => "Aggregate",
+        Nothing => "Result",
+        Other(_) => "Custom Scan",
     }
 }
 

@@ -86,7 +86,7 @@ impl EstimateErrors {
             let (e, found) = (&node.estimate, actual.documents);
             let is_outside = found > e.upper || (actual.complete && found < e.lower);
             if actual.complete || is_outside {
-                let errors = self.by_operator.entry(node.operator.clone()).or_default();
+                let errors = self.by_operator.entry(node.operator.to_string()).or_default();
                 errors.add(tree, node, found, is_outside);
             }
         }

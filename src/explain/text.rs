@@ -176,7 +176,7 @@ impl<'a> Page<'a> {
     /// others.
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
         let mut pieces = lens::marks(self.documents, node);
-        pieces.extend([strong(&*node.operator), plain(node.short_label())]);
+        pieces.extend([strong(node.operator.name()), plain(node.short_label())]);
         self.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");

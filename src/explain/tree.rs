@@ -3,6 +3,7 @@
 use super::counts::{Actual, FacetActual, RepeatedRuns, RunTimes};
 use super::documents::ExplainDocument;
 use super::findings::Finding;
+use super::operator::ExplainOperator;
 use super::units::spaced;
 use std::time::Duration;
 
@@ -100,8 +101,8 @@ pub struct ExplainPage {
 pub struct ExplainNode {
     /// The path from the root: `0`, `0.1`, `0.1.0`; see [`number`](Self::number).
     pub id: String,
-    /// Name of the operator: `Intersect`, `Union`, `Term`, …
-    pub operator: String,
+    /// Operator of the node.
+    pub operator: ExplainOperator,
     /// Label for people that says what the operator works on; printed behind the operator.
     pub label: String,
     /// The field the node reads, where it reads one.
@@ -470,7 +471,7 @@ impl ExplainTree {
     ///
     /// let mut best = ExplainNode::new("TopK", "best 10 by score");
     /// best.children = vec![ExplainNode::new("TermScan", "title:rust")];
-    /// assert_eq!(ExplainTree::new("rust", best).matches().operator, "TermScan");
+    /// assert_eq!(ExplainTree::new("rust", best).matches().label, "title:rust");
     /// ```
     pub fn matches(&self) -> &ExplainNode {
         self.above_matches().last().and_then(|page| page.children.first()).unwrap_or(&self.plan)
@@ -506,12 +507,9 @@ fn percents(parts: &[u64]) -> Vec<u64> {
     percents
 }
 
-/// Operators that make a page of what their input finds, or count it.
-pub(super) const PAGES: [&str; 5] = ["Limit", "TopK", "Sort", "Collapse", "Count"];
-
 impl ExplainNode {
     /// A node without inputs; set the public fields that apply.
-    pub fn new(operator: impl Into<String>, label: impl Into<String>) -> Self {
+    pub fn new(operator: impl Into<ExplainOperator>, label: impl Into<String>) -> Self {
         ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
@@ -542,13 +540,13 @@ impl ExplainNode {
 
     /// The label without the operator, which stands before it.
     pub(super) fn short_label(&self) -> &str {
-        self.label.strip_prefix(&*self.operator).unwrap_or(&self.label).trim_start()
+        self.label.strip_prefix(self.operator.name()).unwrap_or(&self.label).trim_start()
     }
 
     /// Whether the node makes a page of what its first input finds, or counts it, and so stands above the query: it finds nothing
     /// itself. Its other inputs are sets that scores depend on.
     pub fn is_page(&self) -> bool {
-        PAGES.contains(&&*self.operator) && !self.children.is_empty()
+        ExplainOperator::PAGES.contains(&self.operator) && !self.children.is_empty()
     }
 
     /// Returns the q-error: the factor, at least 1, by which the estimate was off. Both sides count as at least one
@@ -703,10 +701,10 @@ mod tests {
         let term = || ExplainNode::new("Term", "a");
         let both = over("Collapse", vec![over("TopK", vec![term()])]);
         let tree = ExplainTree::new("a", both);
-        assert_eq!((tree.above_matches().count(), &*tree.matches().operator), (2, "Term"));
+        assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (2, "Term"));
         // Sets that scores depend on stand beside what matches.
         let tree = ExplainTree::new("a", over("TopK", vec![term(), over("Expand", vec![])]));
-        assert_eq!((tree.above_matches().count(), &*tree.matches().operator), (1, "Term"));
+        assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (1, "Term"));
         // What a hostile plan calls so makes no page of one input.
         for odd in [over("Limit", vec![]), term()] {
             let tree = ExplainTree::new("a", odd.clone());

@@ -61,8 +61,11 @@ pub(crate) use steps::{Steps, count_steps};
 pub(crate) use width::DecimalWidth;
 
 pub use crate::plan::{FacetMethod, FacetOrder};
-pub use crate::request::{FACET_DEPTH_MAX, Facet, FacetRange, StatisticsFacet, ValueFacet};
-pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FacetKind, FieldStatistics, Sum};
+pub use crate::request::{
+    FACET_DEPTH_MAX, Facet, FacetKind, FacetRange, StatisticsFacet, ValueFacet,
+};
+pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FieldStatistics, Sum};
+pub use crate::value::Interval;
 
 use crate::budget::{self, ns};
 use crate::error::Result;

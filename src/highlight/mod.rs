@@ -124,13 +124,16 @@ impl Highlighter {
         Ok(Highlighter { lookup: Some(lookup), ..own })
     }
 
-    /// Whether anything of the query could be marked in this field.
+    /// Whether anything of the query could be marked in this field; not in one that the schema does not have.
     pub fn marks(&self, field: &str) -> bool {
         self.terms(field).is_some()
     }
 
     /// The best passages of a text of `field`, the best first; none where nothing matches, nor where a
     /// [budget](crate::Budget) runs out, which [`in_document`](Self::in_document) tells apart.
+    ///
+    /// A field that the query does not look into has none, and neither has a name that the schema does not have, which is no
+    /// error here. [`Passage::beginning`] is for a field that is shown all the same.
     pub fn passages(&self, field: &str, text: &str, options: &PassageOptions) -> Vec<Passage> {
         match self.terms(field) {
             Some(terms) => {

@@ -11,6 +11,27 @@ use super::marks::Mark;
 use super::markup::Passage;
 use crate::terminal;
 
+impl Passage {
+    /// Returns the beginning of a text, which is shown where nothing matches: all of it, or as much as a passage may have, up to the end
+    /// of a sentence or else of a word. Nothing is marked.
+    ///
+    /// ```
+    /// use treepie::highlight::{Passage, PassageOptions};
+    ///
+    /// let text = "Mice & men. A story of two men and of no mouse at all.";
+    /// let beginning = Passage::beginning(text, &PassageOptions::default().max_len(20));
+    /// assert_eq!(beginning.to_html(text), "Mice &amp; men.");
+    /// ```
+    pub fn beginning(text: &str, options: &PassageOptions) -> Passage {
+        let from = text.len() - text.trim_start().len();
+        let range = match text.len() <= options.max_len {
+            true => 0..text.len(),
+            false => filled_up(text, from..from, options.max_len, from..text.len()),
+        };
+        Passage::new(range, vec![], 0)
+    }
+}
+
 /// The best passages of a text, the best first.
 pub(super) fn choose(text: &str, marks: &[Mark], options: &PassageOptions) -> Vec<Passage> {
     let matches = merged(text, marks);
@@ -272,6 +293,30 @@ mod tests {
         let one_word = "x".repeat(100) + "mice" + &"y".repeat(100);
         assert_eq!(shown(&one_word, &["mice"], options(10, 1)), ["xxx[mice]yyy"]);
         assert_eq!(shown("東京。大阪です。京都です。", &["阪"], options(15, 1)), ["大[阪]です。"]);
+    }
+
+    #[test]
+    fn beginnings_end_with_a_sentence_or_a_word() {
+        let beginning = |text: &str, max_len| {
+            let passage = Passage::beginning(text, &options(max_len, 1));
+            assert_eq!((passage.matches(), passage.score()), (&[][..], 0), "{text}");
+            passage.to_plain(text, "[", "]")
+        };
+        assert_eq!(beginning(TEXT, 60), "The first sentence tells of mice and nothing else.");
+        assert_eq!(beginning(TEXT, 30), "The first sentence tells of");
+        assert_eq!(beginning(TEXT, 4), "The");
+        assert_eq!(beginning(TEXT, TEXT.len()), TEXT);
+        assert_eq!(beginning(&"x".repeat(100), 10), "x".repeat(10));
+        assert_eq!(beginning("東京。大阪です。京都です。", 10), "東京。");
+        for blanks in ["", " ", "\n\n  "] {
+            let text = format!("{blanks}{}", "mice and men ".repeat(9));
+            assert_eq!(beginning(&text, 10), "mice and", "{text}");
+        }
+        assert_eq!(beginning("", 10), "");
+        assert_eq!(beginning(&" ".repeat(20), 10), "");
+        // A character that is longer than a passage is one all the same.
+        assert_eq!(beginning("👩\u{200D}👧 ok", 1), "👩\u{200D}👧");
+        assert_eq!(beginning("e\u{301}e\u{301}e\u{301}", 4), "e\u{301}");
     }
 
     #[test]

@@ -30,7 +30,7 @@ const PAGE: Page = Page {
     ),
     policy: "default-src 'none'; \
         script-src 'sha256-3yFa+Fv2QOUnp1XH16G2U7ZfaiZ7OSttQutiA+8Mg2s='; \
-        style-src 'sha256-PRv3nV8nQXeGiCpQhdx3Jhsz/2QaOyXsYmbX30YUGIA='; \
+        style-src 'sha256-ftpANgUEVfF4YRbmIyzgdDjvOu0NMnwI7cnOsAmj3j8='; \
         img-src data:; base-uri 'none'; form-action 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'",
 };

@@ -134,18 +134,6 @@ pub(crate) struct PageWanted {
     pub(crate) forced: Option<Forced>,
 }
 
-impl PageOperator {
-    /// Name that people see.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            PageOperator::DocOrder { .. } => "Limit",
-            PageOperator::TopK(_) => "TopK",
-            PageOperator::Sort(_) => "Sort",
-            PageOperator::Collapse(_) => "Collapse",
-        }
-    }
-}
-
 impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
     pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
@@ -216,11 +204,6 @@ impl PagePlan {
 }
 
 impl CountStrategy {
-    /// Operator that people see where counting is work of its own; elsewhere the one that makes the page counts.
-    pub(crate) fn operator(self) -> Option<&'static str> {
-        (self == CountStrategy::AfterPage).then_some("Count")
-    }
-
     fn choose(page: PageOperator, total: Total, has_facets: bool) -> Self {
         match page {
             _ if has_facets => CountStrategy::WithPage,

@@ -3,6 +3,7 @@
 use super::ranges::{FacetRange, calendar, not_an_end};
 use super::value_options::ValueOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::named::named;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Dates, Interval, Value, Zone};
 
@@ -109,7 +110,38 @@ pub(crate) enum FacetWhat {
     Quantiles(usize),
 }
 
+/// Kind of the buckets of a facet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FacetKind {
+    /// Values, the most frequent ones.
+    #[default]
+    Terms,
+    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
+    Ranges,
+    /// No buckets: statistics of numbers or dates.
+    Statistics,
+}
+
+named! {
+    /// The name used in JSON.
+    pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
+}
+
 impl FacetWhat {
+    /// Kind of the buckets that come of it.
+    pub(crate) fn kind(&self) -> FacetKind {
+        match self {
+            FacetWhat::Values(_) => FacetKind::Terms,
+            FacetWhat::Ranges(_)
+            | FacetWhat::Intervals(..)
+            | FacetWhat::Steps(_)
+            | FacetWhat::Suitable(..)
+            | FacetWhat::Quantiles(_) => FacetKind::Ranges,
+            FacetWhat::Statistics(_) => FacetKind::Statistics,
+        }
+    }
+
     /// How many ranges or values are asked for; 0 where nobody says.
     pub(crate) fn n_ranges(&self) -> usize {
         match self {

@@ -15,13 +15,14 @@ pub use collapse::Collapse;
 pub use collection::{CollectionStatistics, FieldCounts};
 pub(crate) use collection::{OfCollection, Recording};
 pub(crate) use facet::FacetWhat;
-pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
+pub use facet::{FACET_DEPTH_MAX, Facet, FacetKind, StatisticsFacet};
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
 pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
 pub(crate) use ranges::first_value;
 pub(crate) use ranges::{
     AddressRanges, BEHIND, RANGES_MAX, Ranges, Suitable, calendar, n_intervals, steps_of,
+    write_ends,
 };
 pub(crate) use selection::Selection;
 pub use values::ValueFacet;

@@ -61,9 +61,18 @@ impl FacetRange {
 /// As the command line has it.
 impl fmt::Display for FacetRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
-        write!(f, "{}..{}", end(&self.from), end(&self.to))
+        write_ends(f, &self.from, &self.to)
     }
+}
+
+/// Writes both ends of a range, where it has them.
+pub(crate) fn write_ends(
+    f: &mut fmt::Formatter<'_>,
+    from: &Option<Value>,
+    to: &Option<Value>,
+) -> fmt::Result {
+    let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
+    write!(f, "{}..{}", end(from), end(to))
 }
 
 /// As the command line has it: `10..50`, `..10`, `50..`.

@@ -14,6 +14,8 @@ pub struct SchemaBuilder {
     pub(super) fields: Vec<Field>,
     pub(super) default_fields: Option<Vec<String>>,
     pub(super) key: Option<String>,
+    /// Name of the field that [`key`](Self::key) added last.
+    pub(super) added_by_key: Option<String>,
     pub(super) nulls: bool,
     pub(super) order: Vec<String>,
     /// Named fields, or none for all of text.
@@ -107,8 +109,7 @@ impl SchemaBuilder {
     }
 
     /// Names the field of keywords or whole numbers that tells documents apart, and adds one of keywords where there is none of
-    /// this name yet. Every
-    /// document must then have one value of it, not empty, and [takes the place](crate::IndexWriter::add) of
+    /// this name yet; one of whole numbers is declared before: `.u64("id").key("id")`. Every document must then have one value of it, not empty, and [takes the place](crate::IndexWriter::add) of
     /// the one that had the same.
     ///
     /// ```
@@ -127,6 +128,7 @@ impl SchemaBuilder {
         let name = name.into();
         if names::position(&self.fields, &name).is_none() {
             self.fields.push(Field::new(&*name, FieldKind::Keyword));
+            self.added_by_key = Some(name.clone());
         }
         self.key = Some(name);
         self
@@ -229,6 +231,7 @@ impl SchemaBuilder {
     /// assert_eq!(names, ["table", "lamp", "shade"]);
     /// # Ok::<(), treepie::Error>(())
     /// ```
+    #[doc(alias = "index_sort")]
     #[must_use]
     pub fn order_by<S: Into<String>>(mut self, order: impl IntoIterator<Item = S>) -> Self {
         self.order = order.into_iter().map(Into::into).collect();
@@ -305,7 +308,7 @@ impl SchemaBuilder {
             check_name(&field.name)?;
             check_analyzers(field)?;
             if self.fields[..at].iter().any(|other| other.name == field.name) {
-                return Err(wrong(format!("the field '{}' is declared twice", field.name)));
+                return Err(self.declared_twice(field));
             }
             let kind = field.kind.name();
             if !field.kind.is_text() && field.position_gap != POSITION_GAP_DEFAULT {
@@ -414,6 +417,22 @@ impl SchemaBuilder {
         };
         let nulls = self.nulls;
         Ok(Schema { fields: self.fields, default_fields, key, nulls, order, similarity, copies })
+    }
+
+    /// Says so of a field that there was before; with what to do where [`key`](Self::key) added that one.
+    fn declared_twice(&self, field: &Field) -> Error {
+        let name = &field.name;
+        let error = Error::new(ErrorKind::Schema, format!("the field '{name}' is declared twice"));
+        if self.added_by_key.as_ref() != Some(name) {
+            return error;
+        }
+        let remedy = match field.kind {
+            FieldKind::I64 | FieldKind::U64 => {
+                format!("put .{}(\"{name}\") before it", field.kind.name())
+            }
+            _ => "put the other declaration before it, or leave that out".to_owned(),
+        };
+        error.hint(format!("key(\"{name}\") declared it as a keyword: {remedy}"))
     }
 }
 

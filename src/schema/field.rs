@@ -38,6 +38,8 @@ pub struct Field {
 
 /// Data kept of the occurrences of a term, beside the documents they are in. Each step includes the one
 /// before.
+#[doc(alias = "IndexOptions")]
+#[doc(alias = "IndexRecordOption")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Detail {
     /// Nothing: words can be looked for and counted, not ranked.
@@ -165,6 +167,7 @@ impl Field {
     /// Sets whether a document may have more than one value (default: false). Fields other than texts index the set
     /// of them: a value that a document has twice counts once in searches, facets, statistics and columns, while the
     /// stored document keeps all of them in their order.
+    #[doc(alias = "multi_valued")]
     #[must_use]
     pub fn many(mut self, many: bool) -> Self {
         self.many = many;

@@ -226,6 +226,7 @@ impl Schema {
             fields: own.clone(),
             default_fields: has_own.then(|| names(&self.default_fields)),
             key: self.key().map(|key| key.name.clone()),
+            added_by_key: None,
             nulls: *nulls,
             order: self.order().collect(),
             similarity: (!similarity.is_empty())
@@ -390,6 +391,26 @@ mod tests {
         for (other, words) in cases {
             assert!(own.difference(&other).contains(words), "{}", own.difference(&other));
         }
+    }
+
+    #[test]
+    fn a_key_that_is_declared_again_says_what_to_do() {
+        let refused = |schema: SchemaBuilder| schema.build().unwrap_err().to_string();
+        assert_eq!(
+            refused(Schema::builder().key("id").text("title").u64("id")),
+            "the field 'id' is declared twice; key(\"id\") declared it as a keyword: put .u64(\"id\") before it"
+        );
+        let again = refused(Schema::builder().key("id").keyword("id"));
+        assert!(
+            again.ends_with("put the other declaration before it, or leave that out"),
+            "{again}"
+        );
+        // Declared before, and by other means.
+        assert!(Schema::builder().u64("id").key("id").build().is_ok());
+        let others = Schema::builder().u64("id").key("id").text("id");
+        assert_eq!(refused(others), "the field 'id' is declared twice");
+        let others = Schema::builder().key("id").text("title").text("title");
+        assert_eq!(refused(others), "the field 'title' is declared twice");
     }
 
     #[test]

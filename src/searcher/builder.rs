@@ -162,6 +162,7 @@ impl<'a> SearchBuilder<'a> {
     /// assert_eq!(first(20)?, "Paris, Paris");
     /// # Ok::<(), treepie::Error>(())
     /// ```
+    #[doc(alias = "top_terms")]
     pub fn pattern_terms(mut self, n: u32) -> Self {
         self.request.pattern_terms = n;
         self

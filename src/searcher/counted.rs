@@ -1,8 +1,8 @@
 //! A facet that was counted.
 
-use super::hits::{Bucket, FacetCounts, FacetKind};
+use super::hits::{Bucket, FacetCounts};
 use crate::facet::{AddressRange, ColumnCounts, FacetActual, FacetProfile};
-use crate::request::FacetRange;
+use crate::request::{FacetKind, FacetRange};
 use crate::schema::Field;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::answer::SearchOutcome;
 use super::bound_facet::{BoundFacet, BoundWhat};
 use super::counted::{Buckets, Counted, by_column};
-use super::hits::{Bucket, FacetCounts, FacetKind};
+use super::hits::{Bucket, FacetCounts};
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
 use super::statistics::FieldStatistics;
@@ -14,7 +14,9 @@ use crate::explain::FacetRun;
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
 use crate::plan::estimate::Estimate;
 use crate::plan::{FacetDetails, FacetNode, FacetOperator, FacetStrategy, Plan, SegmentPlan};
-use crate::request::{AddressRanges, BEHIND, Facet, FacetRange, FacetWhat, Ranges, Suitable};
+use crate::request::{
+    AddressRanges, BEHIND, Facet, FacetKind, FacetRange, FacetWhat, Ranges, Suitable,
+};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;

@@ -3,9 +3,9 @@
 use super::statistics::FieldStatistics;
 use crate::ids::DocId;
 use crate::named::named;
-use crate::request::{After, Facet, FacetWhat};
+use crate::request::{After, Facet, FacetKind, write_ends};
+use crate::value::stored::{Fields, Values};
 use crate::value::{Value, Zone};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,7 +39,10 @@ pub struct Hits {
 
 impl Hits {
     /// Returns where the next page begins, for [`SearchBuilder::after`](crate::SearchBuilder::after): the
-    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty.
+    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty, or hits are in document order.
+    ///
+    /// The last page has one, too, as nothing says that no hit follows. The end is a page without hits, or one with fewer hits
+    /// than the [limit](crate::SearchBuilder::limit), which saves a search that finds nothing, unless it was [stopped](Self::stopped).
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -193,102 +196,6 @@ pub(super) fn value_bytes(value: &Value) -> usize {
     VALUE_BYTES + value.n_bytes()
 }
 
-/// Stored fields by name.
-pub type Fields = BTreeMap<String, Values>;
-
-/// Stored values of one field of a document: one or several, in the order they were added.
-///
-/// ```
-/// use treepie::search::Values;
-/// use treepie::Value;
-///
-/// let values: Values = ["a", "b"].into_iter().map(Value::from).collect();
-/// assert_eq!(values.iter().collect::<Vec<_>>(), ["a", "b"]);
-/// assert_eq!(values.to_string(), "a, b");
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values(Vec<Value>);
-
-impl Values {
-    /// Iterates over the values.
-    pub fn iter(&self) -> impl Iterator<Item = &Value> {
-        self.0.iter()
-    }
-
-    /// Iterates over the values that are texts.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(Value::as_str)
-    }
-
-    /// Returns the first value.
-    pub fn first(&self) -> Option<&Value> {
-        self.0.first()
-    }
-
-    /// Returns the number of values; never 0 for a field that a hit has.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether there are no values.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the values as one slice.
-    pub fn as_slice(&self) -> &[Value] {
-        &self.0
-    }
-
-    pub(super) fn push(&mut self, value: Value) {
-        self.0.push(value);
-    }
-}
-
-impl<'v> IntoIterator for &'v Values {
-    type Item = &'v Value;
-    type IntoIter = std::slice::Iter<'v, Value>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-impl FromIterator<Value> for Values {
-    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
-        Values(values.into_iter().collect())
-    }
-}
-
-/// The value, or all of them with commas between.
-impl fmt::Display for Values {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, value) in self.iter().enumerate() {
-            f.write_str(if at > 0 { ", " } else { "" })?;
-            value.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-/// Kind of the buckets of a facet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FacetKind {
-    /// Values, the most frequent ones.
-    #[default]
-    Terms,
-    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
-    Ranges,
-    /// No buckets: statistics of numbers or dates.
-    Statistics,
-}
-
-named! {
-    /// The name used in JSON.
-    pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
-}
-
 /// Counts of a facet: documents that match by value of a field, or by range.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -320,15 +227,7 @@ pub struct FacetCounts {
 impl FacetCounts {
     /// One that was not counted.
     pub(super) fn unknown(request: &Facet) -> Self {
-        let kind = match request.what {
-            FacetWhat::Values(_) => FacetKind::Terms,
-            FacetWhat::Ranges(_)
-            | FacetWhat::Intervals(..)
-            | FacetWhat::Steps(_)
-            | FacetWhat::Suitable(..)
-            | FacetWhat::Quantiles(_) => FacetKind::Ranges,
-            FacetWhat::Statistics(_) => FacetKind::Statistics,
-        };
+        let kind = request.what.kind();
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
 
@@ -347,7 +246,7 @@ impl FacetCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The value, or the term of a text field; null of a range.
+    /// The value, or the term of a text field; null of a range, which the bucket as a whole prints with its ends.
     pub value: Value,
     /// The least value of a range, where it has an end on that side.
     pub from: Option<Value>,
@@ -361,6 +260,16 @@ pub struct Bucket {
     pub hits: Vec<Hit>,
 }
 
+/// The value, or the ends of a range, dates in UTC: `10..50`, `..10`, `50..`. Nothing of no value and of a range without ends.
+impl fmt::Display for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.from, &self.to) {
+            (None, None) => self.value.fmt(f),
+            (from, to) => write_ends(f, from, to),
+        }
+    }
+}
+
 impl Bucket {
     /// About how many bytes of memory it takes, with the stored fields of its hits.
     pub(super) fn n_bytes(&self) -> usize {
@@ -369,5 +278,27 @@ impl Bucket {
         let facets = self.facets.iter().map(FacetCounts::n_bytes).sum::<usize>();
         let hits = self.hits.iter().map(Hit::n_bytes).sum::<usize>();
         size_of::<Self>() + values + facets + hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_print_their_value_or_their_ends() {
+        let bucket = |value: Value, from: Option<Value>, to: Option<Value>| {
+            Bucket { value, from, to, ..Bucket::default() }.to_string()
+        };
+        assert_eq!(bucket("Acme".into(), None, None), "Acme");
+        assert_eq!(bucket(Value::Null, None, None), "");
+        assert_eq!(bucket(Value::Null, Some(10.into()), Some(50.into())), "10..50");
+        assert_eq!(bucket(Value::Null, None, Some(10.into())), "..10");
+        assert_eq!(bucket(Value::Null, Some((-5).into()), None), "-5..");
+        let [from, to] = ["2025-01-01", "2025-02-01"].map(|day| {
+            let moment: crate::value::Timestamp = day.parse().unwrap();
+            Some(Value::from(moment))
+        });
+        assert_eq!(bucket(Value::Null, from, to), "2025-01-01T00:00:00Z..2025-02-01T00:00:00Z");
     }
 }

@@ -48,9 +48,7 @@ pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
 pub use explainer::Explainer;
-pub use hits::{
-    Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, Values,
-};
+pub use hits::{Bucket, FacetCounts, Hit, Hits, Relation, Stopped, Total};
 use meaning::SearchMemory;
 pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
@@ -81,6 +79,7 @@ use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
+use crate::value::stored::{Fields, Values};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -468,7 +468,7 @@ fn the_plan_shows_what_was_stopped() {
             n_shown += 1;
             let nodes =
                 tree.plan.iter().filter(|it| it.actual.as_ref().is_some_and(|it| it.stopped));
-            stopped_at.extend(nodes.map(|node| node.operator.clone()));
+            stopped_at.extend(nodes.map(|node| node.operator.to_string()));
         }
         assert!(n_shown > 0, "{text}: shown nowhere");
     }

@@ -2,8 +2,8 @@
 
 use super::Wrong;
 use crate::error::Result;
-use crate::searcher::{Fields, Values};
 use crate::value::Value;
+use crate::value::stored::{Fields, Values};
 use serde_core::de::value::{SeqDeserializer, StrDeserializer};
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,

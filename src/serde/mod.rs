@@ -51,11 +51,13 @@
 //! | a list, a tuple, a set | several values, in their order; none of an empty list |
 //! | a struct or a map in a field | fields whose names have a point: `director.name` |
 //! | a variant of an enum without data | its name, as a text |
-//! | [`Timestamp`](crate::Timestamp), [`Decimal`](crate::Decimal), `IpAddr`, dates of other crates | the text that serde writes, which fields of these kinds read |
+//! | [`Timestamp`](crate::Timestamp), [`Decimal`](crate::Decimal), `IpAddr`, `jiff::Timestamp`, `chrono::DateTime<Utc>` | the text that serde writes, which fields of these kinds read |
 //! | a list of structs or of lists, a variant with data, bytes | an error: a document has no place for it |
 //!
 //! Back it goes the same way. A field without a value is no field of a hit, so that a list that may be empty needs
-//! `#[serde(default)]`; an `Option` is `None`. Fields that are not stored do not come back.
+//! `#[serde(default)]`; an `Option` is `None`. Fields that are not stored do not come back. Dates come back in UTC, which
+//! `jiff::civil::Date`, `chrono::NaiveDate` and other types without an offset do not read. `SystemTime` is a struct to serde, so
+//! that [`Document::with`] is the way of it into a document.
 
 mod document;
 mod fields;
@@ -64,7 +66,8 @@ mod values;
 
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::searcher::{Fields, Hit};
+use crate::searcher::Hit;
+use crate::value::stored::Fields;
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, de, ser};
 use std::fmt;

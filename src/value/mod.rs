@@ -17,6 +17,7 @@ mod decimal;
 mod interval;
 mod json;
 mod path;
+pub(crate) mod stored;
 mod term;
 mod typed;
 mod zone;

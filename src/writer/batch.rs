@@ -63,6 +63,18 @@ pub(crate) struct LineFields {
     pub(crate) qualifier: Option<u16>,
 }
 
+impl LineFields {
+    /// Whether a line fills a field by itself, and not as a copy of another.
+    pub(crate) fn fill(self, field: FieldId) -> bool {
+        field.0 == self.text || Some(field.0) == self.qualifier
+    }
+
+    /// The sources that a line fills, and their copies.
+    pub(crate) fn copies(self, schema: &Schema) -> impl Iterator<Item = (FieldId, FieldId)> {
+        schema.copies().iter().copied().filter(move |(source, _)| self.fill(*source))
+    }
+}
+
 /// Documents with any fields, their values copied into one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentBatch {

@@ -31,7 +31,7 @@ pub struct FlushInfo {
     pub documents: u64,
     /// Documents that were added since the last commit.
     pub added: u64,
-    /// Documents that were deleted since the last commit, those among them that were added since.
+    /// Documents that were deleted or replaced since the last commit, those among them that were added since.
     pub deleted: u64,
     /// Segments of the index, as this process sees it.
     pub segments: usize,

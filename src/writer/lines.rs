@@ -56,18 +56,9 @@ impl LineFormat {
                 .found("one that keeps them")
                 .hint("documents can be added one by one"));
         }
-        if let Some(&(_, copy)) = schema.copies().first() {
-            let copy = schema.get(copy);
-            return Err(Error::new(ErrorKind::Schema, "indexing lines")
-                .expected("a schema without copies of fields, as a line fills one field")
-                .found(format!("'{}'", copy.name))
-                .hint("documents fill copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some"));
-        }
-        match &self.0 {
-            Kind::Field(name) => {
-                Ok(LineFields { text: find(name, FieldKind::Text)?, qualifier: None })
-            }
-            Kind::WikipediaTitles => Ok(LineFields {
+        let fields = match &self.0 {
+            Kind::Field(name) => LineFields { text: find(name, FieldKind::Text)?, qualifier: None },
+            Kind::WikipediaTitles => LineFields {
                 text: find("title", FieldKind::Text)?,
                 qualifier: {
                     let field = find("qualifier", FieldKind::Keyword)?;
@@ -79,7 +70,15 @@ impl LineFormat {
                     }
                     Some(field)
                 },
-            }),
+            },
+        };
+        let mut copies = fields.copies(schema).map(|(_, copy)| schema.get(copy));
+        match copies.find(|copy| copy.normalizer_spec().is_some()) {
+            Some(copy) => Err(Error::new(ErrorKind::Schema, "indexing lines")
+                .expected("copies without a normalizer")
+                .found(format!("'{}' with one", copy.name))
+                .hint("documents fill such copies, too: of an index of these lines, `treepie export OLD >all.jsonl` makes some")),
+            None => Ok(fields),
         }
     }
 }

@@ -189,7 +189,7 @@ pub struct CommitInfo {
     pub documents: u64,
     /// Documents that this commit added.
     pub added: u64,
-    /// Documents that this commit deleted, those among them that it added.
+    /// Documents that this commit deleted or replaced, those among them that it added.
     pub deleted: u64,
     /// Segments of the index.
     pub segments: usize,
@@ -302,7 +302,8 @@ impl IndexWriter {
         Ok(is_batch)
     }
 
-    /// Adds every line of `input` as a document, on all threads.
+    /// Adds every line of `input` as a document, on all threads. Copies of the fields that a line fills are filled, too; where
+    /// one is a keyword, so that the whole line is a term, a line may have 32,766 bytes.
     ///
     /// # Errors
     ///
@@ -321,10 +322,9 @@ impl IndexWriter {
                 .expected("a schema without a key")
                 .found(format!("the key '{}', which lines do not have", key.name)));
         }
-        self.rules.analyzers.index_time(&self.rules.schema.fields()[usize::from(fields.text)])?;
         self.submit_pending()?;
         let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs())
-            .with_line_bytes(self.rules.limits.value_bytes);
+            .with_line_bytes(self.rules.line_bytes(fields)?);
         self.attempt(|writer| writer.submit_lines(&mut reader))?;
         Ok(reader.report)
     }

@@ -8,7 +8,7 @@ use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::value::{self, Value};
-use crate::writer::batch::DocumentBatch;
+use crate::writer::batch::{DocumentBatch, LineFields};
 use std::sync::Arc;
 
 /// Bytes that a byte of a value becomes at the most: U+FDFA has three, and its compatibility form 33. Folding case adds to that.
@@ -60,6 +60,27 @@ impl WriterContext {
             }
         }
         self.check_normalized(document)
+    }
+
+    /// Bytes that a line may have, of which a value of each of these fields and of their copies is made.
+    ///
+    /// # Errors
+    ///
+    /// Where an analyzer of them is not there.
+    pub(super) fn line_bytes(&self, fields: LineFields) -> Result<usize> {
+        let schema = &self.schema;
+        let copies = fields.copies(schema).map(|(source, copy)| (source, schema.get(copy)));
+        let text = FieldId(fields.text);
+        let mut bytes = self.limits.value_bytes;
+        for (source, field) in std::iter::once((text, schema.get(text))).chain(copies) {
+            match field.kind {
+                FieldKind::Text => drop(self.analyzers.index_time(field)?),
+                // The whole line is a term.
+                _ if source == text => bytes = bytes.min(MAX_TERM_LEN),
+                _ => {}
+            }
+        }
+        Ok(bytes)
     }
 
     /// The field whose values a field, given by number, has.

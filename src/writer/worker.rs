@@ -227,24 +227,79 @@ impl Worker {
             doc += 1;
         }
         self.fields[title].presence.add(first_doc, doc);
-        if let Some(qualifier) = batch.fields.qualifier {
-            let field = &mut self.fields[usize::from(qualifier)];
-            let mut before = 0;
-            for (nth, &end) in self.ends.iter().enumerate().filter(|(_, end)| **end > 0) {
-                if end > before {
-                    field.presence.add(first_doc + nth as u32, first_doc + nth as u32 + 1);
-                    before = end;
-                }
-            }
-            field.add_documents(&batch.text, &self.spans, &self.ends, None)?;
-        }
+        self.add_parts_of_lines(batch, step, at, first_doc)?;
         // Fields that lines do not fill still count documents.
-        for (nth, field) in self.fields.iter_mut().enumerate() {
-            if nth != title && Some(nth as u16) != batch.fields.qualifier {
+        let copies: Vec<_> = batch.fields.copies(&self.schema).map(|(_, copy)| copy).collect();
+        for (id, field) in self.schema.field_ids().zip(&mut self.fields) {
+            if !batch.fields.fill(id) && !copies.contains(&id) {
                 (first_doc..doc).for_each(|_| field.end_document());
             }
         }
         Ok(doc - first_doc)
+    }
+
+    /// Adds the qualifiers of the lines of a step, whose places are in `spans` and `ends`, and fills copies of all that lines
+    /// fill.
+    fn add_parts_of_lines(
+        &mut self,
+        batch: &LineBatch,
+        step: &str,
+        at: usize,
+        first_doc: u32,
+    ) -> Result<()> {
+        let schema = Arc::clone(&self.schema);
+        let (spans, ends) = (std::mem::take(&mut self.spans), std::mem::take(&mut self.ends));
+        let qualifiers = ValuesOfLines { step, at, spans: &spans, ends: &ends };
+        if let Some(qualifier) = batch.fields.qualifier {
+            self.add_values_of_lines(&batch.text, qualifiers, FieldId(qualifier), first_doc)?;
+        }
+        let mut lines = None;
+        for (source, copy) in batch.fields.copies(&schema) {
+            let values = match source.0 == batch.fields.text {
+                true => {
+                    let (spans, ends) = lines.get_or_insert_with(|| spans_of_lines(step, at));
+                    ValuesOfLines { step, at, spans, ends }
+                }
+                false => qualifiers,
+            };
+            self.add_values_of_lines(&batch.text, values, copy, first_doc)?;
+        }
+        (self.spans, self.ends) = (spans, ends);
+        Ok(())
+    }
+
+    fn add_values_of_lines(
+        &mut self,
+        text: &[u8],
+        values: ValuesOfLines<'_>,
+        field: FieldId,
+        first_doc: u32,
+    ) -> Result<()> {
+        let buffer = &mut self.fields[field.index()];
+        for (doc, value) in (first_doc..).zip(values.by_document()) {
+            if let Some(value) = value {
+                buffer.presence.add(doc, doc + 1);
+                if value.is_empty() {
+                    buffer.empty.add(doc, doc + 1);
+                }
+            }
+        }
+        if self.schema.get(field).kind != FieldKind::Text {
+            return buffer.add_documents(text, values.spans, values.ends, None);
+        }
+        if self.analyzers[field.index()].is_none() {
+            self.texts.clear();
+            let lines = values.by_document().map(Option::unwrap_or_default);
+            self.texts.extend(lines.flat_map(|line| [line, "\n"]));
+            return self.add_pending_texts(field);
+        }
+        for value in values.by_document() {
+            if let Some(value) = value {
+                self.add_custom_text(field, value)?;
+            }
+            self.fields[field.index()].end_document();
+        }
+        Ok(())
     }
 
     /// Adds chunk `nth` of a batch of documents; the result is its number of documents.
@@ -486,6 +541,42 @@ fn write_row<'v>(
         rest.by_ref().take(n).for_each(drop);
     }
     stored.for_each(|(_, value)| row.extend_from_slice(value));
+}
+
+/// Values that the lines of a step give a field, at most one each: where they stand in the batch, and how many there are up
+/// to each line.
+#[derive(Clone, Copy)]
+struct ValuesOfLines<'v> {
+    step: &'v str,
+    /// Where the step begins in the batch.
+    at: usize,
+    spans: &'v [(u32, u32)],
+    ends: &'v [u32],
+}
+
+impl<'v> ValuesOfLines<'v> {
+    /// The value of each line, if it has one.
+    fn by_document(self) -> impl Iterator<Item = Option<&'v str>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends).map(move |(start, end)| {
+            let (from, len) = *self.spans.get(start as usize..*end as usize)?.first()?;
+            let from = (from as usize).checked_sub(self.at)?;
+            self.step.get(from..from + len as usize)
+        })
+    }
+}
+
+/// Places of whole lines in a batch, of a step that begins at `at`, and how many there are up to each.
+fn spans_of_lines(step: &str, at: usize) -> (Vec<(u32, u32)>, Vec<u32>) {
+    let mut from = at as u32;
+    let spans = step.split_terminator('\n').map(|line| {
+        let span = (from, line.len() as u32);
+        from += span.1 + 1;
+        span
+    });
+    let spans: Vec<_> = spans.collect();
+    let ends = (1..=spans.len() as u32).collect();
+    (spans, ends)
 }
 
 /// What stands in a trailing "(…)" without inner parentheses, as a range of the title.

@@ -2,7 +2,7 @@
 //!
 //! It is made from the texts of the sources, which rustfmt lays out: items begin in the first column, members in the fifth. Every
 //! `pub` item is reachable, as the lint `unreachable_pub` holds, so that it is listed without asking where it is used. Methods
-//! that a macro makes are listed for `named!` only.
+//! that a macro makes are listed for `named!` and `named_or_other!` only.
 
 use crate::scan::{Scanned, scan};
 use std::collections::{BTreeMap, BTreeSet};

@@ -118,17 +118,27 @@ fn the_glossary_has_the_words_of_plans() {
             assert!(glossary.contains(name), "{name} of {file} is not in the glossary");
         }
     }
-    // Operators are the only texts there that are one word with a capital.
-    let explained = read("src/explain/from_plan.rs");
-    let is_operator =
-        |text: &&str| text.starts_with(char::is_uppercase) && text.chars().all(char::is_alphabetic);
-    let operators = explained.split('"').skip(1).step_by(2).filter(is_operator);
-    let operators: BTreeSet<&str> = operators.collect();
-    assert_eq!(operators.len(), 12, "{operators:?}");
-    let of_pages = ["TopK", "Limit", "Sort", "Collapse", "Count", "Facet"];
-    for operator in operators.into_iter().chain(of_pages) {
+    let operators = read("src/explain/operator.rs");
+    let (_, named) = operators.split_once("    pub ExplainOperator {").expect("names of operators");
+    let named = named.split('}').next().unwrap_or_default();
+    let operators: BTreeSet<&str> = named.split(',').map(str::trim).collect();
+    assert_eq!(operators.len(), 17, "{operators:?}");
+    for operator in operators.into_iter().chain(["Facet"]) {
         assert!(glossary.contains(&format!("`{operator}`")), "{operator}");
     }
+}
+
+/// The steps of `.ci/run` stand in a table, in their order.
+#[test]
+fn the_steps_of_all_checks_are_described() {
+    let run = read(".ci/run");
+    let (_, steps) = run.split_once("\nsteps=(").expect("a list of steps");
+    let steps: Vec<&str> = steps.split(')').next().unwrap_or_default().split(' ').collect();
+    let page = read("src/docs/how-it-works.md");
+    let (_, checks) = page.split_once("\n## Checks\n").expect("a chapter on checks");
+    let rows = checks.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert!(steps.len() > 15);
+    assert_eq!(rows.collect::<Vec<_>>(), steps);
 }
 
 /// Options of cargo, in the documents.

@@ -125,6 +125,13 @@ impl Scanned {
             let kind = lines.iter().find_map(|line| line.trim().strip_prefix("pub "));
             let member = "fn name(self) -> &'static str".to_owned();
             self.members.extend(kind.map(|kind| (name_of(kind), member)));
+        } else if first.starts_with("named_or_other! {") {
+            let kind = lines.iter().find_map(|line| line.trim().strip_prefix("pub "));
+            let Some(kind) = kind.map(name_of) else { return };
+            for of in ["From<&str>", "fmt::Display"] {
+                self.members.push((kind.clone(), format!("impl {of} for {kind}")));
+            }
+            self.members.push((kind, "fn name(&self) -> &str".to_owned()));
         } else if let Some(name) = first.strip_prefix("macro_rules! ") {
             self.macros.extend(given.is_exported.then(|| name_of(name)));
         } else if first.starts_with("impl") && !declared.contains("pub(") {

@@ -156,7 +156,7 @@ fn the_plan_says_that_hits_are_grouped() {
     let query = searcher.parse("half OR rare").unwrap();
     let search = searcher.search(&query).collapse(Collapse::by("brand").keep(2).missing_alone());
     for tree in [search.clone().explain().unwrap(), search.clone().limit(3).analyze().unwrap()] {
-        assert_eq!(tree.plan.operator, "Collapse", "{tree}");
+        assert_eq!(tree.plan.operator.name(), "Collapse", "{tree}");
         let label = "by score, 2 of each brand, all that have none";
         assert!(tree.plan.label.ends_with(label), "{tree}");
     }

@@ -167,7 +167,8 @@ fn deleted_documents_are_not_fetched_and_not_gone_for_who_reads_already() {
     let of_image = Index::open_bytes(image).unwrap().searcher().unwrap();
     assert_eq!(docs(&of_image), docs(&after));
     let tree = after.search(&query("number")).count_only().analyze().unwrap();
-    let deleted = tree.plan.iter().find(|node| node.operator == "Deleted").expect("in the plan");
+    let deleted =
+        tree.plan.iter().find(|node| node.operator.name() == "Deleted").expect("in the plan");
     assert_eq!(deleted.estimate.documents, 150);
 }
 

@@ -37,7 +37,7 @@ fn plan(searcher: &Searcher, text: &str, from: EstimateFrom) -> ExplainTree {
 }
 
 fn node<'t>(tree: &'t ExplainTree, operator: &str) -> &'t ExplainNode {
-    tree.plan.iter().find(|node| node.operator == operator).unwrap()
+    tree.plan.iter().find(|node| node.operator.name() == operator).unwrap()
 }
 
 /// Five words that are always together, in a twentieth of 230,000 documents: more than may be counted.
@@ -293,13 +293,13 @@ fn what_is_found_lies_within_the_bounds_of_every_plan() {
                 for node in tree.plan.iter() {
                     let e = &node.estimate;
                     prop_assert!(e.lower <= e.documents && e.documents <= e.upper, "{tree}");
-                    for child in node.children.iter().filter(|_| node.operator == "Union") {
+                    for child in node.children.iter().filter(|_| node.operator.name() == "Union") {
                         prop_assert!(child.estimate.lower <= e.lower, "{tree}");
                         let fits = child.estimate.documents <= e.documents;
                         prop_assert!(fits || from != EstimateFrom::Samples, "{tree}");
                     }
                     let wanted = node.children.iter().filter(|it| !it.label.starts_with("NOT "));
-                    for child in wanted.filter(|_| node.operator == "Intersect") {
+                    for child in wanted.filter(|_| node.operator.name() == "Intersect") {
                         let fits = child.estimate.documents >= e.documents;
                         prop_assert!(fits || from != EstimateFrom::Samples, "{tree}");
                     }

@@ -215,7 +215,7 @@ fn the_plan_tells_the_terms_and_how_they_are_read() {
     let query = searcher.parse("com* AND w12*").unwrap();
     let tree = searcher.search(&query).count_only().analyze().unwrap();
     let expansions: Vec<_> = tree.plan.children.iter().collect();
-    assert_eq!(expansions[0].operator, "Expand");
+    assert_eq!(expansions[0].operator.name(), "Expand");
     assert_eq!(expansions[0].predicate.as_deref(), Some("text:w12*"), "the smaller first");
     let terms = expansions[0].actual.as_ref().unwrap().terms.unwrap();
     assert_eq!((terms.visited, terms.expanded, terms.cut), (100, 100, false));

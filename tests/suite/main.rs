@@ -39,6 +39,7 @@ mod inspect;
 mod interrupted;
 mod lenient;
 mod limits;
+mod lines;
 mod left_out;
 mod live;
 mod merging;

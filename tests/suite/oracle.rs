@@ -285,7 +285,7 @@ fn check_estimates(
 
 /// What the plan promises of the whole query holds, whatever happened to its parts.
 fn check_bounds(tree: &ExplainTree, total: u64, offset: usize, limit: usize) {
-    let (estimate, actual) = match &*tree.plan.operator {
+    let (estimate, actual) = match tree.plan.operator.name() {
         "Limit" | "TopK" => {
             (&tree.plan.estimate, total.saturating_sub(offset as u64).min(limit as u64))
         }

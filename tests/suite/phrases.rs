@@ -416,7 +416,7 @@ fn the_best_of_a_phrase_are_those_of_scoring_everything() {
             }
         }
         let tree = search().limit(10).total(TotalMode::Unknown).analyze().unwrap();
-        assert_eq!(tree.plan.operator, "TopK");
+        assert_eq!(tree.plan.operator.name(), "TopK");
         let actual = tree.plan.actual.as_ref().unwrap();
         let candidates = actual.ranking.as_ref().unwrap().candidates.unwrap().found;
         let placed = actual.positions.unwrap().candidates;
@@ -431,7 +431,7 @@ fn a_plan_says_what_was_placed() {
     let searcher = &CORPUS.searchers[0];
     let query = searcher.parse("+text:\"to be\" +text:rarer -text:\"be or\"").unwrap();
     let tree = searcher.search(&query).count_only().analyze().unwrap();
-    let phrase = tree.plan.iter().find(|node| node.operator == "Phrase").unwrap();
+    let phrase = tree.plan.iter().find(|node| node.operator.name() == "Phrase").unwrap();
     assert_eq!(phrase.label, "text:\"to be\"");
     assert_eq!(phrase.field.as_deref(), Some("text"));
     let actual = phrase.actual.as_ref().unwrap();
@@ -440,7 +440,7 @@ fn a_plan_says_what_was_placed() {
     assert_eq!(Some(positions.candidates), actual.documents_in);
     assert!(positions.candidates <= 50, "{positions:?}");
     assert!(positions.positions >= 2 * positions.candidates, "{positions:?}");
-    assert_eq!(phrase.children[0].operator, "Intersect");
+    assert_eq!(phrase.children[0].operator.name(), "Intersect");
     assert!(phrase.decisions.iter().any(|decision| decision.rule == "positions last"));
     let json = tree.to_json();
     assert!(
@@ -536,9 +536,10 @@ fn a_plan_says_what_the_patterns_of_a_phrase_stand_for() {
     let searcher = &CORPUS.searchers[0];
     let query = searcher.parse("text:PHRASE [to b?e* IN [or not]]").unwrap();
     let tree = searcher.search(&query).count_only().analyze().unwrap();
-    let phrase = tree.plan.iter().find(|node| node.operator == "Phrase").unwrap();
+    let phrase = tree.plan.iter().find(|node| node.operator.name() == "Phrase").unwrap();
     assert_eq!(phrase.label, "text:PHRASE [to b?e* IN [not or]]");
-    let expands: Vec<_> = tree.plan.iter().filter(|node| node.operator == "Expand").collect();
+    let expands: Vec<_> =
+        tree.plan.iter().filter(|node| node.operator.name() == "Expand").collect();
     // "bee" and "beer"; a few values are looked up by themselves.
     assert_eq!(expands.len(), 1, "{tree}");
     assert_eq!(expands[0].label, "text:b?e*");

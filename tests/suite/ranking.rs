@@ -660,7 +660,7 @@ fn plans_say_which_terms_of_a_pattern_are_scored() {
     assert!(plan.decisions[1].reason.contains("by 11 of 11 terms"), "{plan:?}");
     assert!(plan.algorithm.contains("bounds of 11 terms"), "{plan:?}");
     // Not scored: all are equally good.
-    assert_eq!(search.clone().explain().unwrap().plan.operator, "Limit");
+    assert_eq!(search.clone().explain().unwrap().plan.operator.name(), "Limit");
     let error = search.pattern_terms(PATTERN_TERMS_MAX + 1).run().unwrap_err();
     assert!(error.to_string().contains("PATTERN_TERMS_MAX"), "{error}");
 }

@@ -87,7 +87,7 @@ fn actual(node: &ExplainNode) -> &Actual {
 }
 
 fn only<'t>(tree: &'t ExplainTree, operator: &str) -> &'t ExplainNode {
-    let mut found = tree.plan.iter().filter(|node| node.operator == operator);
+    let mut found = tree.plan.iter().filter(|node| node.operator.name() == operator);
     let node = found.next().unwrap_or_else(|| panic!("no {operator} in {tree}"));
     assert!(found.next().is_none(), "two of {operator} in {tree}");
     node
@@ -123,7 +123,7 @@ fn the_best_by_score_are_found_with_what_the_plan_says() {
                 check_bounds(&tree);
                 let hits = search().run().unwrap().hits;
                 let top = actual(&tree.plan);
-                assert_eq!(tree.plan.operator, "TopK");
+                assert_eq!(tree.plan.operator.name(), "TopK");
                 assert_eq!(top.documents, hits.len() as u64);
                 assert_eq!(top.documents_in, Some(matching), "{tree}");
                 let ranking = top.ranking.as_ref().unwrap();
@@ -155,7 +155,7 @@ fn the_best_by_score_are_found_with_what_the_plan_says() {
             for leaf in tree_of_count(&corpus, text).plan.iter() {
                 if let Some(word) = leaf.label.strip_prefix("text:") {
                     let read = actual(leaf).documents;
-                    if leaf.operator == "TermScan" {
+                    if leaf.operator.name() == "TermScan" {
                         assert_eq!(read, corpus.with_any(&[word]), "{}", leaf.label);
                     }
                 }
@@ -231,7 +231,7 @@ fn where_nothing_can_match_nothing_is_weighed() {
     let corpus = Corpus::new(1);
     let query = corpus.searcher.parse("+absent +w1").unwrap();
     let tree = corpus.searcher.search(&query).analyze().unwrap();
-    assert_eq!(tree.plan.operator, "TopK");
+    assert_eq!(tree.plan.operator.name(), "TopK");
     assert!(tree.plan.decisions.is_empty(), "{tree}");
     let ranking = actual(&tree.plan).ranking.as_ref().unwrap();
     assert_eq!((ranking.documents_scored, ranking.thresholds.len()), (0, 0));

@@ -403,7 +403,7 @@ fn blocks_that_have_none_of_the_first_are_not_read() {
         // So many that the lists of the first values hold too few.
         let search = searcher.search(query).sort([key.parse().unwrap()]).limit(2_000);
         let tree = search.analyze().unwrap();
-        assert_eq!((&*tree.plan.operator, tree.plan.id.as_str()), ("Sort", "0"));
+        assert_eq!((tree.plan.operator.name(), tree.plan.id.as_str()), ("Sort", "0"));
         let in_words = key.replace(":asc", " ascending").replace(":desc", " descending");
         assert!(tree.to_string().contains(&format!("first 2000 by {in_words}")), "{tree}");
         let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();

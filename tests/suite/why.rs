@@ -114,7 +114,7 @@ fn nodes(tree: &ExplainTree) -> Vec<(&ExplainNode, Option<(&ExplainNode, usize)>
 
 /// Whether a node leaves out what is deleted: that is a condition of no query.
 fn is_of_live(node: &ExplainNode) -> bool {
-    let is_deleted = |node: &ExplainNode| node.operator == "Deleted";
+    let is_deleted = |node: &ExplainNode| node.operator.name() == "Deleted";
     !is_deleted(node) && node.iter().any(is_deleted)
 }
 
@@ -130,7 +130,7 @@ fn check(tree: &ExplainTree, naive: &NaiveIndex, live: &[bool]) -> [usize; 3] {
         if is_page(node) {
             continue;
         }
-        let by_itself = match &*node.operator {
+        let by_itself = match node.operator.name() {
             "Deleted" => live.iter().map(|live| !live).collect(),
             _ => naive.matches(&parse(node.predicate.as_deref().expect("it is short"))),
         };
@@ -188,8 +188,8 @@ fn check_reason(document: &ExplainDocument, tree: &ExplainTree, live: bool) {
         true => {
             assert_eq!(reason, "it is deleted");
             // Whatever else is missing.
-            let has_deleted = tree.plan.iter().any(|node| node.operator == "Deleted");
-            assert_eq!(node.operator == "Deleted", has_deleted, "{document:?}\n{tree}");
+            let has_deleted = tree.plan.iter().any(|node| node.operator.name() == "Deleted");
+            assert_eq!(node.operator.name() == "Deleted", has_deleted, "{document:?}\n{tree}");
         }
         false => assert!(reason.contains(&node.label), "{reason}\n{tree}"),
     }

@@ -476,13 +476,15 @@ fn two_plans_are_compared() {
     ] {
         assert!(text.contains(told), "{told} in {text}");
     }
-    browser.click(".view-diff .check input");
+    browser.click(".view-diff .all input");
     assert_eq!(browser.count("table.diff tbody tr"), 5);
     browser.run("document.querySelector('tr.change-added a').click()");
     browser.settle();
-    assert_eq!(browser.behind(), "side=other&node=0.0.1");
+    assert_eq!(browser.behind(), "side=other&view=diff&node=0.0.1");
     assert_eq!(browser.get("document.querySelector('#side').value"), "other");
     assert!(browser.text("#details").contains("Against the other plan"));
+    assert_eq!((browser.count(".box.change-changed"), browser.count(".box.change-added")), (2, 1));
+    browser.click("#tab-tree");
     assert_eq!((browser.count(".box.change-changed"), browser.count(".box.change-added")), (1, 1));
     browser.choose("#side", "plan");
     assert_eq!(browser.count(".box.change-removed"), 1);

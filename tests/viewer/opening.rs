@@ -1,6 +1,6 @@
 //! What a page opens with, and pages without a plan, which take any.
 
-use super::browser::{Browser, browser};
+use super::browser::{Browser, browser, keys};
 use super::{compared, plans};
 use serde_json::{Value, json};
 use treepie::explain::{ExplainNode, ExplainTree, HtmlPages, PlanningTimes, SlowSearch};
@@ -97,13 +97,76 @@ fn two_plans_open_beside_each_other() {
     for (side, told) in [(0, "462 µs"), (1, "91.0 µs")] {
         assert!(heads[side].as_str().unwrap().contains(told), "{heads}");
     }
+    // Both trees are drawn, and below each head stands its own.
+    let labels = browser
+        .get("[...document.querySelectorAll('.trees [role=tree]')].map((tree) => tree.ariaLabel)");
+    assert_eq!(labels, json!(["Plan before", "Plan after"]));
+    let nodes = |nth: usize| format!(".pane:nth-child({nth}) .box.node");
+    assert_eq!((browser.count(&nodes(1)), browser.count(&nodes(2))), (7, 6));
+    assert_eq!(browser.count(".box.change-removed"), 1);
+    assert_eq!(browser.count(".pane:nth-child(2) .box.change-added"), 1);
+    assert_eq!(browser.count(".trees .links path:not(.ghost)") > 8, true);
+    assert_eq!(browser.get("document.documentElement.scrollWidth <= innerWidth"), true);
     let (before, mut after) = (plans::everything(), plans::everything());
     after.total_ns = before.total_ns.map(|ns| ns * 861 / 100);
     let mut pages = HtmlPages::new();
     pages.add_diff("slower", &before, &after);
     browser.open(&pages.to_html(), "");
     assert_eq!(browser.text(".verdict-of-times.slower"), "8.61 × slower");
+    let red =
+        browser.get("getComputedStyle(document.querySelector('.verdict-of-times.slower')).color");
+    assert_eq!(red, "rgb(174, 65, 0)");
     browser.expect_silence("beside");
+}
+
+#[test]
+fn a_node_that_is_chosen_shows_its_counterpart_in_the_other_tree() {
+    let Some(browser) = browser("counterparts") else { return };
+    browser.open(&compared(), "");
+    let chosen = || {
+        let of = |class: &str| {
+            browser.get(&format!(
+                "[...document.querySelectorAll('.box.{class}')].map((box) => \
+                 `${{box.closest('.canvas').ariaLabel}} ${{box.dataset.id}}`).join()"
+            ))
+        };
+        [of("chosen"), of("partner")].map(|of| of.as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(chosen(), ["Plan before 0", "Plan after 0"]);
+    browser.click(".pane:nth-child(2) [data-id=\"0.0\"]");
+    assert_eq!(chosen(), ["Plan after 0.0", "Plan before 0.0"]);
+    assert_eq!(browser.behind(), "side=other&view=diff&node=0.0");
+    assert!(browser.text("#details").contains("gallop array × bitmap → merge"));
+    // Keys move in the tree that has the focus; what was added has no counterpart, and the other tree can still be reached.
+    browser.press(keys::DOWN);
+    browser.press(keys::DOWN);
+    assert_eq!(chosen(), ["Plan after 0.0.1", ""]);
+    assert_eq!(browser.count(".pane:nth-child(1) .box[tabindex=\"0\"]"), 1);
+    browser.run("document.querySelector('.pane:nth-child(1) .box[tabindex=\"0\"]').focus()");
+    browser.press(keys::DOWN);
+    assert_eq!(chosen(), ["Plan before 0.0", "Plan after 0.0"]);
+    // What is folded in one view is so in the others.
+    browser.run("document.querySelector('.pane:nth-child(1) [data-id=\"0.0\"] .fold').click()");
+    assert_eq!(browser.count(".pane:nth-child(1) .box.node"), 2);
+    browser.click("#tab-tree");
+    assert_eq!(browser.count(".box.node"), 2);
+    browser.expect_silence("counterparts");
+}
+
+#[test]
+fn trees_that_are_too_wide_to_be_read_are_indented() {
+    let Some(browser) = browser("widths") else { return };
+    let indented = "document.querySelector('.view-diff .check input').checked";
+    for (width, expected) in [(1_440, true), (2_200, false), (360, true)] {
+        browser.set_window(width, "light");
+        browser.open(&compared(), "");
+        assert_eq!(browser.get(indented), expected, "{width}");
+        let text = browser.text(".view-diff");
+        for told in ["before", "after", "Unfold all", "unchanged nodes, too"] {
+            assert!(text.contains(told), "{width}: {told} in {text}");
+        }
+    }
+    browser.expect_silence("widths");
 }
 
 /// An index of two titles.

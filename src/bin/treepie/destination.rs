@@ -72,9 +72,14 @@ impl DestinationArgs {
         self.file.output.is_some() || self.open
     }
 
+    /// The name that was given.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.file.output.as_deref()
+    }
+
     /// The ending of the name that was given, if it has one.
     pub(crate) fn extension(&self) -> Option<&str> {
-        self.file.output.as_deref()?.extension()?.to_str()
+        self.path()?.extension()?.to_str()
     }
 
     /// Refuses what cannot be written, before anything is computed for it.

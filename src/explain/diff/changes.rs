@@ -106,7 +106,7 @@ fn paired<'t, T, K: Hash + Eq>(
 /// Returns the differences between two nodes that are matched.
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
     let mut changes = Changes::default();
-    changes.text("operator", &left.operator, &right.operator);
+    changes.text("operator", left.operator.name(), right.operator.name());
     changes.text("label", &left.label, &right.label);
     changes.text("algorithm", &left.algorithm, &right.algorithm);
     changes.number("estimate", left.estimate.documents, right.estimate.documents);

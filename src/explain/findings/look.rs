@@ -1,8 +1,9 @@
 //! One tree that is looked at: what rules ask of it, and what they have found.
 
 use super::{Facts, Finding, Severity};
+use crate::explain::ExplainOperator::{AtLeast, Difference, Intersect, Nothing, Union};
 use crate::explain::tree::{Branch, with_parents};
-use crate::explain::{ExplainNode, ExplainTree};
+use crate::explain::{ExplainNode, ExplainOperator, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -80,9 +81,8 @@ impl<'t> Look<'t> {
     /// Whether a node is an input that excludes documents.
     pub(super) fn is_excluded(&self, at: usize) -> bool {
         let (node, parent) = self.nodes[at];
-        let above = parent.map(|parent| &*self.nodes[parent].0.operator);
-        node.label.starts_with("NOT ")
-            && matches!(above, Some("Intersect" | "Difference" | "Nothing"))
+        let above = parent.map(|parent| &self.nodes[parent].0.operator);
+        node.label.starts_with("NOT ") && matches!(above, Some(Intersect | Difference | Nothing))
     }
 
     /// Adds what a rule has found, with the time that it is about.
@@ -111,7 +111,7 @@ impl<'t> Look<'t> {
             let below = above.children.iter();
             below.filter(|it| is_leaf(it) && it.estimate.upper > 0).filter_map(text_of).collect()
         });
-        matches!(&*above.operator, "Union" | "AtLeast") && known.contains(&word)
+        matches!(above.operator, Union | AtLeast) && known.contains(&word)
     }
 
     /// All that was found, the weightiest first: by severity, then by time, then in the order of the rules.
@@ -199,5 +199,5 @@ pub(super) fn asked(node: &ExplainNode) -> Option<Query> {
 
 /// Whether a node reads documents and has no inputs.
 pub(super) fn is_leaf(node: &ExplainNode) -> bool {
-    matches!(&*node.operator, "TermScan" | "Exists" | "Expand" | "ColumnScan")
+    ExplainOperator::LEAVES.contains(&node.operator)
 }

@@ -2,6 +2,7 @@
 
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
+use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
 use crate::explain::units::{Count, Grouped};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
 
@@ -31,9 +32,9 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 
 /// A page that is far from the first.
 fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
-    let how = match &*root.operator {
-        "TopK" => "by its score and number",
-        "Sort" => "by its values and number",
+    let how = match root.operator {
+        TopK => "by its score and number",
+        Sort => "by its values and number",
         _ => return,
     };
     let is_behind_all = root.actual.as_ref().is_some_and(|actual| actual.documents == 0);
@@ -50,11 +51,11 @@ fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
 
 /// Matches that are counted although only some are wanted.
 fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
-    let is_spared = match &*root.operator {
+    let is_spared = match root.operator {
         // Facets need all matches.
         _ if !look.tree.facets.is_empty() || page.total != "exact" || page.limit == 0 => false,
-        "TopK" => root.algorithm.starts_with("BM25, by bounds"),
-        "Limit" => true,
+        TopK => root.algorithm.starts_with("BM25, by bounds"),
+        Limit => true,
         _ => false,
     };
     let [matching] = &root.children[..] else { return };
@@ -72,7 +73,7 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let (documents, limit) = (Count(actual.documents, "document"), page.limit);
     let what = format!("counting {documents}, of which {limit} are wanted");
     // What a pattern stands for is found as a whole, however far it is then counted.
-    let of_patterns = sum(matching.iter().filter(|node| node.operator == "Expand").map(own_ns));
+    let of_patterns = sum(matching.iter().filter(|node| node.operator == Expand).map(own_ns));
     let remedy = match of_patterns > ns / 2 {
         true => "no total (--total none)",
         false => "no total, or one that is counted up to a number (--total none, --total 1000)",
@@ -112,7 +113,7 @@ fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
 
 /// An order in which every match was looked at.
 fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
-    let Some(actual) = root.actual.as_ref().filter(|_| root.operator == "Sort") else { return };
+    let Some(actual) = root.actual.as_ref().filter(|_| root.operator == Sort) else { return };
     let ns = own_ns(root);
     if let Some(counts) = actual.sort.filter(|counts| counts.documents >= SCORED_MANY)
         && root.algorithm.contains(" of every match")
@@ -144,8 +145,8 @@ fn phrase(look: &mut Look<'_>, node: &ExplainNode) {
     let Some(actual) = &node.actual else { return };
     let Some(counts) = actual.positions else { return };
     let ns = own_ns(node);
-    let found = match &*node.operator {
-        "TopK" => actual.documents_in.unwrap_or(actual.documents),
+    let found = match node.operator {
+        TopK => actual.documents_in.unwrap_or(actual.documents),
         _ => actual.documents,
     };
     if counts.positions < POSITIONS_MANY

@@ -3,7 +3,7 @@
 use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
 use crate::explain::units::{Count, Grouped};
-use crate::explain::{ExplainNode, TermCounts};
+use crate::explain::{ExplainNode, ExplainOperator, TermCounts};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.
@@ -21,7 +21,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     planning(look);
     for at in 0..look.nodes.len() {
         let node = look.nodes[at].0;
-        if node.operator == "Expand" && !looks_at_all(look, node) {
+        if node.operator == ExplainOperator::Expand && !looks_at_all(look, node) {
             wide(look, node);
         }
         let of_scores = node.decisions.iter().filter(|decision| decision.rule == SCORED_BY_BEST.0);

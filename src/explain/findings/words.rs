@@ -3,6 +3,7 @@
 use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
+use crate::explain::ExplainOperator::{Deleted, Difference, Intersect, Nothing};
 use crate::explain::units::Count;
 use crate::query::Query;
 
@@ -17,10 +18,10 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     let matches = &look.tree.matches().id;
     for at in 0..look.nodes.len() {
         let node = look.nodes[at].0;
-        match &*node.operator {
+        match node.operator {
             // Of sets that scores depend on; what matches has these words, too.
             _ if !node.id.starts_with(&**matches) => {}
-            "Nothing" if node.children.is_empty() => impossible(look, node),
+            Nothing if node.children.is_empty() => impossible(look, node),
             _ if !is_leaf(node) => {}
             _ if node.estimate.upper == 0 => unknown(look, at),
             _ if node.estimate.lower >= look.documents.max(DOCUMENTS_MIN) => of_every(look, at),
@@ -75,7 +76,7 @@ fn is_all_empty(look: &Look<'_>) -> bool {
 /// A condition that every document meets.
 fn of_every(look: &mut Look<'_>, at: usize) {
     let (node, parent) = look.nodes[at];
-    let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == "Intersect");
+    let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == Intersect);
     if is_condition && !look.is_excluded(at) {
         let message = format!("every document has {}, so it is no condition", node.label);
         let finding = Finding::new("no condition", Severity::Note, message).of_node(node);
@@ -99,8 +100,8 @@ fn dropped(look: &mut Look<'_>) {
 fn only_excluded(look: &mut Look<'_>) {
     let root = look.tree.matches();
     let is_excluded = |child: &ExplainNode| child.label.starts_with("NOT ");
-    let is_asked = |child: &ExplainNode| child.operator != "Deleted";
-    if root.operator != "Difference"
+    let is_asked = |child: &ExplainNode| child.operator != Deleted;
+    if root.operator != Difference
         || !root.children.iter().all(is_excluded)
         || !root.children.iter().any(is_asked)
         || look.documents < DOCUMENTS_MIN

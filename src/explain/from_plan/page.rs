@@ -3,14 +3,14 @@
 use super::{Explaining, estimate};
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
-    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, PositionCounts,
-    RankingCounts, Threshold,
+    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator,
+    PositionCounts, RankingCounts, Threshold,
 };
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, CollapseStrategy, Goal, PageDetails, PageOperator, PagePlan, Shape,
-    SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
+    CollapseDetails, CollapseStrategy, CountStrategy, Goal, PageDetails, PageOperator, PagePlan,
+    Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -102,7 +102,7 @@ impl Explaining<'_, '_> {
             0 => format!("first {limit}{and_count}"),
             _ => format!("{limit} from the {}th{and_count}", offset.saturating_add(1)),
         };
-        let mut node = ExplainNode::new(PageOperator::DocOrder { score: None }.name(), label);
+        let mut node = ExplainNode::new(ExplainOperator::Limit, label);
         let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
         node.algorithm = match total {
             Total::Exact if is_less_deleted => {
@@ -123,8 +123,7 @@ impl Explaining<'_, '_> {
     }
 
     /// A node over what matches, with the estimate of a page of `offset` and `limit`.
-    fn over(&self, root: ExplainNode, label: String) -> ExplainNode {
-        let operator = self.plan_of_page().map_or("", |page| page.operator.name());
+    fn over(&self, root: ExplainNode, operator: ExplainOperator, label: String) -> ExplainNode {
         let mut node = ExplainNode::new(operator, label);
         node.estimate = self.estimate_of_page();
         let matching = root.actual.as_ref().map(|actual| actual.documents);
@@ -136,6 +135,10 @@ impl Explaining<'_, '_> {
             stopped: run.page.is_stopped,
             ..run.page.looked_at.actual(run.page.trace)
         });
+        let is_sorted = node.operator != ExplainOperator::TopK;
+        if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
+            actual.sort.get_or_insert_default();
+        }
         node.children = vec![root];
         node
     }
@@ -163,12 +166,14 @@ impl Explaining<'_, '_> {
     /// Counting of what matches, where the page leaves some of it out, so that it is work of its own.
     fn counted(&self, root: ExplainNode, details: &TopKDetails) -> ExplainNode {
         let Some(PagePlan { count, wanted, .. }) = self.plan_of_page() else { return root };
-        let Some(operator) = count.operator() else { return root };
+        if *count != CountStrategy::AfterPage {
+            return root;
+        }
         let label = match wanted.total {
             Total::UpTo(most) => format!("up to {}", counted(most, "match")),
             Total::Exact | Total::Unknown => "all matches".to_owned(),
         };
-        let mut node = ExplainNode::new(operator, label);
+        let mut node = ExplainNode::new(ExplainOperator::Count, label);
         node.algorithm = match self.run.is_some_and(|run| run.profile.is_none()) {
             true => "the page has found their number".into(),
             false => "after the page, by what is below".into(),
@@ -186,9 +191,8 @@ impl Explaining<'_, '_> {
             let reason = "a page by bounds does not meet all that matches";
             let decision = Decision::accepted("count after the page", reason);
             let with_page = Some(whole_ns(with_page));
-            let decision = decision.costing(whole_ns(finding));
-            node.decisions
-                .push(decision.instead_of("count while every match is scored", with_page));
+            let decision = decision.instead_of("count while every match is scored", with_page);
+            node.decisions.push(decision.costing(whole_ns(finding)));
         }
         node.children = vec![root];
         node
@@ -198,7 +202,7 @@ impl Explaining<'_, '_> {
         let operator = self.plan_of_page().map(|page| &page.operator);
         let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
-        let mut node = self.over(root, self.label("best", "by score"));
+        let mut node = self.over(root, ExplainOperator::TopK, self.label("best", "by score"));
         node.children.extend(self.plan.sets.iter().map(|set| {
             let (mut set, _) = self.node(*set);
             set.label.insert_str(0, "for scores: ");
@@ -301,7 +305,8 @@ impl Explaining<'_, '_> {
         let costs = *costs;
         let operator = self.plan_of_page().map(|page| &page.operator);
         let Some(PageOperator::Sort(strategy)) = operator else { return root };
-        let mut node = self.over(root, self.label("first", &format!("by {keys}")));
+        let label = self.label("first", &format!("by {keys}"));
+        let mut node = self.over(root, ExplainOperator::Sort, label);
         node.field.clone_from(&details.field);
         node.predicate = Some(details.written.clone());
         let profile = self.run.map(|run| match run.page.looked_at {
@@ -342,9 +347,6 @@ impl Explaining<'_, '_> {
         }
         if *strategy == SortStrategy::ListsOrBounds {
             node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
-        }
-        if let Some(actual) = &mut node.actual {
-            actual.sort.get_or_insert_default();
         }
         node
     }
@@ -391,7 +393,8 @@ impl Explaining<'_, '_> {
         let CollapseDetails { field, what, order, written, scores } = details;
         let (offset, limit) = self.bounds_of_page();
         let matches = root.estimate.documents;
-        let mut node = self.over(root, self.label("first", &format!("{order}, {what}")));
+        let label = self.label("first", &format!("{order}, {what}"));
+        let mut node = self.over(root, ExplainOperator::Collapse, label);
         node.field = Some(field.clone());
         node.predicate.clone_from(written);
         let operator = self.plan_of_page().map(|page| &page.operator);
@@ -420,9 +423,6 @@ impl Explaining<'_, '_> {
         let mut decision = decision.instead_of(name, Some(whole_ns(other)));
         decision.put_measured(self.measured(), &[Forced::GroupAll]);
         node.decisions.push(decision);
-        if let Some(actual) = &mut node.actual {
-            actual.sort.get_or_insert_default();
-        }
         node
     }
 }

@@ -24,7 +24,10 @@ function boxOf(view, item) {
   const { entry } = item;
   const isPhase = !isOfPlan(entry);
   const { metric } = app.state;
-  const chosen = entry === app.chosen();
+  const chosen = entry === view.chosen();
+  // Of two trees one has the choice, and the other what corresponds to it.
+  const isPartner = chosen && entry !== app.chosen();
+  const isStop = chosen || (!view.chosen() && entry === plan.roots[0]);
   const unfolded = plan.unfolded.has(entry);
   // Planning is nothing but its phases.
   const sums = isPhase ? entry.below : entry.own;
@@ -35,7 +38,7 @@ function boxOf(view, item) {
   const classes = [
     "box",
     entry.kind,
-    chosen && "chosen",
+    chosen && (isPartner ? "partner" : "chosen"),
     verdict && `verdict-${verdict.replace(" ", "-")}`,
     change && `change-${change}`,
     app.matches?.has(entry) && "found",
@@ -47,17 +50,18 @@ function boxOf(view, item) {
     value !== null && `bar: ${METRICS[metric].name}`,
     verdict && `this document: ${verdict}`,
     change && change !== "same" && `in the other plan: ${change}`,
+    isPartner && "corresponds to the chosen one",
   ];
   return el(
     "div",
     {
       class: classes.filter((c) => c).join(" "),
       role: "treeitem",
-      tabindex: chosen ? 0 : -1,
+      tabindex: isStop ? 0 : -1,
       "data-id": entry.id,
       style: at,
       "aria-level": entry.depth + 1,
-      "aria-selected": String(chosen),
+      "aria-selected": String(chosen && !isPartner),
       "aria-expanded": entry.children.length > 0 ? String(unfolded) : null,
       "aria-setsize": entry.parent ? entry.parent.children.length : plan.roots.length,
       "aria-posinset": (entry.parent ? entry.parent.children : plan.roots).indexOf(entry) + 1,

@@ -7,6 +7,9 @@ const CHANGES = {
   removed: { mark: "−", words: "removed" },
 };
 
+/** The plans of a page, as they are called. */
+const SIDES = { plan: "before", other: "after" };
+
 const DIFF_ROWS = 300;
 
 function changeList(changes) {
@@ -63,23 +66,36 @@ function verdictOfTimes(before, after) {
 class DiffView {
   constructor(app, host) {
     this.app = app;
-    this.all = el("input", { type: "checkbox", onchange: () => this.show() });
+    this.all = el("input", { type: "checkbox", onchange: () => this.showTable() });
     this.body = el("tbody");
     this.whole = el("div");
     this.heads = el("div", { class: "sides" });
     this.more = button("", () => this.add(), { class: "link" });
     this.summary = el("span", { class: "faint" });
+    this.indented = el("input", { type: "checkbox", onchange: () => this.indent(this.indented.checked) });
+    const panes = Object.keys(SIDES).map((side) => [side, el("div", { class: "pane" })]);
     host.replaceChildren(
       el(
         "div",
         { class: "toolbar" },
-        el("label", { class: "check" }, this.all, " unchanged nodes, too"),
+        treeTools(() => this.trees),
+        el("label", { class: "check" }, this.indented, " indented"),
         this.summary,
+      ),
+      this.heads,
+      el(
+        "div",
+        { class: "trees" },
+        panes.map(([, pane]) => pane),
       ),
       el(
         "div",
-        { class: "scroller", tabindex: 0, role: "region", "aria-label": "Differences, scrolls" },
-        this.heads,
+        { class: "toolbar" },
+        el("label", { class: "check all" }, this.all, " unchanged nodes, too"),
+      ),
+      el(
+        "div",
+        { class: "wide", tabindex: 0, role: "region", "aria-label": "Differences, scrolls" },
         el(
           "table",
           { class: "diff", "aria-label": "Differences" },
@@ -100,6 +116,17 @@ class DiffView {
         this.whole,
       ),
     );
+    // How wide they are is known from here on.
+    this.trees = panes.map(([side, pane]) => new TreeView(app, pane, side));
+  }
+
+  /** Draws both trees a node a line, or as wide as they are. */
+  indent(compact) {
+    for (const tree of this.trees)
+      tree.again(() => {
+        tree.compact = compact;
+        tree.zoom = compact ? 1 : tree.zoom;
+      });
   }
 
   /** Both plans at a glance, and how much slower or faster the second is. */
@@ -120,10 +147,50 @@ class DiffView {
           el("span", { class: "faint" }, ` ${count(tree.findings?.length ?? 0, "finding")}`),
         ),
       );
-    refill(this.heads, side("before", before), verdictOfTimes(before.total_ns, after.total_ns), side("after", after));
+    const verdict = verdictOfTimes(before.total_ns, after.total_ns);
+    refill(this.heads, side(SIDES.plan, before), verdict, side(SIDES.other, after));
   }
 
   show() {
+    const { page, side } = this.app.state;
+    for (const tree of this.trees) tree.show();
+    if (page !== this.pageShown) this.fitFirst();
+    this.indented.checked = this.trees[0].compact;
+    this.trees.find((tree) => tree.side !== side).reveal();
+    // A choice changes nothing below the trees.
+    if (page !== this.pageShown) this.showTable();
+    this.pageShown = page;
+  }
+
+  /** Indents both trees where one is too wide to be read beside the other. */
+  fitFirst() {
+    const isTooWide = (tree) => tree.scroller.clientWidth < FIRST_ZOOM_LEAST * tree.size.width;
+    if (this.trees.some(isTooWide)) this.indent(true);
+  }
+
+  /** Brings the chosen node into sight, after a link with all of the trees. */
+  reveal(scrolls = false) {
+    for (const tree of this.trees) tree.reveal();
+    if (scrolls) this.trees[0].host.scrollIntoView({ block: "nearest" });
+  }
+
+  focus() {
+    this.trees.find((tree) => tree.side === this.app.state.side).focus();
+  }
+
+  zoomBy(steps) {
+    for (const tree of this.trees) tree.zoomBy(steps);
+  }
+
+  beforePrint() {
+    for (const tree of this.trees) tree.beforePrint();
+  }
+
+  afterPrint() {
+    for (const tree of this.trees) tree.afterPrint();
+  }
+
+  showTable() {
     const { diff } = this.app.page;
     const nodes = listAt(diff?.nodes, "diff: nodes");
     const changes = listAt(diff?.changes, "diff: changes");

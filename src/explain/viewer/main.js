@@ -42,6 +42,7 @@ class App {
   }
 
   verdictOf(entry) {
+    if (this.sideOf(entry) !== this.state.side) return null;
     const verdict = this.document?.verdicts?.[entry.id];
     return verdict in VERDICTS ? verdict : null;
   }
@@ -54,7 +55,24 @@ class App {
       : null;
   }
 
-  /** What the comparison says of an entry of the side that is shown. */
+  /** The plan of the page that an entry is of. */
+  sideOf(entry) {
+    return this.planOf("other")?.byId.get(entry.id) === entry ? "other" : "plan";
+  }
+
+  /** The entry of the other plan that corresponds to an entry, or nothing. */
+  partnerOf(entry) {
+    const side = this.sideOf(entry);
+    const beyond = this.planOf(side === "plan" ? "other" : "plan");
+    if (entry.kind === "node") {
+      const pair = this.diffOf(entry);
+      return beyond?.byId.get(side === "plan" ? pair?.right : pair?.left) ?? null;
+    }
+    const partner = beyond?.byId.get(entry.id);
+    return partner?.operator === entry.operator && partner.data.field === entry.data.field ? partner : null;
+  }
+
+  /** What the comparison says of an entry. */
   diffOf(entry) {
     const diff = this.page.diff;
     if (!diff || entry.kind !== "node") return null;
@@ -62,7 +80,7 @@ class App {
       plan: new Map(diff.nodes?.map((node) => [node.left, node])),
       other: new Map(diff.nodes?.map((node) => [node.right, node])),
     };
-    return diff.index[this.state.side].get(entry.id) ?? null;
+    return diff.index[this.sideOf(entry)].get(entry.id) ?? null;
   }
 
   changeOf(entry) {
@@ -75,11 +93,15 @@ class App {
     const go = (event) => {
       event.preventDefault();
       event.stopPropagation();
-      const view = this.state.view === "diff" || this.state.view === "json" ? "tree" : this.state.view;
-      this.update({ side, node: entry.id, view });
-      this.view.reveal?.();
+      this.update({ side, node: entry.id, view: this.viewOfNodes });
+      this.view.reveal?.(true);
     };
     return el("a", { href: "#" + this.address({ side, node: entry.id }), onclick: go }, foreign(text, 80, false));
+  }
+
+  /** The view, or one that shows nodes in place of one that does not. */
+  get viewOfNodes() {
+    return this.state.view === "json" ? "tree" : this.state.view;
   }
 
   address(changes = {}) {
@@ -232,9 +254,8 @@ class App {
               list.findIndex((entry) => entry.at > from),
             )
           : list.length - 1;
-    const view = this.state.view === "diff" || this.state.view === "json" ? "tree" : this.state.view;
-    this.update({ node: list[next].id, view });
-    this.view.reveal?.();
+    this.update({ node: list[next].id, view: this.viewOfNodes });
+    this.view.reveal?.(true);
     this.tell();
   }
 }

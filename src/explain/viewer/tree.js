@@ -42,18 +42,40 @@ function unfoldFirst(plan, foldsSmall) {
   }
 }
 
+/** Says that other nodes of a plan are unfolded than before, to every view that draws it. */
+function foldedAnew(plan) {
+  plan.folds = (plan.folds ?? 0) + 1;
+}
+
 /** Unfolds everything above an entry. */
 function unfoldTo(plan, entry) {
   for (let above = entry.parent, below = entry; above; below = above, above = above.parent) {
     plan.unfolded.add(above);
     if (above.children.indexOf(below) >= INPUTS_SHOWN) plan.whole.add(above);
   }
+  foldedAnew(plan);
+}
+
+/** Buttons that fold and zoom some trees. */
+function treeTools(trees) {
+  const each = (action) => () => trees().forEach(action);
+  const unfoldAll = (tree) =>
+    tree.again(() => tree.plan.entries.forEach((entry) => tree.plan.unfolded.add(entry)));
+  return [
+    button("Unfold all", each(unfoldAll)),
+    button("Fold", each((tree) => tree.again(() => tree.unfoldFirst()))),
+    button("−", each((tree) => tree.zoomBy(-1)), { "aria-label": "Smaller" }),
+    button("+", each((tree) => tree.zoomBy(1)), { "aria-label": "Larger" }),
+    button("Fit", each((tree) => tree.fit())),
+  ];
 }
 
 class TreeView {
-  constructor(app, host) {
+  /** Draws one side of two plans beside each other, or without a side the plan that is shown, with tools of its own. */
+  constructor(app, host, side = null) {
     this.app = app;
     this.host = host;
+    this.side = side;
     this.plan = null;
     this.zoom = 1;
     /** The zoom of before, while the page is printed. */
@@ -65,7 +87,7 @@ class TreeView {
     this.canvas = el("div", {
       class: "canvas",
       role: "tree",
-      "aria-label": "Plan",
+      "aria-label": side ? `Plan ${SIDES[side]}` : "Plan",
       onkeydown: (event) => this.key(event),
       onclick: (event) => this.click(event),
     });
@@ -83,42 +105,47 @@ class TreeView {
       type: "checkbox",
       onchange: () => this.again(() => (this.ghosts = this.ghostBox.checked)),
     });
-    host.replaceChildren(
-      el(
-        "div",
-        { class: "toolbar" },
-        button("Unfold all", () =>
-          this.again(() => this.plan.entries.forEach((entry) => this.plan.unfolded.add(entry))),
-        ),
-        button("Fold", () => this.again(() => this.unfoldFirst())),
-        button("−", () => this.zoomBy(-1), { "aria-label": "Smaller" }),
-        button("+", () => this.zoomBy(1), { "aria-label": "Larger" }),
-        button("Fit", () => this.fit()),
-        el("label", { class: "check" }, this.compactBox, " indented"),
-        el("label", { class: "check" }, this.ghostBox, " ways not taken"),
-        el("span", { class: "faint legend" }, (this.legend = el("span"))),
-      ),
-      this.scroller,
+    this.legend = el("span");
+    const tools = el(
+      "div",
+      { class: "toolbar" },
+      treeTools(() => [this]),
+      el("label", { class: "check" }, this.compactBox, " indented"),
+      el("label", { class: "check" }, this.ghostBox, " ways not taken"),
+      el("span", { class: "faint legend" }, this.legend),
     );
+    refill(host, !side && tools, this.scroller);
+  }
+
+  /** The entry that is chosen; beside another plan also the one that corresponds to what is chosen there. */
+  chosen() {
+    const chosen = this.app.chosen();
+    const isHere = !this.side || this.side === this.app.state.side;
+    return isHere || !chosen ? chosen : this.app.partnerOf(chosen);
+  }
+
+  /** Chooses an entry of this tree. */
+  choose(entry) {
+    this.app.update({ side: this.side ?? this.app.state.side, node: entry.id });
   }
 
   /** Draws the plan and the choice as they are now. */
   show() {
-    const { plan, state } = this.app;
-    const chosen = plan.byId.get(state.node);
+    const { app, side } = this;
+    const { state } = app;
+    const plan = side ? app.planOf(side) : app.plan;
+    const chosen = this.chosen();
     const isNew = plan !== this.plan;
     if (isNew) {
       this.plan = plan;
       if (!plan.unfolded) this.unfoldFirst();
-      this.ghosts = plan.entries.length <= SMALL_PLAN;
+      this.ghosts = !side && plan.entries.length <= SMALL_PLAN;
       this.ghostBox.checked = this.ghosts;
-      this.stale = true;
+      this.folds = null;
     }
-    if (chosen && !(this.items && !this.stale && this.itemOf.has(chosen))) {
-      unfoldTo(plan, chosen);
-      this.stale = true;
-    }
-    if (this.stale) this.layOut();
+    const isLaidOut = () => this.folds === plan.folds;
+    if (chosen && !(isLaidOut() && this.itemOf.has(chosen))) unfoldTo(plan, chosen);
+    if (!isLaidOut()) this.layOut();
     if (isNew && !this.compact) this.fitFirst();
     const metric = METRICS[state.metric];
     this.legend.textContent = `bars: ${metric.name}${state.metric === "q-error" ? ", 1 to 1,000" : metric.adds ? ", share of the whole" : ", of the most"}; lines: documents${plan.foldedAsSmall > 0 ? "; what takes under 1 % of the time is folded" : ""}`;
@@ -141,18 +168,19 @@ class TreeView {
     // Documents and differences are looked for in all nodes.
     const isLookedThrough = app.page.diff || (plan.tree.documents ?? []).length > 0;
     unfoldFirst(plan, !isLookedThrough && plan.entries.filter(isOfPlan).length > FOLDED_FROM);
+    foldedAnew(plan);
   }
 
   /** Changes what is shown and draws it. */
   again(change) {
     change();
-    this.stale = true;
+    foldedAnew(this.plan);
     this.show();
   }
 
   layOut() {
     performance.mark("layout-start");
-    this.stale = false;
+    this.folds = this.plan.folds;
     this.items = [];
     this.itemOf = new Map();
     const add = (item, parent) => {
@@ -234,7 +262,7 @@ class TreeView {
       (scrollLeft + clientWidth) / this.zoom + margin,
       (scrollTop + clientHeight) / this.zoom + margin,
     ];
-    const chosen = this.itemOf.get(this.app.chosen());
+    const chosen = this.itemOf.get(this.chosen());
     const inSight = (item) =>
       everything ||
       item === chosen ||
@@ -306,26 +334,27 @@ class TreeView {
     const entry = this.plan.byId.get(box.dataset.id);
     if (!entry) return;
     if (event.target.closest("[data-fold]")) this.fold(entry);
-    this.app.update({ node: entry.id });
+    this.choose(entry);
     this.focus();
   }
 
   fold(entry) {
     const { unfolded } = this.plan;
     if (!unfolded.delete(entry)) unfolded.add(entry);
-    this.stale = true;
+    foldedAnew(this.plan);
   }
 
   key(event) {
-    const chosen = this.app.chosen();
+    const chosen = this.chosen() ?? this.plan.roots[0];
     const next = this.keyTarget(event.key, chosen);
     if (!next || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (next === "details") {
+      this.choose(chosen);
       byId("details").querySelector("h2")?.focus();
       return;
     }
-    this.app.update({ node: next.id });
+    this.choose(next);
     this.focus();
   }
 
@@ -365,7 +394,7 @@ class TreeView {
   stop(item, down) {
     if (!item?.more) return item?.entry;
     this.plan.whole.add(item.more);
-    this.stale = true;
+    foldedAnew(this.plan);
     return down ? item.more.children[INPUTS_SHOWN] : item.more.children.at(-1);
   }
 
@@ -376,7 +405,7 @@ class TreeView {
   }
 
   reveal() {
-    const item = this.itemOf.get(this.app.chosen());
+    const item = this.itemOf.get(this.chosen());
     if (!item) return;
     const { scroller, zoom } = this;
     const margin = 40;
@@ -398,7 +427,7 @@ class TreeView {
   /** All boxes for paper, as far as that is sensible; they stay until `afterPrint`, whatever is drawn until then. */
   beforePrint() {
     this.printed ??= this.zoom;
-    this.setZoom(Math.min(1, 680 / this.size.width));
+    this.setZoom(Math.min(1, (this.side ? 320 : 680) / this.size.width));
     this.drawNow();
   }
 

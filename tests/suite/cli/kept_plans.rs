@@ -23,11 +23,36 @@ fn the_worst_of_a_log_are_listed_and_drawn() {
     let table = dir.ok(&["plan", "view", "slow.jsonl"]);
     let lines: Vec<_> = table.lines().collect();
     assert_eq!(lines.len(), 4, "{table}");
-    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>()[..3], ["took", "command", "query"]);
+    let heads: Vec<_> =
+        lines[0].split("  ").filter(|head| !head.is_empty()).map(str::trim).collect();
+    assert_eq!(
+        heads,
+        ["took", "run again", "command", "query", "what took longest when run again"]
+    );
     for query in ["paris", "history AND spain", "film*"] {
         assert!(table.contains(query), "{table}");
     }
     assert!(lines[1..].iter().all(|line| line.contains(" %: ")), "{table}");
+    // Both times end below their heads: the one of the log, and that of the plan.
+    let end = lines[0].find("run again").unwrap() + "run again".len();
+    let log = fs::read_to_string(dir.0.join("slow.jsonl")).unwrap();
+    let logged: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &lines[1..] {
+        let line: String = line.replace('µ', "u").chars().take(end).collect();
+        let times: Vec<f64> =
+            line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let micros = |value: &serde_json::Value| value.as_f64().unwrap() / 1e3;
+        let is_in = |search: &serde_json::Value| {
+            let both = [micros(&search["took_ns"]), micros(&search["plan"]["total_ns"])];
+            // Printed with three digits, and in milliseconds from 1,000 µs on.
+            let is_near = |(told, exact): (&f64, f64)| {
+                [1.0, 1e3].iter().any(|unit| (told * unit - exact).abs() <= exact / 100.0)
+            };
+            times.len() == 2 && times.iter().zip(both).all(is_near)
+        };
+        assert!(logged.iter().any(is_in), "{times:?} in {log}");
+    }
     assert_eq!(dir.ok(&["plan", "view", "slow.jsonl", "--limit", "2"]).lines().count(), 3);
 
     assert_eq!(dir.ok(&["plan", "view", "slow.jsonl", "-o", "worst.html"]), "");
@@ -43,7 +68,8 @@ fn the_worst_of_a_log_are_listed_and_drawn() {
     let ran = dir.run_with(&["plan", "view", "-"], log);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let second = ran.stdout.lines().nth(1).unwrap();
-    assert!(second.contains("1.5") && second.contains("\\u{1b}[2J\\u{202e}</script>"), "{second}");
+    assert!(second.trim_start().starts_with("1.5") && second.contains("  –  search  "), "{second}");
+    assert!(second.contains("\\u{1b}[2J\\u{202e}</script>"), "{second}");
     let mut narrow = dir.command(&["plan", "view", "slow.jsonl"]);
     let narrow = narrow.env("COLUMNS", "20").output().unwrap();
     let narrow = String::from_utf8(narrow.stdout).unwrap();

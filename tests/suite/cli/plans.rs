@@ -30,6 +30,70 @@ fn each_format_prints_what_it_is_called() {
     dir.run(&explain(&["--format", "pgjson", "--doc", "1"])).fails_with(&["--doc"]);
 }
 
+/// The ending of a name says the format, unless an option does.
+#[test]
+fn the_ending_of_a_file_says_its_format() {
+    let dir = Dir::with_titles();
+    let read = |name: &str| fs::read_to_string(dir.0.join(name)).unwrap();
+    for (name, starts) in [
+        ("plan.html", "<!doctype html>"),
+        ("plan.json", "{\"schema_version\":1,"),
+        ("plan.dot", "digraph plan {\n"),
+        ("plan.mmd", "flowchart BT\n"),
+        ("plan.folded", "query [history"),
+        ("plan.txt", "query     history"),
+        ("PLAN.HTML", "<!doctype html>"),
+        // Nothing is said by these.
+        ("plan.rs", "query     history"),
+        ("html", "query     history"),
+    ] {
+        assert_eq!(dir.ok(&explain(&["--analyze", "-o", name])), "", "{name}");
+        assert!(read(name).starts_with(starts), "{name}: {}", read(name));
+    }
+    // An option has the last word.
+    for (name, format, starts) in [
+        ("plan.html", "dot", "digraph"),
+        ("plan.json", "pgjson", "[\n  {\n    \"Plan\""),
+        ("plan.txt", "json", "{\"schema_version\""),
+        ("plan.dot", "text", "query "),
+    ] {
+        dir.ok(&explain(&["--format", format, "-o", name, "--force"]));
+        assert!(read(name).starts_with(starts), "{name} as {format}: {}", read(name));
+    }
+    dir.run(&explain(&["-o", "times.folded"])).fails_with(&["add --analyze"]);
+}
+
+/// Options of some formats say which one there is, if nobody named it, and what to do.
+#[test]
+fn options_of_another_format_are_refused_with_what_to_do() {
+    let dir = Dir::with_titles();
+    for option in [&["--ascii"][..], &["--explain-words"]] {
+        let ran = |more: &[&'static str]| dir.run(&explain(&[option, more].concat()));
+        let refused = ran(&["-o", "plan.json"]);
+        refused.fails_with(&[option[0], "plan.json, whose ending says json"]);
+        ran(&["--open"]).fails_with(&[option[0], "--open, which shows html"]);
+        ran(&["--open", "-o", "plan"]).fails_with(&[option[0], "--open, which shows html"]);
+        ran(&["--format", "json"]).fails_with(&["is about --format text"]);
+    }
+    dir.run(&explain(&["--ascii", "-o", "plan.html"])).fails_with(&["add --format text"]);
+    dir.run(&explain(&["--doc", "1", "-o", "plan.folded", "--analyze"])).fails_with(&[
+        "--doc",
+        "plan.folded, whose ending says folded",
+        "add --format text",
+    ]);
+    dir.run(&explain(&["--why-empty", "-o", "plan.dot"])).fails_with(&[
+        "--why-empty",
+        "whose ending says dot",
+        "add --format text",
+    ]);
+    let names = fs::read_dir(&dir.0).unwrap().count();
+    assert_eq!(names, 2, "the index and its titles, and no plan");
+    dir.ok(&explain(&["--ascii", "--format", "text", "-o", "plan.html"]));
+    let drawn = fs::read_to_string(dir.0.join("plan.html")).unwrap();
+    assert!(drawn.starts_with("query ") && drawn.is_ascii(), "{drawn}");
+    dir.ok(&explain(&["--ascii", "-o", "plan.txt"]));
+}
+
 /// What is named by -o is there whole, and nothing that was there before is lost by mistake.
 #[test]
 fn a_plan_goes_to_a_file_that_is_not_there_yet() {

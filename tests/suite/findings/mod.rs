@@ -148,7 +148,7 @@ fn each_node(node: &mut ExplainNode, change: &mut dyn FnMut(&mut ExplainNode)) {
 fn found_if(tree: &ExplainTree, operator: &str, percent: u64) -> Vec<Finding> {
     let mut tree = tree.clone();
     tree.planning_ns = Some(0);
-    let is_meant = |node: &ExplainNode| node.operator == operator;
+    let is_meant = |node: &ExplainNode| node.operator.name() == operator;
     let n = tree.plan.iter().filter(|node| is_meant(node)).count() as u64;
     let rest = if tree.facets.is_empty() { (100 - percent) * 1_000 } else { 0 };
     // What is left goes to the first of the others.

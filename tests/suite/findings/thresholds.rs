@@ -157,7 +157,7 @@ fn of_one_rule_the_weightiest_are_told_by_their_time() {
     for (child, ns) in tree.plan.children.iter_mut().zip([20, 30, 50]) {
         let actual = child.actual.as_mut().unwrap();
         actual.time_ns = ns;
-        if child.operator == "Expand" || ns < 50 {
+        if child.operator.name() == "Expand" || ns < 50 {
             child.operator = "Expand".into();
             actual.terms.get_or_insert_default().expanded = 5_000;
         }

@@ -81,7 +81,7 @@ fn check_bounds_of_sets(node: &ExplainNode, n_docs: u64, of: &str) {
     let upper = |all: &[&ExplainNode]| all.iter().map(|it| it.estimate.upper).collect::<Vec<_>>();
     let Estimate { lower, upper: most, .. } = node.estimate;
     let least_upper = upper(&wanted).into_iter().min().unwrap_or(n_docs);
-    match &*node.operator {
+    match node.operator.name() {
         "Intersect" | "Difference" | "Phrase" | "Nothing" => {
             assert!(most <= least_upper, "{of}");
             // What is certainly excluded is certainly not in it.
@@ -109,7 +109,7 @@ fn check_sets(node: &ExplainNode, of: &str) {
     let found: Vec<u64> =
         wanted.iter().filter_map(|input| Some(input.actual.as_ref()?.documents)).collect();
     let (least, most) = (found.iter().min().unwrap(), found.iter().max().unwrap());
-    match &*node.operator {
+    match node.operator.name() {
         "Intersect" | "Difference" | "Phrase" => assert!(actual.documents <= *least, "{of}"),
         "Union" => {
             assert!(actual.documents >= *most, "{of}");

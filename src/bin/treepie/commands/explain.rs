@@ -107,7 +107,7 @@ pub(crate) struct Args {
     explain_words: bool,
     /// Print in this format.
     ///
-    /// The default is that of the ending of --output, .html, .json, .dot or .mmd; else text, with --open html.
+    /// The default is that of the ending of --output, .html, .json, .dot, .mmd, .folded or .txt; else text, with --open html.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ExplainFormat>,
@@ -146,9 +146,11 @@ impl ExplainFormat {
     /// The format of files that are called so.
     fn of_extension(extension: &str) -> Option<Self> {
         Some(match extension {
+            "txt" => ExplainFormat::Text,
             "json" => ExplainFormat::Json,
             "dot" => ExplainFormat::Dot,
             "mmd" => ExplainFormat::Mermaid,
+            "folded" => ExplainFormat::Folded,
             "html" => ExplainFormat::Html,
             _ => return None,
         })
@@ -170,8 +172,12 @@ impl ExplainFormat {
 impl Args {
     fn format(&self) -> ExplainFormat {
         let default = if self.destination.open { ExplainFormat::Html } else { ExplainFormat::Text };
-        let by_name = || ExplainFormat::of_extension(self.destination.extension()?);
-        self.format.or_else(by_name).unwrap_or(default)
+        self.format.or_else(|| self.format_by_name()).unwrap_or(default)
+    }
+
+    /// The format that the ending of the name says.
+    fn format_by_name(&self) -> Option<ExplainFormat> {
+        ExplainFormat::of_extension(&self.destination.extension()?.to_ascii_lowercase())
     }
 
     /// Refuses what does not go together, before anything is opened.
@@ -180,24 +186,41 @@ impl Args {
             return Err(usage("--format folded prints the times of a run").hint("add --analyze"));
         }
         if self.ascii && self.format() != ExplainFormat::Text {
-            return Err(usage("--ascii is about --format text"));
+            return Err(self.not_in_format("--ascii is about --format text"));
         }
         if self.explain_words && self.format() != ExplainFormat::Text {
-            return Err(usage("--explain-words is about --format text")
+            return Err(self
+                .not_in_format("--explain-words is about --format text")
                 .hint("--format html has the words as tooltips"));
         }
         let is_of_nodes = matches!(self.format(), ExplainFormat::Pgjson | ExplainFormat::Folded);
         if self.doc.is_some() && is_of_nodes {
-            return Err(usage("--doc shows with --format text, json, html, dot or mermaid"));
+            let shows = "--doc shows with --format text, json, html, dot or mermaid";
+            return Err(self.not_in_format(shows));
         }
         let has_reason = matches!(
             self.format(),
             ExplainFormat::Text | ExplainFormat::Json | ExplainFormat::Html
         );
         if self.why_empty && !has_reason {
-            return Err(usage("--why-empty shows with --format text, json or html"));
+            return Err(self.not_in_format("--why-empty shows with --format text, json or html"));
         }
         self.destination.check()
+    }
+
+    /// An error about an option that other formats have, which says where the format comes from if nobody named it.
+    fn not_in_format(&self, refused: &str) -> Error {
+        let error = usage(refused);
+        if self.format.is_some() {
+            return error;
+        }
+        let format = self.format().to_possible_value();
+        let format = format.as_ref().map_or("another", |format| format.get_name());
+        let found = match (self.destination.path(), self.format_by_name()) {
+            (Some(path), Some(_)) => format!("{}, whose ending says {format}", path.display()),
+            _ => format!("--open, which shows {format}"),
+        };
+        error.found(found).hint("add --format text")
     }
 }
 

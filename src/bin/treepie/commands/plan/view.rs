@@ -1,6 +1,9 @@
 //! `treepie plan view LOG`: the worst searches of a log.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::ValueEnum;
 use treepie::{
@@ -93,7 +96,7 @@ fn add(slowest: &mut SlowestSearches, line: &str) -> Result<(), Error> {
 }
 
 fn took(search: &SlowSearch) -> String {
-    output::duration(std::time::Duration::from_nanos(search.took_ns))
+    output::duration(Duration::from_nanos(search.took_ns))
 }
 
 /// A page with a plan for each search that has one.
@@ -127,22 +130,30 @@ fn page(searches: Vec<SlowSearch>, path: &Path) -> Result<String, Error> {
     }
 }
 
-/// A row for each search: how long, what was asked, and what took longest.
+/// Time of the run that the plan is of. A plan by itself was run once.
+fn run_again(search: &SlowSearch) -> String {
+    let is_of_log = !search.at.is_empty();
+    let again = search.plan.as_ref().and_then(|plan| plan.total_ns).filter(|_| is_of_log);
+    again.map_or_else(|| "–".to_owned(), |ns| output::duration(Duration::from_nanos(ns)))
+}
+
+/// A row for each search: both of its times, what was asked, and what took longest.
 fn table(searches: &[SlowSearch], width: usize) -> String {
-    let mut rows =
-        vec![["took", "command", "query", "what took longest, run again"].map(str::to_owned)];
+    let heads = ["took", "run again", "command", "query", "what took longest when run again"];
+    let mut rows = vec![heads.map(str::to_owned)];
     for search in searches {
         let printable = |text: &str| terminal::printable(text).into_owned();
         rows.push([
             took(search),
+            run_again(search),
             printable(&search.command),
             printable(&search.query),
             printable(&longest(search)),
         ]);
     }
     let widest = |nth: usize| rows.iter().map(|row| terminal::width(&row[nth])).max().unwrap_or(0);
-    let query_max = widest(2).min((width / QUERY_SHARE).max(5));
-    let columns = [widest(0), widest(1).min(10), query_max];
+    let query_max = widest(3).min((width / QUERY_SHARE).max(5));
+    let columns = [widest(0), widest(1), widest(2).min(10), query_max];
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -152,7 +163,7 @@ fn table(searches: &[SlowSearch], width: usize) -> String {
             let cell = terminal::truncate(cell, columns, "…");
             let blanks = " ".repeat(columns.saturating_sub(terminal::width(&cell)));
             match nth {
-                0 => line += &format!("{blanks}{cell}  "),
+                0 | 1 => line += &format!("{blanks}{cell}  "),
                 _ => line += &format!("{cell}{blanks}  "),
             }
             if terminal::width(&line) >= width {
