@@ -203,7 +203,7 @@ impl Explaining<'_, '_> {
         }
         let runs = self.runs(id);
         let decisions =
-            plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_fact()));
+            plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_of_lists()));
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
         explained.windows = self.windows(id);
         explained.children = children;
@@ -262,7 +262,8 @@ impl Explaining<'_, '_> {
 
     /// Returns the algorithm of an operator in one segment.
     fn algorithm(&self, id: NodeId, part: &SegmentPlan<'_>) -> String {
-        let counts = self.plan.counts(id);
+        let runs = self.runs(id);
+        let counts = runs && self.plan.counts(id);
         let known = part.estimate(id).known().is_some();
         let size = |id: &NodeId| part.estimate(*id).documents as f64;
         let windows = cost::windows(part.n_docs);
@@ -270,7 +271,6 @@ impl Explaining<'_, '_> {
             Operator::All => "every document".into(),
             Operator::Nothing { .. } => String::new(),
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
-            _ if !self.runs(id) => "its lists are read by the page".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
             _ if counts && part.less_deleted.is_some() => {
@@ -284,6 +284,10 @@ impl Explaining<'_, '_> {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
             }
+            Operator::Phrase { nth, .. } => {
+                phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
+            }
+            _ if !runs => "its lists are read by the page".into(),
             Operator::Intersect { all, .. } => {
                 let mut inputs = inputs_of(self.plan, id);
                 match (inputs.next(), inputs.next()) {
@@ -307,9 +311,6 @@ impl Explaining<'_, '_> {
                 }
                 _ => "largest container first".into(),
             },
-            Operator::Phrase { nth, .. } => {
-                phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
-            }
             Operator::AtLeast { .. } => "count how many inputs hold each document".into(),
         }
     }

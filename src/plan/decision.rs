@@ -58,9 +58,12 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// Whether it says what is there, however that is read.
-    pub(crate) fn is_fact(self) -> bool {
-        use Rule::{AbsentTerm, DropFromUnion, EveryDocument, NeverMeet};
-        matches!(self, AbsentTerm(_) | NeverMeet | EveryDocument(_) | DropFromUnion(_))
+    /// Whether it holds also where the page reads the lists itself: it says what is there, or when words are placed.
+    pub(crate) fn is_of_lists(self) -> bool {
+        use Rule::{AbsentTerm, DropFromUnion, EveryDocument, NeverMeet, PositionsLast};
+        matches!(
+            self,
+            AbsentTerm(_) | NeverMeet | EveryDocument(_) | DropFromUnion(_) | PositionsLast { .. }
+        )
     }
 }
