@@ -13,6 +13,7 @@
 mod blocks;
 mod boolean;
 mod column;
+mod counter;
 mod inside;
 mod less_deleted;
 mod lists;
@@ -37,7 +38,8 @@ use crate::plan::{
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
-use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
+use boolean::{Chunk, Evaluation, Step, Want, Workspace};
+use counter::Counter;
 use lists::{Lists, ListsMemory, Uniting};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;

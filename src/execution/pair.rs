@@ -81,7 +81,7 @@ impl Pair {
         of_root.documents_out += found;
         of_root.time_ns += took.as_nanos() as u64;
         of_root.stopped = done.as_ref().is_err_and(budget::is_stop);
-        *total += found;
+        *total += done.as_ref().map_or(found, |n| *n);
         done.map(drop)
     }
 

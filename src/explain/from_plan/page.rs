@@ -337,14 +337,12 @@ impl Explaining<'_, '_> {
             SortStrategy::SortAll => (format!("every match, sorted{scores}"), ""),
         };
         node.algorithm = algorithm;
-        if *strategy != SortStrategy::SortAll {
-            let decision = Decision::accepted("keep the first, sort nothing else", reason);
-            let mut decision = decision
-                .costing(whole_ns(costs.chosen))
-                .instead_of("sort every match", Some(whole_ns(costs.sorted)));
-            decision.put_measured(self.measured(), &[Forced::SortAll]);
-            node.decisions.push(decision);
-        }
+        let decision = Decision::accepted("keep the first, sort nothing else", reason);
+        let mut decision = decision
+            .costing(whole_ns(costs.chosen))
+            .instead_of("sort every match", Some(whole_ns(costs.sorted)));
+        decision.put_measured(self.measured(), &[Forced::SortAll]);
+        node.decisions.extend(Some(decision).filter(|_| *strategy != SortStrategy::SortAll));
         if *strategy == SortStrategy::ListsOrBounds {
             node.decisions.extend(self.decision_of_lists(costs, reads_lists, profile));
         }
