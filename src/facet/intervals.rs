@@ -77,12 +77,12 @@ fn starts_of(
 struct MetIntervals<'i> {
     interval: &'i Calendar,
     /// By where they begin.
-    counts: BTreeMap<i64, Counted>,
+    counts: BTreeMap<i64, IntervalCount>,
 }
 
 /// What one interval has so far.
 #[derive(Default)]
-struct Counted {
+struct IntervalCount {
     next: Option<i64>,
     count: u64,
 }
@@ -108,7 +108,7 @@ impl Sink for MetIntervals<'_> {
             return Ok(());
         }
         budget::hold(INTERVAL_BYTES)?;
-        let counted = Counted { next: self.interval.next(start), count: n_docs.into() };
+        let counted = IntervalCount { next: self.interval.next(start), count: n_docs.into() };
         self.counts.insert(start, counted);
         Ok(())
     }

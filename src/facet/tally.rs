@@ -15,7 +15,7 @@ const AT_ONCE: usize = 1 << 16;
 const PENDING_MAX: usize = 1 << 18;
 
 /// A code with its count.
-pub(super) type Counted = (u64, u32);
+pub(super) type CodeCount = (u64, u32);
 
 /// Codes with their counts: a counter for each that may come where these are few, otherwise as they come.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ pub(super) struct Tally {
     least: u64,
     /// For each code from `least` on; empty where codes are written down.
     counters: Vec<u32>,
-    pending: Vec<Counted>,
+    pending: Vec<CodeCount>,
     /// Ascending codes; each run has more than twice as many as the next, so that none is merged often.
-    runs: Vec<Vec<Counted>>,
+    runs: Vec<Vec<CodeCount>>,
     held: Held,
 }
 
@@ -87,11 +87,11 @@ impl Tally {
         let n_rounds = u64::from(usize::BITS - n.leading_zeros());
         budget::work(n as u64 * n_rounds * ns::CODE_ROUND)?;
         self.pending.sort_unstable();
-        self.held.more((n * size_of::<Counted>()) as u64)?;
+        self.held.more((n * size_of::<CodeCount>()) as u64)?;
         let mut run = std::mem::take(&mut self.pending);
         run.dedup_by(|later, first| add_if_same(first, *later));
         run.shrink_to_fit();
-        self.held.less(((n - run.len()) * size_of::<Counted>()) as u64);
+        self.held.less(((n - run.len()) * size_of::<CodeCount>()) as u64);
         self.runs.push(run);
         while let [.., a, b] = &self.runs[..]
             && a.len() <= 2 * b.len()
@@ -104,7 +104,7 @@ impl Tally {
     /// Merges the last two runs.
     fn merge_last(&mut self) -> Result<()> {
         let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
-        let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<Counted>()) as u64);
+        let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<CodeCount>()) as u64);
         self.held.more(bytes(n))?;
         budget::work(n as u64 * ns::CODE_ROUND)?;
         merged.extend(b);
@@ -129,7 +129,7 @@ impl Tally {
     }
 
     /// The codes that were met, ascending, with their counts.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Counted> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = CodeCount> {
         // Counted from nought: behind the greatest code there is none.
         let counters = (0..).zip(&self.counters).filter(|(_, count)| **count > 0);
         let listed = self.runs.iter().flatten().copied();
@@ -137,7 +137,7 @@ impl Tally {
     }
 
     /// Calls `visit` with each of them, and asks the clock now and then.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(Counted) -> Result<()>) -> Result<()> {
+    pub(super) fn for_each(&self, mut visit: impl FnMut(CodeCount) -> Result<()>) -> Result<()> {
         for (first, counters) in (0..).step_by(AT_ONCE).zip(self.counters.chunks(AT_ONCE)) {
             budget::work(counters.len() as u64 * ns::COUNTER)?;
             let mut n_met = 0;
@@ -240,7 +240,7 @@ pub(super) fn count_at(
 }
 
 /// Adds the count of one to another of the same code; whether it is of the same.
-fn add_if_same(to: &mut Counted, other: Counted) -> bool {
+fn add_if_same(to: &mut CodeCount, other: CodeCount) -> bool {
     let is_same = to.0 == other.0;
     to.1 = to.1.saturating_add(if is_same { other.1 } else { 0 });
     is_same

@@ -14,18 +14,18 @@ pub(super) struct Top {
     /// What a count must be; one at least.
     minimum: u64,
     /// The worst on top.
-    best: BinaryHeap<Reverse<Counted>>,
+    best: BinaryHeap<Reverse<CountedTerm>>,
 }
 
 /// One term with its count; greater is better, and comes before others in their order.
 #[derive(Debug, PartialEq, Eq)]
-struct Counted {
+struct CountedTerm {
     order: FacetOrder,
     count: u64,
     term: Vec<u8>,
 }
 
-impl Counted {
+impl CountedTerm {
     fn compare(&self, count: u64, term: &[u8]) -> Ordering {
         match self.order {
             FacetOrder::Count => self.count.cmp(&count).then_with(|| term.cmp(&self.term)),
@@ -35,13 +35,13 @@ impl Counted {
     }
 }
 
-impl Ord for Counted {
+impl Ord for CountedTerm {
     fn cmp(&self, other: &Self) -> Ordering {
         self.compare(other.count, &other.term)
     }
 }
 
-impl PartialOrd for Counted {
+impl PartialOrd for CountedTerm {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -99,7 +99,7 @@ impl Top {
             budget::release(bytes_of(&worst.term));
         }
         budget::hold(bytes_of(term))?;
-        self.best.push(Reverse(Counted { order: self.order, count, term: term.to_vec() }));
+        self.best.push(Reverse(CountedTerm { order: self.order, count, term: term.to_vec() }));
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Top {
 
 /// What a term takes here.
 fn bytes_of(term: &[u8]) -> u64 {
-    (size_of::<Counted>() + term.len()) as u64
+    (size_of::<CountedTerm>() + term.len()) as u64
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::schema::Field;
 use std::ops::Range;
 
 /// A facet that was counted.
-pub(super) struct Counted {
+pub(super) struct CountedFacet {
     pub(super) counts: FacetCounts,
     /// Documents of each bucket, where these will be asked for.
     pub(super) buckets: Buckets,
@@ -23,7 +23,7 @@ pub(super) enum Buckets {
     Addresses(Vec<AddressRange>),
 }
 
-impl Counted {
+impl CountedFacet {
     /// Ranges with whatever says what is in each; beside them so many documents with other values, and with none.
     pub(super) fn ranges(
         field: &Field,
@@ -43,7 +43,7 @@ impl Counted {
             exact: true,
             ..FacetCounts::default()
         };
-        Counted { counts, buckets: of_ranges, profile: by_column(profile) }
+        CountedFacet { counts, buckets: of_ranges, profile: by_column(profile) }
     }
 }
 

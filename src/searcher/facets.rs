@@ -2,7 +2,7 @@
 
 use super::answer::SearchOutcome;
 use super::bound_facet::{BoundFacet, BoundWhat};
-use super::counted::{Buckets, Counted, by_column};
+use super::counted::{Buckets, CountedFacet, by_column};
 use super::hits::{Bucket, FacetCounts};
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
@@ -152,14 +152,14 @@ impl Search<'_> {
         facet: &BoundFacet,
         node: &FacetNode,
         to_test: &mut Option<Vec<DocIdSet>>,
-    ) -> Result<Counted> {
+    ) -> Result<CountedFacet> {
         let of_schema = self.searcher.schema().get(of.field);
         match &facet.what {
             BoundWhat::Values(..) => {
                 let plan = node.values().ok_or_else(|| other_plan(of_schema, "values"))?;
                 let counts = facet::count_values(of, plan, to_test)?;
                 let terms = counts.buckets.iter().filter(|_| facet.is_parted());
-                Ok(Counted {
+                Ok(CountedFacet {
                     buckets: Buckets::Terms(terms.map(|(term, _)| term.clone()).collect()),
                     profile: counts.profile,
                     counts: term_counts(of_schema, counts),
@@ -183,7 +183,7 @@ impl Search<'_> {
                     ..FacetCounts::default()
                 };
                 let (profile, buckets) = (by_column(found.profile), Buckets::Terms(vec![]));
-                Ok(Counted { counts, profile, buckets })
+                Ok(CountedFacet { counts, profile, buckets })
             }
             BoundWhat::Addresses(AddressRanges { ranges, shown }) => {
                 let counts = facet::count_address_ranges(of, ranges)?;
@@ -259,16 +259,16 @@ fn of_ranges(
     shown: &[FacetRange],
     of_ranges: Buckets,
     MetCounts { counts, other, missing, profile }: MetCounts<u64>,
-) -> Counted {
+) -> CountedFacet {
     let ranges = shown.iter().cloned().zip(counts).collect();
-    Counted::ranges(field, ranges, of_ranges, (other, missing), profile)
+    CountedFacet::ranges(field, ranges, of_ranges, (other, missing), profile)
 }
 
-fn no_ranges(field: &Field, missing: u64, profile: ColumnCounts) -> Counted {
-    Counted::ranges(field, vec![], Buckets::Codes(vec![]), (0, missing), profile)
+fn no_ranges(field: &Field, missing: u64, profile: ColumnCounts) -> CountedFacet {
+    CountedFacet::ranges(field, vec![], Buckets::Codes(vec![]), (0, missing), profile)
 }
 
-fn of_steps(of: FieldMatches<'_>, of_schema: &Field, steps: Steps) -> Result<Counted> {
+fn of_steps(of: FieldMatches<'_>, of_schema: &Field, steps: Steps) -> Result<CountedFacet> {
     let counts = facet::count_steps(of, steps)?;
     let range = |(step, count): (i128, u64)| {
         let (from, to) = (steps.start(step), steps.start(step + 1));
@@ -278,10 +278,14 @@ fn of_steps(of: FieldMatches<'_>, of_schema: &Field, steps: Steps) -> Result<Cou
     };
     let (ranges, codes) = counts.counts.into_iter().map(range).unzip();
     let outside = (0, counts.missing);
-    Ok(Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
+    Ok(CountedFacet::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile))
 }
 
-fn of_intervals(of: FieldMatches<'_>, of_schema: &Field, calendar: &Calendar) -> Result<Counted> {
+fn of_intervals(
+    of: FieldMatches<'_>,
+    of_schema: &Field,
+    calendar: &Calendar,
+) -> Result<CountedFacet> {
     let counts = facet::count_intervals(of, calendar)?;
     let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
     let code = |micros| u128::from(Timestamp::code_of_micros(micros));
@@ -292,7 +296,7 @@ fn of_intervals(of: FieldMatches<'_>, of_schema: &Field, calendar: &Calendar) ->
     let (ranges, codes) = counts.counts.into_iter().map(range).unzip();
     let outside = (0, counts.missing);
     let mut counted =
-        Counted::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile);
+        CountedFacet::ranges(of_schema, ranges, Buckets::Codes(codes), outside, counts.profile);
     counted.counts.zone = Some(calendar.zone().clone());
     Ok(counted)
 }

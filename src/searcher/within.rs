@@ -5,7 +5,7 @@
 //! facet may lie within any other that has buckets, and what is true of facets is true there.
 
 use super::bound_facet::BoundFacet;
-use super::counted::{Buckets, Counted};
+use super::counted::{Buckets, CountedFacet};
 use super::hits::{Bucket, Hit};
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
@@ -62,11 +62,11 @@ impl BucketCollector<'_> {
         &mut self,
         facet: &BoundFacet,
         node: &FacetNode,
-        counted: &mut Counted,
+        counted: &mut CountedFacet,
         domain: &FilterScope<'_>,
         run: &mut FacetRun,
     ) -> Result<()> {
-        let Counted { counts, buckets, .. } = counted;
+        let CountedFacet { counts, buckets, .. } = counted;
         self.n_buckets += counts.buckets.len() + 1;
         if self.n_buckets > BUCKETS_MAX {
             return Err(Error::new(ErrorKind::LimitExceeded, "looking into the buckets of facets")
