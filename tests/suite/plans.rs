@@ -1,6 +1,6 @@
 //! Plans as text, so that a review shows when one changes.
 
-use treepie::explain::{ContainerCounts, EstimateFrom, ExplainTree};
+use treepie::explain::{ContainerCounts, EstimateFrom, ExplainOperator, ExplainTree};
 use treepie::search::{Order, TotalMode};
 use treepie::{Document, Field, FieldKind, Index, Schema, Searcher, SortKey, assert_plan};
 
@@ -319,7 +319,7 @@ fn a_count_of_two_lists_that_is_analysed_is_the_one_that_runs_elsewhere() {
             assert_eq!(found, (*documents, *n_read, 0), "{label}: {tree}");
         }
         let came_in = |lists: &[(&str, u64, u64)]| lists.iter().map(|it| it.1).sum::<u64>();
-        match tree.plan.iter().skip(1).find(|node| node.operator == "Union") {
+        match tree.plan.iter().skip(1).find(|node| node.operator == ExplainOperator::Union) {
             // It is counted without what is deleted, which is not all it has.
             Some(union) => {
                 let of_union = union.actual.as_ref().unwrap();
