@@ -3,6 +3,8 @@
 //! One body serves all instruction sets, as in [`sums`](super::sums). Divisions and sums are those of single
 //! documents, so that scores are the same to the last bit.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::packed::bits_at;
 
 /// Documents of a block.
@@ -21,11 +23,12 @@ pub(crate) fn gather(
     groups: [Packed<'_>; 2],
     frequencies: &mut [f32; BLOCK],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if groups.iter().all(|(_, width)| *width <= 8) && super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { gather_bytes(listed, wanted, nth, groups, frequencies) };
+    if groups.iter().all(|(_, width)| *width <= 8) {
+        return_by_vectors!(
+            avx512 avx512::scores::gather,
+            avx2 gather_bytes
+            => (listed, wanted, nth, groups, frequencies)
+        );
     }
     gather_portable(listed, wanted, nth, groups, frequencies);
 }
@@ -140,12 +143,7 @@ fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
 /// Moves the bytes whose bit is set in `wanted` together. Bytes behind the last are 0.
 #[inline]
 pub(crate) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { pick_words(bytes, wanted) };
-    }
+    return_by_vectors!(avx512 avx512::scores::pick, avx2 pick_words => (bytes, wanted));
     pick_portable(bytes, wanted)
 }
 
@@ -173,12 +171,7 @@ fn pick_words(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
 /// Which of the first `n` scores are as good as this one, as bits.
 #[inline]
 pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { at_least_avx2(n, scores, least) };
-    }
+    return_by_vectors!(avx2 at_least_avx2 => (n, scores, least));
     at_least_portable(n, scores, least)
 }
 
@@ -214,12 +207,7 @@ pub(crate) fn add(
     k: &[f32; BLOCK],
     weight: f32,
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { add_avx2(n, scores, frequencies, k, weight) };
-    }
+    return_by_vectors!(avx2 add_avx2 => (n, scores, frequencies, k, weight));
     add_portable(n, scores, frequencies, k, weight);
 }
 
@@ -257,6 +245,7 @@ fn add_avx2(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use proptest::prelude::*;
 
     proptest! {
@@ -276,9 +265,9 @@ mod tests {
                 let frequency = bits_at(packed, at as usize, width).saturating_add(1) as f32;
                 expected.push(if listed >> bit & 1 == 1 { frequency } else { 0.0 });
             }
-            for kernel in [gather, gather_portable] {
+            for () in each_step() {
                 let mut found = [7.0; BLOCK];
-                kernel(listed, wanted, nth, groups, &mut found);
+                gather(listed, wanted, nth, groups, &mut found);
                 prop_assert_eq!(&found[..expected.len()], &expected[..]);
             }
         }
@@ -292,8 +281,8 @@ mod tests {
             let mut expected: Vec<u8> =
                 (0..BLOCK).filter(|bit| wanted >> bit & 1 == 1).map(of_bit).collect();
             expected.resize(BLOCK, 0);
-            for kernel in [pick, pick_portable] {
-                prop_assert_eq!(&kernel(&bytes, wanted)[..], &expected[..]);
+            for () in each_step() {
+                prop_assert_eq!(&pick(&bytes, wanted)[..], &expected[..]);
             }
         }
 
@@ -305,8 +294,8 @@ mod tests {
             let scores: [f32; BLOCK] = std::array::from_fn(|nth| scores[nth]);
             let expected = (0..n).filter(|nth| scores[*nth] >= least);
             let expected = expected.fold(0u64, |bits, nth| bits | 1 << nth);
-            for kernel in [at_least, at_least_portable] {
-                prop_assert_eq!(kernel(n, &scores, least), expected);
+            for () in each_step() {
+                prop_assert_eq!(at_least(n, &scores, least), expected);
             }
         }
 
@@ -326,9 +315,9 @@ mod tests {
                     before[nth] + weight * (frequency / (frequency + k[nth]))
                 }
             });
-            for kernel in [add, add_portable] {
+            for () in each_step() {
                 let mut scores = as_array(&before);
-                kernel(n, &mut scores, &of_list, &as_array(&k), weight);
+                add(n, &mut scores, &of_list, &as_array(&k), weight);
                 let bits = |scores: [f32; BLOCK]| scores.map(f32::to_bits);
                 prop_assert_eq!(&bits(scores)[..n], &bits(expected)[..n]);
             }
