@@ -8,6 +8,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 
 /// A little-endian 16-bit number where it lies.
 pub(super) type Le16 = [u8; 2];
@@ -32,7 +34,12 @@ pub(crate) const fn gallop_ratio(shorter: usize, by_blocks: bool) -> usize {
 fn gallops(a: &[Le16], b: &[Le16]) -> bool {
     #[cfg(target_arch = "x86_64")]
     let by_blocks = super::has_avx2();
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    let by_blocks = super::has_neon();
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    )))]
     let by_blocks = false;
     a.len().saturating_mul(gallop_ratio(a.len(), by_blocks)) < b.len()
 }
@@ -53,7 +60,7 @@ pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
         return_by_vectors!(avx512 avx512::arrays::and_count => (a, b));
     }
     if a.len() >= BLOCK {
-        return_by_vectors!(avx2 avx2::and_count => (a, b));
+        return_by_vectors!(avx2 avx2::and_count, neon neon::arrays::and_count => (a, b));
     }
     and_count_merging(a, b)
 }
@@ -75,7 +82,7 @@ pub(crate) fn and_side_by_side(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usiz
         return_by_vectors!(avx512 avx512::arrays::and => (a, b, out));
     }
     if a.len() >= BLOCK {
-        return_by_vectors!(avx2 avx2::and => (a, b, out));
+        return_by_vectors!(avx2 avx2::and, neon neon::arrays::and => (a, b, out));
     }
     and_merging(a, b, out)
 }
@@ -147,9 +154,32 @@ pub(super) fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     n
 }
 
+/// For each set of lanes, the byte shuffle that packs them to the front.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) static PACKING: [[u8; 16]; 256] = packing();
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const fn packing() -> [[u8; 16]; 256] {
+    let mut table = [[0x80; 16]; 256];
+    let mut lanes = 0;
+    while lanes < 256 {
+        let (mut lane, mut n) = (0, 0);
+        while lane < BLOCK {
+            if lanes >> lane & 1 == 1 {
+                table[lanes][2 * n] = 2 * lane as u8;
+                table[lanes][2 * n + 1] = 2 * lane as u8 + 1;
+                n += 1;
+            }
+            lane += 1;
+        }
+        lanes += 1;
+    }
+    table
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, Le16, and_merging, gallop};
+    use super::{BLOCK, Le16, PACKING, and_merging, gallop};
     use std::arch::x86_64::*;
 
     /// Lists of this length together are worth splitting into two chains.
@@ -330,27 +360,6 @@ mod avx2 {
             _mm256_cmpeq_epi16(a, _mm256_shuffle_epi8(b, by_6_7)),
         );
         _mm256_or_si256(low, high)
-    }
-
-    /// For each set of lanes, the byte shuffle that packs them to the front.
-    static PACKING: [[u8; 16]; 256] = packing();
-
-    const fn packing() -> [[u8; 16]; 256] {
-        let mut table = [[0x80; 16]; 256];
-        let mut lanes = 0;
-        while lanes < 256 {
-            let (mut lane, mut n) = (0, 0);
-            while lane < BLOCK {
-                if lanes >> lane & 1 == 1 {
-                    table[lanes][2 * n] = 2 * lane as u8;
-                    table[lanes][2 * n + 1] = 2 * lane as u8 + 1;
-                    n += 1;
-                }
-                lane += 1;
-            }
-            lanes += 1;
-        }
-        table
     }
 
     #[inline]

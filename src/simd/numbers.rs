@@ -5,13 +5,18 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 
 /// Documents that are looked at together: two kilobytes of numbers.
 pub(crate) const AT_ONCE: usize = 512;
 /// Words of a bitmap for so many.
 pub(super) const WORDS: usize = AT_ONCE / u64::BITS as usize;
 /// Places are written by eights.
-const STEP: usize = 8;
+pub(super) const STEP: usize = 8;
+/// The most bits that a number can have to lie in the four bytes that it begins in.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) const NARROW: u32 = 25;
 /// Bytes of a word that a number is cut out of.
 const WORD: usize = size_of::<u64>();
 
@@ -122,13 +127,14 @@ fn unpack_portable(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
 pub(crate) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
     return_by_vectors!(
         avx512 avx512::numbers::unpack_neighbours,
-        avx2 avx2::unpack_neighbours
+        avx2 avx2::unpack_neighbours,
+        neon neon::numbers::unpack_neighbours
         => (bytes, width, first, out)
     );
     unpack_neighbours_portable(bytes, width, first, out);
 }
 
-fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
+pub(super) fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
     for (place, out) in (first..).zip(out) {
         unpack_portable(bytes, width, &[place], std::slice::from_mut(out));
     }
@@ -140,7 +146,8 @@ fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u
 pub(crate) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
     return_by_vectors!(
         avx512 avx512::numbers::are_among,
-        avx2 avx2::are_among
+        avx2 avx2::are_among,
+        neon neon::numbers::are_among
         => (numbers, first, n, bits)
     );
     are_among_portable(numbers, first, n, bits);
@@ -153,19 +160,17 @@ pub(super) fn are_among_portable(numbers: &[u32], first: u32, n: u32, bits: &mut
     }
 }
 
-fn mask_of(width: u32) -> u32 {
+pub(super) fn mask_of(width: u32) -> u32 {
     1u32.checked_shl(width).map_or(u32::MAX, |above| above - 1)
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{
-        STEP, WORD, are_among_portable, mask_of, unpack_neighbours_portable, unpack_portable,
+        NARROW, STEP, WORD, are_among_portable, mask_of, unpack_neighbours_portable,
+        unpack_portable,
     };
     use std::arch::x86_64::*;
-
-    /// The most bits that a number can have to lie in the four bytes that it begins in.
-    const NARROW: u32 = 25;
 
     /// As [`unpack`](super::unpack), also of fewer bytes than a number is loaded with.
     #[target_feature(enable = "avx2")]

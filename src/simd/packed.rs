@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 
 /// The widest numbers whose sums of four stay within 16 bits each.
 pub(crate) const SPREAD_WIDTH_MAX: u32 = 14;
@@ -55,7 +57,8 @@ pub(crate) fn running_sums(
     if width <= SPREAD_WIDTH_MAX {
         return_by_vectors!(
             avx512 avx512::packed::running_sums,
-            avx2 vector::running_sums
+            avx2 vector::running_sums,
+            neon neon::packed::running_sums
             => (bytes, bit, width, n, limit, out)
         );
     }
@@ -100,7 +103,8 @@ impl FewSums<'_> {
     pub(crate) fn n_behind(self, first: FewSums<'_>, distance: u32) -> u32 {
         return_by_vectors!(
             avx512 avx512::packed::n_behind,
-            avx2 vector::n_behind
+            avx2 vector::n_behind,
+            neon neon::packed::n_behind
             => (self, first, distance)
         );
         self.n_behind_portable(first, distance)
@@ -154,7 +158,11 @@ impl Unpacked {
     pub(crate) fn unpack(&mut self, widths: &[u8; RECORD / 2], packed: &[u8], width: u32) {
         self.are_great = width > SPREAD_WIDTH_MAX;
         if !self.are_great {
-            return_by_vectors!(avx512 avx512::packed::unpack => (self, widths, packed, width));
+            return_by_vectors!(
+                avx512 avx512::packed::unpack,
+                neon neon::packed::unpack
+                => (self, widths, packed, width)
+            );
         }
         let (low, high) = self.widths.split_at_mut(RECORD / 2);
         for ((low, high), both) in low.iter_mut().zip(high).zip(widths) {

@@ -5,6 +5,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 use super::packed::bits_at;
 
 /// Documents of a block.
@@ -143,7 +145,7 @@ fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
 /// Moves the bytes whose bit is set in `wanted` together. Bytes behind the last are 0.
 #[inline]
 pub(crate) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    return_by_vectors!(avx512 avx512::scores::pick, avx2 pick_words => (bytes, wanted));
+    return_by_vectors!(avx512 avx512::scores::pick, avx2 pick_words, neon neon::scores::pick => (bytes, wanted));
     pick_portable(bytes, wanted)
 }
 
@@ -171,7 +173,7 @@ fn pick_words(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
 /// Which of the first `n` scores are as good as this one, as bits.
 #[inline]
 pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
-    return_by_vectors!(avx2 at_least_avx2 => (n, scores, least));
+    return_by_vectors!(avx2 at_least_avx2, neon neon::scores::at_least => (n, scores, least));
     at_least_portable(n, scores, least)
 }
 

@@ -208,39 +208,33 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The lanes of `a` that hold a value of `b`.
+/// The lanes of `a` that hold a value of `b`. Values are equal where nothing is left of either without the other; the least of
+/// what is left takes fewer instructions to test than each by itself.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn equal_lanes(a: __m256i, b: __m256i) -> u16 {
-    // Each half of both beside each half of the other.
+    // Each half of one beside each half of the other: first both lower and both upper ones.
     let a = _mm512_broadcast_i64x4(a);
     let b = _mm512_broadcast_i64x4(b);
-    let b = _mm512_permutex2var_epi64(b, _mm512_set_epi64(1, 0, 3, 2, 3, 2, 1, 0), b);
-    let by_one =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1));
-    let by_two =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3));
-    let by_four =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-    let by_six =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
-    let b1 = _mm512_shuffle_epi8(b, by_one);
-    let x = _mm512_min_epu16(_mm512_xor_si512(a, b), _mm512_xor_si512(a, b1));
-    let y = _mm512_min_epu16(
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b, by_two)),
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b1, by_two)),
-    );
-    let z = _mm512_min_epu16(
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b, by_four)),
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b1, by_four)),
-    );
-    let w = _mm512_min_epu16(
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b, by_six)),
-        _mm512_xor_si512(a, _mm512_shuffle_epi8(b1, by_six)),
-    );
-    let different = _mm512_min_epu16(_mm512_min_epu16(x, y), _mm512_min_epu16(z, w));
-    let equal = _mm512_testn_epi16_mask(different, different);
+    let b = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 2, 3, 2, 3, 0, 1), b);
+    let next = _mm512_shuffle_epi8(b, rotation(1));
+    let mut least = _mm512_min_epu16(_mm512_xor_si512(a, b), _mm512_xor_si512(a, next));
+    for by in [2, 4, 6] {
+        let even = _mm512_xor_si512(a, _mm512_shuffle_epi8(b, rotation(by)));
+        let odd = _mm512_xor_si512(a, _mm512_shuffle_epi8(next, rotation(by)));
+        least = _mm512_min_epu16(least, _mm512_min_epu16(even, odd));
+    }
+    let equal = _mm512_testn_epi16_mask(least, least);
     (equal | equal >> 16) as u16
+}
+
+/// Bytes of eight values in the order that begins with value `by`, four times.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn rotation(by: u8) -> __m512i {
+    let order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let order = _mm_add_epi8(order, _mm_set1_epi8(2 * by.cast_signed()));
+    _mm512_broadcast_i32x4(_mm_and_si128(order, _mm_set1_epi8(15)))
 }
 
 /// Up to 32 values, and the lanes of those that are equal to one of a few others.
