@@ -15,7 +15,7 @@ pub(super) const WORDS: usize = AT_ONCE / u64::BITS as usize;
 /// Places are written by eights.
 pub(super) const STEP: usize = 8;
 /// The most bits that a number can have to lie in the four bytes that it begins in.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 pub(super) const NARROW: u32 = 25;
 /// Bytes of a word that a number is cut out of.
 const WORD: usize = size_of::<u64>();

@@ -65,7 +65,7 @@ pub(crate) fn running_sums(
     running_sums_portable(bytes, bit, width, n, limit, out)
 }
 
-fn running_sums_portable(
+pub(super) fn running_sums_portable(
     bytes: &[u8],
     bit: usize,
     width: u32,

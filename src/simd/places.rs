@@ -1,7 +1,7 @@
 //! Places in a sorted list of 16-bit numbers: where one stands, and which of the 64 of a block are there.
 //!
 //! Only a few dozen numbers are looked at, between two entries of a directory. They are compared 32 at once, because how
-//! many there are cannot be foreseen; neighbours in the list are read with them and left out of account.
+//! many there are cannot be foreseen; AVX2 reads neighbours in the list with them, which are left out of account.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
@@ -17,25 +17,27 @@ const STEP: usize = 32;
 /// Numbers compared one after the other, which takes no longer than halving that far.
 const COMPARED_MAX: usize = 64;
 
-/// Whether the list has enough numbers to be loaded at once, and those of the range.
+/// Numbers compared one vector after the other, where a vector is loaded in part.
+#[cfg(target_arch = "x86_64")]
+const LOADED_MAX: usize = 2 * COMPARED_MAX;
+
+/// Whether the numbers in a range are few enough to be compared, and the list has enough of them to be loaded at once.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn are_loaded_at_once(list: &[Le16], range: &Range<usize>) -> bool {
-    list.len() >= STEP && range.end <= list.len()
+fn are_compared_at_once(list: &[Le16], range: &Range<usize>) -> bool {
+    range.len() <= COMPARED_MAX && list.len() >= STEP && range.end <= list.len()
 }
 
 /// Counts the ascending numbers in a range of `list` that are below `low`.
 #[inline]
 pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
-    if range.len() <= 2 * COMPARED_MAX {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(numbers) = list.get(range.clone()) {
-            return_by_vectors!(avx512 avx512::places::n_below => (numbers, low));
-        }
-        #[cfg(target_arch = "x86_64")]
-        if are_loaded_at_once(list, &range) {
-            return_by_vectors!(avx2 avx2::n_below => (list, range, low));
-        }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(numbers) = list.get(range.clone()).filter(|numbers| numbers.len() <= LOADED_MAX) {
+        return_by_vectors!(avx512 avx512::places::n_below => (numbers, low));
+    }
+    #[cfg(target_arch = "x86_64")]
+    if are_compared_at_once(list, &range) {
+        return_by_vectors!(avx2 avx2::n_below => (list, range, low));
     }
     n_below_portable(list, range, low)
 }
@@ -52,15 +54,13 @@ fn n_below_portable(list: &[Le16], range: Range<usize>, low: u16) -> usize {
 /// The numbers of block `nth` of 64 in a range of `list`, as bits, and how many of the range are below them.
 #[inline]
 pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
-    if range.len() <= 2 * COMPARED_MAX {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(numbers) = list.get(range.clone()) {
-            return_by_vectors!(avx512 avx512::places::block => (numbers, nth));
-        }
-        #[cfg(target_arch = "x86_64")]
-        if are_loaded_at_once(list, &range) {
-            return_by_vectors!(avx2 avx2::block => (list, range, nth));
-        }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(numbers) = list.get(range.clone()).filter(|numbers| numbers.len() <= LOADED_MAX) {
+        return_by_vectors!(avx512 avx512::places::block => (numbers, nth));
+    }
+    #[cfg(target_arch = "x86_64")]
+    if are_compared_at_once(list, &range) {
+        return_by_vectors!(avx2 avx2::block => (list, range, nth));
     }
     block_portable(list, range, nth)
 }

@@ -17,7 +17,7 @@ enum Step {
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// NEON, as every processor has that Rust's standard library for this architecture runs on.
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     Neon,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn has_avx512() -> bool {
     step() >= Step::Avx512
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 #[inline]
 pub(super) fn has_neon() -> bool {
     step() >= Step::Neon
@@ -69,12 +69,12 @@ fn find() -> Step {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 fn find() -> Step {
     if std::arch::is_aarch64_feature_detected!("neon") { Step::Neon } else { Step::Portable }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
 fn find() -> Step {
     Step::Portable
 }
@@ -89,9 +89,12 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     const ALL: &[Step] = &[Step::Portable, Step::Avx2, Step::Avx512];
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     const ALL: &[Step] = &[Step::Portable, Step::Neon];
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    )))]
     const ALL: &[Step] = &[Step::Portable];
 
     thread_local! {

@@ -1,7 +1,7 @@
 //! As [`packed`](crate::simd::packed): eight numbers are cut out of 16 bytes, and added up in vectors.
 
 use super::{Four, sixteen_bytes, store_four};
-use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked};
+use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked, running_sums_portable};
 use std::arch::aarch64::*;
 
 /// Eight numbers of up to 14 bits.
@@ -58,6 +58,9 @@ pub(in crate::simd) fn running_sums(
     limit: u32,
     out: &mut Vec<u32>,
 ) -> bool {
+    if n < STEP / 2 {
+        return running_sums_portable(bytes, bit, width, n, limit, out);
+    }
     out.resize(n.next_multiple_of(STEP), 0);
     // Eight numbers end with a byte, so that the next begin with the same bit of one.
     let eight = Eight::of((bit % 8) as u32, width);
