@@ -79,10 +79,19 @@ pub(crate) fn block_of_bits(words: &[[u8; 8]], first: usize, nth: usize) -> (u64
 
 #[inline(always)]
 fn block_of_bits_portable(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
-    let before = words.get(first..nth).unwrap_or_default().iter();
-    let before = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
     let word = words.get(nth).map_or(0, |word| u64::from_le_bytes(*word));
-    (word, before, word.count_ones())
+    (word, n_before(words, first, nth), word.count_ones())
+}
+
+/// How many bits are set in the words from `first` on before word `nth`. Mostly it is one word or none, which a product tells apart
+/// without asking.
+#[inline(always)]
+fn n_before(words: &[[u8; 8]], first: usize, nth: usize) -> u32 {
+    let n_ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
+    match (words.get(first), nth.wrapping_sub(first)) {
+        (Some(word), n_words @ 0..=1) => n_ones(word) * n_words as u32,
+        _ => words.get(first..nth).unwrap_or_default().iter().map(n_ones).sum(),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -110,9 +119,8 @@ fn rank_of_bit_portable(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32>
     if word & bit == 0 {
         return None;
     }
-    let before = words.get(first..nth)?.iter();
-    let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
-    Some(before + (word & (bit - 1)).count_ones())
+    words.get(first..nth)?;
+    Some(n_before(words, first, nth) + (word & (bit - 1)).count_ones())
 }
 
 #[cfg(target_arch = "x86_64")]
