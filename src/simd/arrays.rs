@@ -1,16 +1,21 @@
 //! Sorted lists of 16-bit numbers: how many two have in common, and which.
 //!
 //! Three ways, chosen by the lengths alone: where one list is much longer, gallop through it;
-//! otherwise compare eight against eight by AVX2 (all 64 pairs in four compares, as in Lemire,
-//! Boytsov and Kurz, *SIMD Compression and the Intersection of Sorted Integers*, section 4), or
-//! merge one by one. Input that is not sorted gives a wrong answer, never more values than the
+//! otherwise compare eight against eight by AVX2 and NEON (all 64 pairs in four compares or eight, as in
+//! Lemire, Boytsov and Kurz, *SIMD Compression and the Intersection of Sorted Integers*, section 4) or
+//! sixteen against sixteen by AVX-512, or merge one by one. Input that is not sorted gives a wrong answer, never more values than the
 //! shorter list holds, and never an endless loop: every step moves at least one list forward.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
+
 /// A little-endian 16-bit number where it lies.
-type Le16 = [u8; 2];
+pub(super) type Le16 = [u8; 2];
 
 /// Values that are compared at once.
-const BLOCK: usize = 8;
+pub(super) const BLOCK: usize = 8;
 
 /// From which ratio of the lengths on galloping wins. By measured times of random lists of 1 to 150 and 4 to 4,000 values: a
 /// value of the shorter one takes 6 ns where the other is four times as long, 15 ns where it is sixty times as long, a value of
@@ -28,8 +33,13 @@ pub(crate) const fn gallop_ratio(shorter: usize, by_blocks: bool) -> usize {
 /// Whether to gallop; `a` is not the longer one.
 fn gallops(a: &[Le16], b: &[Le16]) -> bool {
     #[cfg(target_arch = "x86_64")]
-    let by_blocks = avx2::available();
-    #[cfg(not(target_arch = "x86_64"))]
+    let by_blocks = super::has_avx2();
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    let by_blocks = super::has_neon();
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    )))]
     let by_blocks = false;
     a.len().saturating_mul(gallop_ratio(a.len(), by_blocks)) < b.len()
 }
@@ -46,11 +56,11 @@ pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
 /// The same by going through both lists, whatever their lengths; `a` is not the longer one.
 #[inline]
 pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    if a.len() >= BLOCK && avx2::available() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `available` found every feature that the function enables.
-        return unsafe { avx2::and_count(a, b) };
+    if a.len() > 1 {
+        return_by_vectors!(avx512 avx512::arrays::and_count => (a, b));
+    }
+    if a.len() >= BLOCK {
+        return_by_vectors!(avx2 avx2::and_count, neon neon::arrays::and_count => (a, b));
     }
     and_count_merging(a, b)
 }
@@ -68,11 +78,11 @@ pub(crate) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
 /// The same by going through both lists, whatever their lengths; `a` is not the longer one.
 #[inline]
 pub(crate) fn and_side_by_side(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if a.len() >= BLOCK && avx2::available() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `available` found every feature that the function enables.
-        return unsafe { avx2::and(a, b, out) };
+    if a.len() > 1 {
+        return_by_vectors!(avx512 avx512::arrays::and => (a, b, out));
+    }
+    if a.len() >= BLOCK {
+        return_by_vectors!(avx2 avx2::and, neon neon::arrays::and => (a, b, out));
     }
     and_merging(a, b, out)
 }
@@ -93,6 +103,7 @@ pub(crate) fn gallop(list: &[Le16], from: usize, value: u16) -> usize {
 
 /// The same by searching each value of a list in the other, whatever their lengths.
 pub(crate) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
+    return_by_vectors!(avx512 avx512::arrays::and_count_galloping => (short, long));
     let (mut at, mut n) = (0, 0);
     for &value in short {
         at = gallop(long, at, u16::from_le_bytes(value));
@@ -106,6 +117,7 @@ pub(crate) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
 
 /// The same by searching each value of a list in the other, whatever their lengths.
 pub(crate) fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [Le16]) -> usize {
+    return_by_vectors!(avx512 avx512::arrays::and_galloping => (short, long, out));
     let (mut at, mut n) = (0, 0);
     for &value in short {
         at = gallop(long, at, u16::from_le_bytes(value));
@@ -130,7 +142,7 @@ fn and_count_merging(a: &[Le16], b: &[Le16]) -> u32 {
     n
 }
 
-fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
+pub(super) fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     let (mut i, mut j, mut n) = (0, 0, 0);
     while i < a.len() && j < b.len() && n < out.len() {
         let (x, y) = (u16::from_le_bytes(a[i]), u16::from_le_bytes(b[j]));
@@ -142,17 +154,36 @@ fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     n
 }
 
+/// For each set of lanes, the byte shuffle that packs them to the front.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+pub(super) static PACKING: [[u8; 16]; 256] = packing();
+
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+const fn packing() -> [[u8; 16]; 256] {
+    let mut table = [[0x80; 16]; 256];
+    let mut lanes = 0;
+    while lanes < 256 {
+        let (mut lane, mut n) = (0, 0);
+        while lane < BLOCK {
+            if lanes >> lane & 1 == 1 {
+                table[lanes][2 * n] = 2 * lane as u8;
+                table[lanes][2 * n + 1] = 2 * lane as u8 + 1;
+                n += 1;
+            }
+            lane += 1;
+        }
+        lanes += 1;
+    }
+    table
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, Le16, and_merging, gallop};
+    use super::{BLOCK, Le16, PACKING, and_merging, gallop};
     use std::arch::x86_64::*;
 
     /// Lists of this length together are worth splitting into two chains.
     const SPLIT_MIN: usize = 96;
-
-    pub(super) fn available() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
-    }
 
     /// Splits long lists at one value into two independent chains: load, compare, advance is a
     /// chain of dependent steps, and two of them hide each other's waiting.
@@ -331,27 +362,6 @@ mod avx2 {
         _mm256_or_si256(low, high)
     }
 
-    /// For each set of lanes, the byte shuffle that packs them to the front.
-    static PACKING: [[u8; 16]; 256] = packing();
-
-    const fn packing() -> [[u8; 16]; 256] {
-        let mut table = [[0x80; 16]; 256];
-        let mut lanes = 0;
-        while lanes < 256 {
-            let (mut lane, mut n) = (0, 0);
-            while lane < BLOCK {
-                if lanes >> lane & 1 == 1 {
-                    table[lanes][2 * n] = 2 * lane as u8;
-                    table[lanes][2 * n + 1] = 2 * lane as u8 + 1;
-                    n += 1;
-                }
-                lane += 1;
-            }
-            lanes += 1;
-        }
-        table
-    }
-
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load(values: &[Le16; BLOCK]) -> __m128i {
@@ -386,6 +396,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::collections::BTreeSet;
 
@@ -407,36 +418,29 @@ mod tests {
 
     fn check(a: &[Le16], b: &[Le16]) {
         let expected: Vec<Le16> = a.iter().copied().filter(|x| b.contains(x)).collect();
-        let room = a.len().min(b.len());
-        type Count = fn(&[Le16], &[Le16]) -> u32;
-        for count in [and_count as Count, and_count_merging, and_count_galloping] {
-            assert_eq!(count(a, b) as usize, expected.len());
-        }
-        type And = fn(&[Le16], &[Le16], &mut [Le16]) -> usize;
-        for and in [and as And, and_merging, and_galloping] {
-            let mut out = vec![[0; 2]; room];
-            let n = and(a, b, &mut out);
-            assert_eq!(&out[..n], expected, "{} and {}", a.len(), b.len());
-        }
-        #[cfg(target_arch = "x86_64")]
-        if avx2::available() {
-            let mut out = vec![[0; 2]; room];
-            #[expect(unsafe_code, reason = "tests the vector twin by itself")]
-            // SAFETY: the features are available.
-            let (count, n) = unsafe {
-                // An empty list never reaches the kernel, which takes its middle.
-                let count = if a.is_empty() { 0 } else { avx2::and_count(a, b) };
-                (count, avx2::and(a, b, &mut out))
-            };
-            assert_eq!((count as usize, &out[..n]), (expected.len(), &expected[..]));
+        let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        for () in each_step() {
+            type Count = fn(&[Le16], &[Le16]) -> u32;
+            for count in [and_count as Count, and_count_side_by_side, and_count_galloping] {
+                assert_eq!(count(a, b) as usize, expected.len(), "{} and {}", a.len(), b.len());
+                assert_eq!(and_count(b, a) as usize, expected.len());
+            }
+            type And = fn(&[Le16], &[Le16], &mut [Le16]) -> usize;
+            for and in [and as And, and_side_by_side, and_galloping] {
+                let mut out = vec![[0; 2]; a.len()];
+                let n = and(a, b, &mut out);
+                assert_eq!(&out[..n], expected, "{} and {}", a.len(), b.len());
+            }
         }
     }
 
     #[test]
     fn every_way_to_intersect_gives_the_same() {
         let mut seed = 88_172_645_463_325_252;
-        for len_a in each_unless_miri([0, 1, 7, 8, 9, 15, 16, 17, 47, 48, 49, 100, 500], 4) {
-            for len_b in each_unless_miri([0, 1, 8, 16, 31, 64, 200, 1300], 3) {
+        for len_a in
+            each_unless_miri([0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 100, 500], 4)
+        {
+            for len_b in each_unless_miri([0, 1, 8, 16, 31, 32, 33, 64, 200, 1300, 9000], 3) {
                 for spread in each_unless_miri([20, 300, 3000, 65_535], 2) {
                     let a = random_list(&mut seed, len_a, spread);
                     let b = random_list(&mut seed, len_b, spread);
@@ -465,9 +469,12 @@ mod tests {
             let a = le((0..len_a).map(|_| random(&mut seed) % spread));
             let b = le((0..len_b).map(|_| random(&mut seed) % spread));
             let shorter = a.len().min(b.len());
-            assert!(and_count(&a, &b) as usize <= shorter);
-            let mut out = vec![[0; 2]; shorter];
-            assert!(and(&a, &b, &mut out) <= shorter);
+            for () in each_step() {
+                assert!(and_count(&a, &b) as usize <= shorter);
+                let mut out = vec![[0; 2]; shorter];
+                assert!(and(&a, &b, &mut out) <= shorter);
+                assert!(and_galloping(&a, &b, &mut out) <= shorter);
+            }
         }
     }
 

@@ -38,68 +38,9 @@ word_op!(Or, a, b => a | b);
 word_op!(AndNot, a, b => a & !b);
 word_op!(Xor, a, b => a ^ b);
 
-/// Defines a kernel by its body: the function that chooses, and a module of the same name with the
-/// portable function and its twins per instruction set.
-macro_rules! kernel {
-    ($(#[$doc:meta])* $name:ident<$op:ident>($($arg:ident: $type:ty),*) $body:block) => {
-        $(#[$doc])*
-        pub(crate) fn $name<$op: WordOp>($($arg: $type),*) -> u32 {
-            #[cfg(target_arch = "x86_64")]
-            {
-                if has_avx512() {
-                    #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
-                    // SAFETY: `has_avx512` found every feature that the function enables.
-                    return unsafe { $name::avx512::<$op>($($arg),*) };
-                }
-                if has_avx2() {
-                    #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-                    // SAFETY: `has_avx2` found every feature that the function enables.
-                    return unsafe { $name::avx2::<$op>($($arg),*) };
-                }
-            }
-            $name::portable::<$op>($($arg),*)
-        }
-
-        mod $name {
-            use super::{WordOp, Words};
-
-            #[inline(always)]
-            pub(super) fn portable<$op: WordOp>($($arg: $type),*) -> u32 $body
-
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vpopcntdq,popcnt")]
-            pub(super) fn avx512<$op: WordOp>($($arg: $type),*) -> u32 {
-                portable::<$op>($($arg),*)
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,popcnt")]
-            pub(super) fn avx2<$op: WordOp>($($arg: $type),*) -> u32 {
-                portable::<$op>($($arg),*)
-            }
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512vpopcntdq")
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("popcnt")
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
-}
-
 kernel! {
     /// How many bits the combination has.
-    combine_count<O>(a: &Words, b: &Words) {
+    combine_count<O: WordOp>(a: &Words, b: &Words) -> u32 {
         let mut n = 0;
         for (&a, &b) in a.iter().zip(b) {
             n += u64::from(O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b)).count_ones());
@@ -110,7 +51,7 @@ kernel! {
 
 kernel! {
     /// How many bits the combination has that a third set has not.
-    combine_count_without<O>(a: &Words, b: &Words, without: &Words) {
+    combine_count_without<O: WordOp>(a: &Words, b: &Words, without: &Words) -> u32 {
         let mut n = 0;
         for ((&a, &b), &without) in a.iter().zip(b).zip(without) {
             let word = O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b));
@@ -122,7 +63,7 @@ kernel! {
 
 kernel! {
     /// Writes the combination to `out` and returns how many bits it has.
-    combine<O>(a: &Words, b: &Words, out: &mut Words) {
+    combine<O: WordOp>(a: &Words, b: &Words, out: &mut Words) -> u32 {
         let mut n = 0;
         for ((&a, &b), out) in a.iter().zip(b).zip(out) {
             let word = O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b));
@@ -135,7 +76,7 @@ kernel! {
 
 kernel! {
     /// Replaces `a` by the combination and returns how many bits it has.
-    combine_in_place<O>(a: &mut Words, b: &Words) {
+    combine_in_place<O: WordOp>(a: &mut Words, b: &Words) -> u32 {
         let mut n = 0;
         for (a, &b) in a.iter_mut().zip(b) {
             let word = O::apply(u64::from_le_bytes(*a), u64::from_le_bytes(b));
@@ -153,19 +94,7 @@ pub(crate) fn count(a: &Words) -> u32 {
 
 /// How many bits are set inside `ranges`, which lie in 0..65,536.
 pub(crate) fn count_in(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if has_avx512() {
-            #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
-            // SAFETY: `has_avx512` found every feature that the function enables.
-            return unsafe { count_in_avx512(words, ranges) };
-        }
-        if has_avx2() {
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-            // SAFETY: `has_avx2` found every feature that the function enables.
-            return unsafe { count_in_avx2(words, ranges) };
-        }
-    }
+    return_by_vectors!(avx512 count_in_avx512, avx2 count_in_avx2 => (words, ranges));
     count_in_portable(words, ranges)
 }
 
@@ -213,6 +142,7 @@ pub(crate) fn mask(range: &Range<u32>, at: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use crate::test_sizes::{each_unless_miri, unless_miri};
 
     fn random_words(mut seed: u64) -> Words {
@@ -230,49 +160,22 @@ mod tests {
     }
 
     fn check<O: WordOp>(op: fn(u8, u8) -> u8) {
-        type Count = fn(&Words, &Words) -> u32;
-        type Combine = fn(&Words, &Words, &mut Words) -> u32;
-        type InPlace = fn(&mut Words, &Words) -> u32;
-        let mut twins: Vec<(Count, Combine, InPlace)> = vec![
-            (combine_count::<O>, combine::<O>, combine_in_place::<O>),
-            (combine_count::portable::<O>, combine::portable::<O>, combine_in_place::portable::<O>),
-        ];
-        #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
-            #[expect(unsafe_code, reason = "tests the AVX2 twins by themselves")]
-            // SAFETY: the features are available.
-            twins.push(unsafe {
-                (
-                    |a, b| combine_count::avx2::<O>(a, b),
-                    |a, b, out| combine::avx2::<O>(a, b, out),
-                    |a, b| combine_in_place::avx2::<O>(a, b),
-                )
-            });
-        }
         let (zero, one) = ([[0; 8]; 1024], [[0xFF; 8]; 1024]);
         let sets = [random_words(1), random_words(2), zero, one];
         let pairs = sets.iter().flat_map(|a| sets.iter().map(move |b| (a, b)));
         for (a, b) in each_unless_miri(pairs.skip(unless_miri(0, 1)), 16) {
             let (expected, n) = naive(a, b, op);
-            for (combine_count, combine, combine_in_place) in &twins {
-                assert_eq!(combine_count(a, b), n);
+            for () in each_step() {
+                assert_eq!(combine_count::<O>(a, b), n);
                 let mut out = random_words(3);
-                assert_eq!(combine(a, b, &mut out), n);
+                assert_eq!(combine::<O>(a, b, &mut out), n);
                 assert_eq!(out, expected);
                 let mut out = *a;
-                assert_eq!(combine_in_place(&mut out, b), n);
+                assert_eq!(combine_in_place::<O>(&mut out, b), n);
                 assert_eq!(out, expected);
-            }
-            for without in each_unless_miri(&sets, 3) {
-                let left = naive(&expected, without, |a, b| a & !b).1;
-                assert_eq!(combine_count_without::<O>(a, b, without), left);
-                assert_eq!(combine_count_without::portable::<O>(a, b, without), left);
-                #[cfg(target_arch = "x86_64")]
-                if has_avx2() {
-                    #[expect(unsafe_code, reason = "tests the AVX2 twin by itself")]
-                    // SAFETY: the features are available.
-                    let counted = unsafe { combine_count_without::avx2::<O>(a, b, without) };
-                    assert_eq!(counted, left);
+                for without in each_unless_miri(&sets, 3) {
+                    let left = naive(&expected, without, |a, b| a & !b).1;
+                    assert_eq!(combine_count_without::<O>(a, b, without), left);
                 }
             }
         }
@@ -297,8 +200,9 @@ mod tests {
             &[0..0, 7..7, 0..unless_miri(65_536, 700)],
         ] {
             let expected = ranges.iter().cloned().flatten().filter(bit).count() as u32;
-            assert_eq!(count_in(&words, ranges.iter().cloned()), expected, "{ranges:?}");
-            assert_eq!(count_in_portable(&words, ranges.iter().cloned()), expected, "{ranges:?}");
+            for () in each_step() {
+                assert_eq!(count_in(&words, ranges.iter().cloned()), expected, "{ranges:?}");
+            }
         }
     }
 }

@@ -3,78 +3,31 @@
 //! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for what has instructions of its own: fetching
 //! numbers from places, spreading the bytes of neighbours, and bringing the places of bits together.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
+
 /// Documents that are looked at together: two kilobytes of numbers.
 pub(crate) const AT_ONCE: usize = 512;
 /// Words of a bitmap for so many.
-const WORDS: usize = AT_ONCE / u64::BITS as usize;
+pub(super) const WORDS: usize = AT_ONCE / u64::BITS as usize;
 /// Places are written by eights.
-const STEP: usize = 8;
+pub(super) const STEP: usize = 8;
+/// The most bits that a number can have to lie in the four bytes that it begins in.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+pub(super) const NARROW: u32 = 25;
 /// Bytes of a word that a number is cut out of.
 const WORD: usize = size_of::<u64>();
 
 /// Room for places, with some behind that [`places`](fn@places) writes to without need.
 pub(crate) type PlaceBuffer = [u32; AT_ONCE + 64];
 
-/// Defines a kernel by its body: the function that chooses, the portable function, its twin.
-macro_rules! kernel {
-    ($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        $(#[$doc])*
-        #[inline]
-        pub(crate) fn $name($($arg: $type),*) $(-> $result)? {
-            #[cfg(target_arch = "x86_64")]
-            if has_avx2() {
-                #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-                // SAFETY: the features were found in the line above.
-                return unsafe { $name::avx2($($arg),*) };
-            }
-            $name::portable($($arg),*)
-        }
-
-        mod $name {
-            #[allow(unused_imports, reason = "some kernels use what is beside them")]
-            use super::*;
-
-            #[inline(always)]
-            pub(super) fn portable($($arg: $type),*) $(-> $result)? $body
-
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,bmi1,popcnt")]
-            pub(super) fn avx2($($arg: $type),*) $(-> $result)? {
-                portable($($arg),*)
-            }
-        }
-    };
-}
-
-/// Whether there is AVX2, and what every processor has that has it.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("popcnt")
-}
-
 /// Writes where bits are set, counted from `base` on; how many are. Of more than eight words the rest is passed over.
 #[inline]
 pub(crate) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if has_compress() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
-        // SAFETY: the features were found in the line above.
-        return unsafe { avx512::places(words, base, places) };
-    }
+    return_by_vectors!(avx512 avx512::numbers::places => (words, base, places));
     places_by_bits(words, base, places)
-}
-
-/// Whether bytes can be compressed with an instruction.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_compress() -> bool {
-    is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("popcnt")
 }
 
 kernel! {
@@ -154,12 +107,7 @@ kernel! {
 /// so has one whose number begins in the last seven bytes.
 #[inline]
 pub(crate) fn unpack(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { avx2::unpack(bytes, width, places, out) };
-    }
+    return_by_vectors!(avx2 avx2::unpack => (bytes, width, places, out));
     unpack_portable(bytes, width, places, out);
 }
 
@@ -177,16 +125,16 @@ fn unpack_portable(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
 /// bytes are loaded together, in half the time or less.
 #[inline]
 pub(crate) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { avx2::unpack_neighbours(bytes, width, first, out) };
-    }
+    return_by_vectors!(
+        avx512 avx512::numbers::unpack_neighbours,
+        avx2 avx2::unpack_neighbours,
+        neon neon::numbers::unpack_neighbours
+        => (bytes, width, first, out)
+    );
     unpack_neighbours_portable(bytes, width, first, out);
 }
 
-fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
+pub(super) fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
     for (place, out) in (first..).zip(out) {
         unpack_portable(bytes, width, &[place], std::slice::from_mut(out));
     }
@@ -196,101 +144,33 @@ fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u
 /// looked at, and neither is what has no byte in `bits`.
 #[inline]
 pub(crate) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { avx2::are_among(numbers, first, n, bits) };
-    }
+    return_by_vectors!(
+        avx512 avx512::numbers::are_among,
+        avx2 avx2::are_among,
+        neon neon::numbers::are_among
+        => (numbers, first, n, bits)
+    );
     are_among_portable(numbers, first, n, bits);
 }
 
-fn are_among_portable(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
+pub(super) fn are_among_portable(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
     for (numbers, bits) in numbers.as_chunks::<STEP>().0.iter().zip(bits) {
         let is_among = |number: &u32| u8::from(number.wrapping_sub(first) < n);
         *bits = (0..).zip(numbers).map(|(nth, number)| is_among(number) << nth).sum();
     }
 }
 
-fn mask_of(width: u32) -> u32 {
+pub(super) fn mask_of(width: u32) -> u32 {
     1u32.checked_shl(width).map_or(u32::MAX, |above| above - 1)
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    use super::{PlaceBuffer, WORDS};
-    use std::arch::x86_64::*;
-
-    /// Numbers of 32 bits in a vector.
-    const LANES: usize = 16;
-    /// 0 to 63, ascending.
-    const PLACES: [u8; 64] = {
-        let (mut places, mut nth) = ([0; 64], 0);
-        while nth < 64 {
-            places[nth] = nth as u8;
-            nth += 1;
-        }
-        places
-    };
-
-    /// As [`places`](fn@super::places): one instruction brings the places of a word together. Sixteen are written without asking
-    /// whether there are as many, which words of one bit in ten hardly ever pass.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-    pub(super) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
-        let (all, mut n) = (load(&PLACES), 0);
-        for (word, base) in words.iter().take(WORDS).zip((base..).step_by(u64::BITS as usize)) {
-            let bits = u64::from_le_bytes(*word);
-            let of_word = bits.count_ones() as usize;
-            let found = _mm512_maskz_compress_epi8(bits, all);
-            let base = _mm512_set1_epi32(base as i32);
-            let slots = places[n..n + u64::BITS as usize].as_chunks_mut::<LANES>().0;
-            if let [first, second, third, fourth] = slots {
-                store(_mm512_castsi512_si128(found), base, first);
-                if of_word > LANES {
-                    store(_mm512_extracti32x4_epi32::<1>(found), base, second);
-                }
-                if of_word > 2 * LANES {
-                    store(_mm512_extracti32x4_epi32::<2>(found), base, third);
-                    store(_mm512_extracti32x4_epi32::<3>(found), base, fourth);
-                }
-            }
-            n += of_word;
-        }
-        n
-    }
-
-    /// Writes sixteen places, counted from those of `base` on.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn store(found: __m128i, base: __m512i, out: &mut [u32; LANES]) {
-        let found = _mm512_add_epi32(_mm512_cvtepu8_epi32(found), base);
-        #[expect(unsafe_code, reason = "an unaligned vector store")]
-        // SAFETY: the reference is to exactly the 64 bytes that are written.
-        unsafe {
-            _mm512_storeu_si512(out.as_mut_ptr().cast(), found);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn load(bytes: &[u8; 64]) -> __m512i {
-        #[expect(unsafe_code, reason = "an unaligned vector load")]
-        // SAFETY: the reference is to exactly the 64 bytes that are read.
-        unsafe {
-            _mm512_loadu_si512(bytes.as_ptr().cast())
-        }
-    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{
-        STEP, WORD, are_among_portable, mask_of, unpack_neighbours_portable, unpack_portable,
+        NARROW, STEP, WORD, are_among_portable, mask_of, unpack_neighbours_portable,
+        unpack_portable,
     };
     use std::arch::x86_64::*;
-
-    /// The most bits that a number can have to lie in the four bytes that it begins in.
-    const NARROW: u32 = 25;
 
     /// As [`unpack`](super::unpack), also of fewer bytes than a number is loaded with.
     #[target_feature(enable = "avx2")]
@@ -489,6 +369,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use crate::test_sizes::each_unless_miri;
 
     fn mixed(nth: u64) -> u64 {
@@ -510,28 +391,27 @@ mod tests {
                 let words: Vec<[u8; 8]> = (0..n_words).map(|nth| set(nth).to_le_bytes()).collect();
                 let bit = |at: &u32| set(u64::from(at / 64)) >> (at % 64) & 1 == 1;
                 let expected: Vec<u32> = (0..n_words as u32 * 64).filter(bit).collect();
-                for kernel in [places, places_by_bits, places_by_bits::portable] {
-                    let mut buffer = [9; AT_ONCE + 64];
-                    let n = kernel(&words, 1_000, &mut buffer);
-                    assert!(
-                        buffer[..n].iter().eq(expected
-                            .iter()
-                            .map(|at| 1_000 + at)
-                            .collect::<Vec<_>>()
-                            .iter())
-                    );
+                let expected: Vec<u32> = expected.iter().map(|at| 1_000 + at).collect();
+                for () in each_step() {
+                    for kernel in [places, places_by_bits] {
+                        let mut buffer = [9; AT_ONCE + 64];
+                        let n = kernel(&words, 1_000, &mut buffer);
+                        assert_eq!(&buffer[..n], expected);
+                    }
                 }
             }
         }
         let mut buffer = [0; AT_ONCE + 64];
-        assert_eq!(places(&[[1; 8]; 20], 0, &mut buffer), places(&[[1; 8]; 8], 0, &mut buffer));
+        for () in each_step() {
+            assert_eq!(places(&[[1; 8]; 20], 0, &mut buffer), places(&[[1; 8]; 8], 0, &mut buffer));
+        }
     }
 
     /// The twin checks by itself what it reads: it is a safe function.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn fewer_bytes_than_a_number_is_loaded_with_are_not_read_beyond() {
-        if !has_avx2() {
+        if !crate::simd::has_avx2() {
             return;
         }
         let bytes = [0xFF; 16];
@@ -576,18 +456,18 @@ mod tests {
                 (0..n).filter(|place| mixed(u64::from(*place)).is_multiple_of(5)).collect();
             for places in [&all[..], &some, &some[..7], &[]] {
                 let expected: Vec<u32> = places.iter().map(|place| number(*place)).collect();
-                for kernel in [unpack, unpack_portable] {
+                for () in each_step() {
                     let mut out = vec![77; places.len()];
-                    kernel(&bytes, width, places, &mut out);
+                    unpack(&bytes, width, places, &mut out);
                     assert_eq!(out, expected, "of {width} bits");
                 }
             }
             // Places that lead outside, and bytes that are not even a word.
-            for kernel in [unpack, unpack_portable] {
+            for () in each_step() {
                 let mut out = [0; 16];
-                kernel(&bytes, width, &[u32::MAX / width.max(1); 16], &mut out);
-                kernel(&bytes[..7], width, &[0; 16], &mut out);
-                kernel(&[], width, &[3; 9], &mut out);
+                unpack(&bytes, width, &[u32::MAX / width.max(1); 16], &mut out);
+                unpack(&bytes[..7], width, &[0; 16], &mut out);
+                unpack(&[], width, &[3; 9], &mut out);
             }
         }
     }
@@ -600,18 +480,18 @@ mod tests {
             let bytes = packed(n, width, number);
             for (first, n) in [(0, 203), (8, 195), (16, 40), (160, 43), (200, 3), (96, 0)] {
                 let expected: Vec<u32> = (first..first + n).map(number).collect();
-                for kernel in [unpack_neighbours, unpack_neighbours_portable] {
+                for () in each_step() {
                     let mut out = vec![77; n as usize];
-                    kernel(&bytes, width, first, &mut out);
+                    unpack_neighbours(&bytes, width, first, &mut out);
                     assert_eq!(out, expected, "{n} of {width} bits from {first} on");
                 }
             }
             // Places that lead outside, and bytes that are not even a word.
-            for kernel in [unpack_neighbours, unpack_neighbours_portable] {
+            for () in each_step() {
                 let mut out = [0; 24];
-                kernel(&bytes, width, 4_000, &mut out);
-                kernel(&bytes[..7], width, 0, &mut out);
-                kernel(&[], width, 8, &mut out);
+                unpack_neighbours(&bytes, width, 4_000, &mut out);
+                unpack_neighbours(&bytes[..7], width, 0, &mut out);
+                unpack_neighbours(&[], width, 8, &mut out);
             }
         }
     }
@@ -624,9 +504,9 @@ mod tests {
         for (first, n) in ranges {
             let is_among = |number: &u32| number.wrapping_sub(first) < n;
             let expected: Vec<bool> = numbers.iter().take(328).map(is_among).collect();
-            for kernel in [are_among, are_among_portable] {
+            for () in each_step() {
                 let mut bits = [0; 42];
-                kernel(&numbers, first, n, &mut bits);
+                are_among(&numbers, first, n, &mut bits);
                 let found = (0..328).map(|at| bits[at / 8] >> (at % 8) & 1 == 1);
                 assert_eq!(found.collect::<Vec<_>>(), expected, "{n} from {first} on");
                 assert_eq!(bits[41], 0, "what is behind the last eight");
@@ -645,12 +525,9 @@ mod tests {
                 least: numbers.iter().copied().min().unwrap_or(u32::MAX),
                 greatest: numbers.iter().copied().max().unwrap_or(0),
             };
-            assert_eq!(totals(numbers), expected);
-            let (mut halves, mut least, mut greatest) = ([0; 3], u32::MAX, 0);
-            add_totals::portable(numbers, &mut halves, &mut least, &mut greatest);
-            let squares = u128::from(halves[1]) + (u128::from(halves[2]) << 32);
-            let sum = halves[0];
-            assert_eq!(Totals { sum, squares, least, greatest }, expected);
+            for () in each_step() {
+                assert_eq!(totals(numbers), expected);
+            }
         }
     }
 
@@ -660,12 +537,11 @@ mod tests {
             (0..333).map(|nth| mixed(nth) as u32).chain([0, u32::MAX]).collect();
         for least in [0, 1, 1 << 31, (1 << 31) - 1, u32::MAX] {
             let expected = numbers.iter().filter(|number| **number >= least).count() as u32;
-            assert_eq!(count_from(&numbers, least), expected);
-            assert_eq!(count_from::portable(&numbers, least), expected);
             let codes: Vec<u64> = numbers.iter().map(|number| u64::from(*number) << 32).collect();
-            let least = u64::from(least) << 32;
-            assert_eq!(count_codes_from(&codes, least), expected);
-            assert_eq!(count_codes_from::portable(&codes, least), expected);
+            for () in each_step() {
+                assert_eq!(count_from(&numbers, least), expected);
+                assert_eq!(count_codes_from(&codes, u64::from(least) << 32), expected);
+            }
         }
     }
 }

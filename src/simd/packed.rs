@@ -4,6 +4,11 @@
 //! The vector forms spread packed numbers over bytes or halves of words with one instruction
 //! (PDEP), which is slow on processors of AMD before Zen 3 and as right there.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
+
 /// The widest numbers whose sums of four stay within 16 bits each.
 pub(crate) const SPREAD_WIDTH_MAX: u32 = 14;
 
@@ -49,19 +54,18 @@ pub(crate) fn running_sums(
     limit: u32,
     out: &mut Vec<u32>,
 ) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if width <= SPREAD_WIDTH_MAX
-        && is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi2")
-    {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
-        // SAFETY: the features were found in the lines above.
-        return unsafe { vector::running_sums(bytes, bit, width, n, limit, out) };
+    if width <= SPREAD_WIDTH_MAX {
+        return_by_vectors!(
+            avx512 avx512::packed::running_sums,
+            avx2 vector::running_sums,
+            neon neon::packed::running_sums
+            => (bytes, bit, width, n, limit, out)
+        );
     }
     running_sums_portable(bytes, bit, width, n, limit, out)
 }
 
-fn running_sums_portable(
+pub(super) fn running_sums_portable(
     bytes: &[u8],
     bit: usize,
     width: u32,
@@ -97,12 +101,12 @@ impl FewSums<'_> {
     /// How many of the sums have one of `first`, which are not none, `distance` before them, modulo 2³².
     #[inline]
     pub(crate) fn n_behind(self, first: FewSums<'_>, distance: u32) -> u32 {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-            #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
-            // SAFETY: the features were found in the line above.
-            return unsafe { vector::n_behind(self, first, distance) };
-        }
+        return_by_vectors!(
+            avx512 avx512::packed::n_behind,
+            avx2 vector::n_behind,
+            neon neon::packed::n_behind
+            => (self, first, distance)
+        );
         self.n_behind_portable(first, distance)
     }
 
@@ -129,10 +133,10 @@ impl FewSums<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Unpacked {
     /// As far as they are of 14 bits.
-    frequencies: [u16; RECORD],
-    widths: [u16; RECORD],
+    pub(super) frequencies: [u16; RECORD],
+    pub(super) widths: [u16; RECORD],
     /// Bits of the positions of all postings before each: sums of frequencies times widths; unless some are greater.
-    before: [u32; RECORD + 1],
+    pub(super) before: [u32; RECORD + 1],
     /// All frequencies where some are greater.
     great: [u32; RECORD],
     are_great: bool,
@@ -152,11 +156,18 @@ impl Unpacked {
     /// most 32.
     #[inline]
     pub(crate) fn unpack(&mut self, widths: &[u8; RECORD / 2], packed: &[u8], width: u32) {
+        self.are_great = width > SPREAD_WIDTH_MAX;
+        if !self.are_great {
+            return_by_vectors!(
+                avx512 avx512::packed::unpack,
+                neon neon::packed::unpack
+                => (self, widths, packed, width)
+            );
+        }
         let (low, high) = self.widths.split_at_mut(RECORD / 2);
         for ((low, high), both) in low.iter_mut().zip(high).zip(widths) {
             (*low, *high) = (u16::from(both & 15) + 1, u16::from(both >> 4) + 1);
         }
-        self.are_great = width > SPREAD_WIDTH_MAX;
         if self.are_great {
             for (nth, frequency) in self.great.iter_mut().enumerate() {
                 *frequency = bits_at(packed, nth * width as usize, width).saturating_add(1);
@@ -196,12 +207,7 @@ impl Unpacked {
 /// Makes `sums` the sums of the first products, of none on: of numbers up to 2¹⁴ with numbers up to 2⁵.
 #[inline]
 fn product_sums(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; RECORD + 1]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { vector::product_sums(a, b, sums) };
-    }
+    return_by_vectors!(avx2 vector::product_sums => (a, b, sums));
     product_sums_portable(a, b, sums);
 }
 
@@ -216,12 +222,7 @@ fn product_sums_portable(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; 
 /// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
 #[inline]
 fn plus_one(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
-        // SAFETY: the features were found in the line above.
-        return unsafe { vector::plus_one(packed, width, numbers) };
-    }
+    return_by_vectors!(avx2 vector::plus_one => (packed, width, numbers));
     plus_one_portable(packed, width, numbers);
 }
 
@@ -418,6 +419,7 @@ mod vector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use crate::test_sizes::unless_miri;
     use proptest::prelude::*;
 
@@ -462,9 +464,9 @@ mod tests {
                     break;
                 }
             }
-            for kernel in [running_sums, running_sums_portable] {
+            for () in each_step() {
                 let mut sums = vec![7];
-                let is_sound = kernel(&bytes, bit, width, numbers.len(), limit, &mut sums);
+                let is_sound = running_sums(&bytes, bit, width, numbers.len(), limit, &mut sums);
                 prop_assert_eq!(&sums, &expected);
                 prop_assert_eq!(is_sound, sum <= u64::from(u32::MAX));
             }
@@ -497,8 +499,9 @@ mod tests {
             });
             let wanted = sums.iter().map(|sum| sum.wrapping_add(distance));
             let expected = wanted.filter(|sum| others.contains(sum)).count() as u32;
-            prop_assert_eq!(second.n_behind(first, distance), expected);
-            prop_assert_eq!(second.n_behind_portable(first, distance), expected);
+            for () in each_step() {
+                prop_assert_eq!(second.n_behind(first, distance), expected);
+            }
         }
 
         #[test]
@@ -512,25 +515,17 @@ mod tests {
                 frequencies.iter().map(|n| n.checked_shr(32 - width).unwrap_or(0)).collect();
             let mut bytes = pack(&less_one, 0, width);
             bytes.extend(more);
-            let mut unpacked = Unpacked::default();
-            unpacked.unpack(&widths, &bytes, width);
-            let mut expected = 0;
-            for n in 0..32 {
-                prop_assert_eq!(unpacked.bits_before(n), expected);
-                let of_posting = u32::from(widths[n % 16] >> (n / 16 * 4) & 15) + 1;
-                prop_assert_eq!(unpacked.width(n), of_posting);
-                prop_assert_eq!(unpacked.frequency(n), less_one[n].saturating_add(1));
-                expected += u64::from(less_one[n].saturating_add(1)) * u64::from(of_posting);
-            }
-            if width <= SPREAD_WIDTH_MAX {
-                let (mut numbers, mut portable) = ([7; RECORD], [8; RECORD]);
-                plus_one(&bytes, width, &mut numbers);
-                plus_one_portable(&bytes, width, &mut portable);
-                prop_assert_eq!(numbers, portable);
-                let (mut sums, mut portable) = ([0; RECORD + 1], [0; RECORD + 1]);
-                product_sums(&numbers, &unpacked.widths, &mut sums);
-                product_sums_portable(&numbers, &unpacked.widths, &mut portable);
-                prop_assert_eq!(sums, portable);
+            for () in each_step() {
+                let mut unpacked = Unpacked::default();
+                unpacked.unpack(&widths, &bytes, width);
+                let mut expected = 0;
+                for n in 0..32 {
+                    prop_assert_eq!(unpacked.bits_before(n), expected);
+                    let of_posting = u32::from(widths[n % 16] >> (n / 16 * 4) & 15) + 1;
+                    prop_assert_eq!(unpacked.width(n), of_posting);
+                    prop_assert_eq!(unpacked.frequency(n), less_one[n].saturating_add(1));
+                    expected += u64::from(less_one[n].saturating_add(1)) * u64::from(of_posting);
+                }
             }
         }
     }
@@ -538,15 +533,17 @@ mod tests {
     #[test]
     fn what_lies_past_the_end_is_zeros() {
         let mut sums = vec![];
-        for kernel in [running_sums, running_sums_portable] {
-            assert!(kernel(&[0xFF], 4, 4, 6, u32::MAX, &mut sums));
+        for () in each_step() {
+            assert!(running_sums(&[0xFF], 4, 4, 6, u32::MAX, &mut sums));
             assert_eq!(sums, [15; 6]);
-            assert!(kernel(&[], 100, 14, 2, u32::MAX, &mut sums));
+            assert!(running_sums(&[], 100, 14, 2, u32::MAX, &mut sums));
             assert_eq!(sums, [0; 2]);
         }
-        let mut unpacked = Unpacked::default();
-        unpacked.unpack(&[0; 16], &[], 8);
-        assert_eq!(unpacked.bits_before(31), 31);
+        for () in each_step() {
+            let mut unpacked = Unpacked::default();
+            unpacked.unpack(&[0; 16], &[], 8);
+            assert_eq!(unpacked.bits_before(31), 31);
+        }
         assert_eq!(bits_at(&[], 9, 32), 0);
     }
 }

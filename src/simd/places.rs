@@ -1,12 +1,14 @@
 //! Places in a sorted list of 16-bit numbers: where one stands, and which of the 64 of a block are there.
 //!
 //! Only a few dozen numbers are looked at, between two entries of a directory. They are compared 32 at once, because how
-//! many there are cannot be foreseen; neighbours in the list are read with them and left out of account.
+//! many there are cannot be foreseen; AVX2 reads neighbours in the list with them, which are left out of account.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use std::ops::Range;
 
 /// A little-endian 16-bit number where it lies.
-type Le16 = [u8; 2];
+pub(super) type Le16 = [u8; 2];
 
 /// Numbers that are compared at once.
 #[cfg(target_arch = "x86_64")]
@@ -15,24 +17,27 @@ const STEP: usize = 32;
 /// Numbers compared one after the other, which takes no longer than halving that far.
 const COMPARED_MAX: usize = 64;
 
+/// Numbers compared one vector after the other, where a vector is loaded in part.
+#[cfg(target_arch = "x86_64")]
+const LOADED_MAX: usize = 2 * COMPARED_MAX;
+
 /// Whether the numbers in a range are few enough to be compared, and the list has enough of them to be loaded at once.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn are_compared_at_once(list: &[Le16], range: &Range<usize>) -> bool {
-    range.len() <= COMPARED_MAX
-        && list.len() >= STEP
-        && range.end <= list.len()
-        && super::has_bit_features()
+    range.len() <= COMPARED_MAX && list.len() >= STEP && range.end <= list.len()
 }
 
 /// Counts the ascending numbers in a range of `list` that are below `low`.
 #[inline]
 pub(crate) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
     #[cfg(target_arch = "x86_64")]
+    if let Some(numbers) = list.get(range.clone()).filter(|numbers| numbers.len() <= LOADED_MAX) {
+        return_by_vectors!(avx512 avx512::places::n_below => (numbers, low));
+    }
+    #[cfg(target_arch = "x86_64")]
     if are_compared_at_once(list, &range) {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `are_compared_at_once` found every feature that the function enables.
-        return unsafe { avx2::n_below(list, range, low) };
+        return_by_vectors!(avx2 avx2::n_below => (list, range, low));
     }
     n_below_portable(list, range, low)
 }
@@ -50,10 +55,12 @@ fn n_below_portable(list: &[Le16], range: Range<usize>, low: u16) -> usize {
 #[inline]
 pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
     #[cfg(target_arch = "x86_64")]
+    if let Some(numbers) = list.get(range.clone()).filter(|numbers| numbers.len() <= LOADED_MAX) {
+        return_by_vectors!(avx512 avx512::places::block => (numbers, nth));
+    }
+    #[cfg(target_arch = "x86_64")]
     if are_compared_at_once(list, &range) {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: `are_compared_at_once` found every feature that the function enables.
-        return unsafe { avx2::block(list, range, nth) };
+        return_by_vectors!(avx2 avx2::block => (list, range, nth));
     }
     block_portable(list, range, nth)
 }
@@ -62,7 +69,7 @@ pub(crate) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize
 #[inline]
 pub(crate) fn block_of_bits(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
     #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
+    if super::has_avx2() {
         #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
         // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { block_of_bits_counted(words, first, nth) };
@@ -72,10 +79,19 @@ pub(crate) fn block_of_bits(words: &[[u8; 8]], first: usize, nth: usize) -> (u64
 
 #[inline(always)]
 fn block_of_bits_portable(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u32, u32) {
-    let before = words.get(first..nth).unwrap_or_default().iter();
-    let before = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
     let word = words.get(nth).map_or(0, |word| u64::from_le_bytes(*word));
-    (word, before, word.count_ones())
+    (word, n_before(words, first, nth), word.count_ones())
+}
+
+/// How many bits are set in the words from `first` on before word `nth`. Mostly it is one word or none, which a product tells apart
+/// without asking.
+#[inline(always)]
+fn n_before(words: &[[u8; 8]], first: usize, nth: usize) -> u32 {
+    let n_ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
+    match (words.get(first), nth.wrapping_sub(first)) {
+        (Some(word), n_words @ 0..=1) => n_ones(word) * n_words as u32,
+        _ => words.get(first..nth).unwrap_or_default().iter().map(n_ones).sum(),
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -88,7 +104,7 @@ fn block_of_bits_counted(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u
 #[inline]
 pub(crate) fn rank_of_bit(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32> {
     #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
+    if super::has_avx2() {
         #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
         // SAFETY: `has_bit_features` found every feature that the function enables.
         return unsafe { rank_of_bit_counted(words, first, at) };
@@ -103,9 +119,8 @@ fn rank_of_bit_portable(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32>
     if word & bit == 0 {
         return None;
     }
-    let before = words.get(first..nth)?.iter();
-    let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
-    Some(before + (word & (bit - 1)).count_ones())
+    words.get(first..nth)?;
+    Some(n_before(words, first, nth) + (word & (bit - 1)).count_ones())
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -250,6 +265,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use crate::test_sizes::unless_miri;
     use proptest::prelude::*;
 
@@ -265,7 +281,7 @@ mod tests {
         fn places_are_those_of_a_search_one_by_one(
             numbers in prop::collection::btree_set(any::<u16>(), 0..150),
             dense in prop::collection::btree_set(30_000u16..30_300, 0..150),
-            (start, len) in (0usize..320, 0usize..80),
+            (start, len) in (0usize..320, 0usize..200),
             probe in prop_oneof![any::<u16>(), 29_900u16..30_400],
         ) {
             let all: Vec<u16> = numbers.union(&dense).copied().collect();
@@ -274,15 +290,15 @@ mod tests {
             let range = start..(start + len).min(list.len());
             let part = &all[range.clone()];
             let before = part.partition_point(|number| *number < probe);
-            for kernel in [n_below, n_below_portable] {
-                prop_assert_eq!(kernel(&list, range.clone(), probe), before);
+            for () in each_step() {
+                prop_assert_eq!(n_below(&list, range.clone(), probe), before);
             }
             let nth = probe >> 6;
             let word = part.iter().filter(|number| **number >> 6 == nth);
             let word = word.fold(0u64, |word, number| word | 1 << (number & 63));
             let before = part.partition_point(|number| number >> 6 < nth);
-            for kernel in [block, block_portable] {
-                prop_assert_eq!(kernel(&list, range.clone(), nth), (word, before));
+            for () in each_step() {
+                prop_assert_eq!(block(&list, range.clone(), nth), (word, before));
             }
         }
     }
@@ -301,14 +317,14 @@ mod tests {
             };
             let word = words.get(nth).copied().unwrap_or_default();
             let expected = (word, bits(first..nth), word.count_ones());
-            for kernel in [block_of_bits, block_of_bits_portable] {
-                prop_assert_eq!(kernel(&bytes, first, nth), expected);
+            for () in each_step() {
+                prop_assert_eq!(block_of_bits(&bytes, first, nth), expected);
             }
             let is_set = word >> bit & 1 == 1 && first <= nth;
             let before = (0..bit).filter(|bit| word >> bit & 1 == 1).count() as u32;
             let rank = is_set.then_some(bits(first..nth) + before);
-            for kernel in [rank_of_bit, rank_of_bit_portable] {
-                prop_assert_eq!(kernel(&bytes, first, (nth as u16) << 6 | bit), rank);
+            for () in each_step() {
+                prop_assert_eq!(rank_of_bit(&bytes, first, (nth as u16) << 6 | bit), rank);
             }
         }
     }
@@ -316,11 +332,11 @@ mod tests {
     #[test]
     fn a_full_block_goes_on_behind_what_is_compared_at_once() {
         let list: Vec<Le16> = (640..704u16).map(u16::to_le_bytes).collect();
-        for kernel in [block, block_portable] {
-            assert_eq!(kernel(&list, 0..64, 10), (u64::MAX, 0));
-            assert_eq!(kernel(&list, 7..60, 10), ((1 << 60) - (1 << 7), 0));
-            assert_eq!(kernel(&list, 0..64, 11), (0, 64));
-            assert_eq!(kernel(&list, 0..99, 9), (0, 0));
+        for () in each_step() {
+            assert_eq!(block(&list, 0..64, 10), (u64::MAX, 0));
+            assert_eq!(block(&list, 7..60, 10), ((1 << 60) - (1 << 7), 0));
+            assert_eq!(block(&list, 0..64, 11), (0, 64));
+            assert_eq!(block(&list, 0..99, 9), (0, 0));
         }
     }
 }

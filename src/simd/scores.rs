@@ -1,8 +1,13 @@
 //! Scores of the documents of a block, list after list.
 //!
-//! One body serves all instruction sets, as in [`sums`](super::sums). Divisions and sums are those of single
-//! documents, so that scores are the same to the last bit.
+//! Scores are added by one body for all instruction sets, as in [`sums`](super::sums); sixteen at once take longer than eight
+//! where a block has few documents, as nearly all have. Divisions and sums are those of single documents, so that scores are the
+//! same to the last bit.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 use super::packed::bits_at;
 
 /// Documents of a block.
@@ -21,11 +26,12 @@ pub(crate) fn gather(
     groups: [Packed<'_>; 2],
     frequencies: &mut [f32; BLOCK],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if groups.iter().all(|(_, width)| *width <= 8) && super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { gather_bytes(listed, wanted, nth, groups, frequencies) };
+    if groups.iter().all(|(_, width)| *width <= 8) {
+        return_by_vectors!(
+            avx512 avx512::scores::gather,
+            avx2 gather_bytes
+            => (listed, wanted, nth, groups, frequencies)
+        );
     }
     gather_portable(listed, wanted, nth, groups, frequencies);
 }
@@ -140,12 +146,12 @@ fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
 /// Moves the bytes whose bit is set in `wanted` together. Bytes behind the last are 0.
 #[inline]
 pub(crate) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { pick_words(bytes, wanted) };
-    }
+    return_by_vectors!(
+        avx512 avx512::scores::pick,
+        avx2 pick_words,
+        neon neon::scores::pick
+        => (bytes, wanted)
+    );
     pick_portable(bytes, wanted)
 }
 
@@ -173,12 +179,7 @@ fn pick_words(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
 /// Which of the first `n` scores are as good as this one, as bits.
 #[inline]
 pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { at_least_avx2(n, scores, least) };
-    }
+    return_by_vectors!(avx2 at_least_avx2, neon neon::scores::at_least => (n, scores, least));
     at_least_portable(n, scores, least)
 }
 
@@ -214,12 +215,7 @@ pub(crate) fn add(
     k: &[f32; BLOCK],
     weight: f32,
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if super::has_bit_features() {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2, BMI and POPCNT")]
-        // SAFETY: `has_bit_features` found every feature that the function enables.
-        return unsafe { add_avx2(n, scores, frequencies, k, weight) };
-    }
+    return_by_vectors!(avx2 add_avx2 => (n, scores, frequencies, k, weight));
     add_portable(n, scores, frequencies, k, weight);
 }
 
@@ -257,6 +253,7 @@ fn add_avx2(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
     use proptest::prelude::*;
 
     proptest! {
@@ -276,9 +273,9 @@ mod tests {
                 let frequency = bits_at(packed, at as usize, width).saturating_add(1) as f32;
                 expected.push(if listed >> bit & 1 == 1 { frequency } else { 0.0 });
             }
-            for kernel in [gather, gather_portable] {
+            for () in each_step() {
                 let mut found = [7.0; BLOCK];
-                kernel(listed, wanted, nth, groups, &mut found);
+                gather(listed, wanted, nth, groups, &mut found);
                 prop_assert_eq!(&found[..expected.len()], &expected[..]);
             }
         }
@@ -292,8 +289,8 @@ mod tests {
             let mut expected: Vec<u8> =
                 (0..BLOCK).filter(|bit| wanted >> bit & 1 == 1).map(of_bit).collect();
             expected.resize(BLOCK, 0);
-            for kernel in [pick, pick_portable] {
-                prop_assert_eq!(&kernel(&bytes, wanted)[..], &expected[..]);
+            for () in each_step() {
+                prop_assert_eq!(&pick(&bytes, wanted)[..], &expected[..]);
             }
         }
 
@@ -305,8 +302,8 @@ mod tests {
             let scores: [f32; BLOCK] = std::array::from_fn(|nth| scores[nth]);
             let expected = (0..n).filter(|nth| scores[*nth] >= least);
             let expected = expected.fold(0u64, |bits, nth| bits | 1 << nth);
-            for kernel in [at_least, at_least_portable] {
-                prop_assert_eq!(kernel(n, &scores, least), expected);
+            for () in each_step() {
+                prop_assert_eq!(at_least(n, &scores, least), expected);
             }
         }
 
@@ -326,9 +323,9 @@ mod tests {
                     before[nth] + weight * (frequency / (frequency + k[nth]))
                 }
             });
-            for kernel in [add, add_portable] {
+            for () in each_step() {
                 let mut scores = as_array(&before);
-                kernel(n, &mut scores, &of_list, &as_array(&k), weight);
+                add(n, &mut scores, &of_list, &as_array(&k), weight);
                 let bits = |scores: [f32; BLOCK]| scores.map(f32::to_bits);
                 prop_assert_eq!(&bits(scores)[..n], &bits(expected)[..n]);
             }

@@ -3,6 +3,9 @@
 //! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for picking, which needs the
 //! instruction that makes a number of comparisons.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+
 /// Blocks of a window.
 pub(crate) const BLOCKS: usize = 1024;
 
@@ -13,37 +16,6 @@ const COUNTED: usize = 128;
 #[inline(always)]
 pub(crate) fn units(code: u8, weight: u16) -> u16 {
     ((u32::from(u16::from(code) << 8) * u32::from(weight)) >> 16) as u16
-}
-
-/// Defines a kernel by its body: the function that chooses, the portable function, its twin.
-macro_rules! kernel {
-    ($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
-        $(#[$doc])*
-        #[inline]
-        pub(crate) fn $name($($arg: $type),*) $(-> $result)? {
-            #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") {
-                #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-                // SAFETY: the feature was found in the line above.
-                return unsafe { $name::avx2($($arg),*) };
-            }
-            $name::portable($($arg),*)
-        }
-
-        mod $name {
-            #[allow(unused_imports, reason = "some kernels call what is beside them")]
-            use super::*;
-
-            #[inline(always)]
-            pub(super) fn portable($($arg: $type),*) $(-> $result)? $body
-
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
-            pub(super) fn avx2($($arg: $type),*) $(-> $result)? {
-                portable($($arg),*)
-            }
-        }
-    };
 }
 
 kernel! {
@@ -146,9 +118,16 @@ kernel! {
     }
 }
 
+/// How many codes are at least `least`.
+#[inline]
+pub(crate) fn count_codes(codes: &[u8], least: u8) -> usize {
+    return_by_vectors!(avx512 avx512::sums::count_codes => (codes, least));
+    count_codes_in_bytes(codes, least)
+}
+
 kernel! {
-    /// How many codes are at least `least`.
-    count_codes(codes: &[u8], least: u8) -> usize {
+    /// As [`count_codes`], in bytes that count.
+    count_codes_in_bytes(codes: &[u8], least: u8) -> usize {
         let mut n = 0;
         for codes in codes.chunks(COUNTED) {
             let mut of_chunk = 0u8;
@@ -164,12 +143,7 @@ kernel! {
 /// Appends `first` and the number of each sum that is at least `level`.
 #[inline]
 pub(crate) fn select(sums: &[u16; BLOCKS], level: u16, first: u32, out: &mut Vec<u32>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { avx2::select(sums, level, first, out) };
-    }
+    return_by_vectors!(avx512 avx512::sums::select, avx2 avx2::select => (sums, level, first, out));
     select_portable(sums, level, first, out);
 }
 
@@ -185,12 +159,7 @@ fn select_portable(sums: &[u16; BLOCKS], level: u16, first: u32, out: &mut Vec<u
 /// Appends the number of each code that is at least `least`.
 #[inline]
 pub(crate) fn select_codes(codes: &[u8], least: u8, out: &mut Vec<u32>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
-        // SAFETY: the feature was found in the line above.
-        return unsafe { avx2::select_codes(codes, least, out) };
-    }
+    return_by_vectors!(avx512 avx512::sums::select_codes, avx2 avx2::select_codes => (codes, least, out));
     select_codes_from(codes, least, 0, out);
 }
 
@@ -266,6 +235,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::each_step;
 
     #[test]
     fn sums_are_those_of_single_blocks_with_and_without_vectors() {
@@ -273,10 +243,7 @@ mod tests {
             std::array::from_fn(|nth| (nth * 7 % 256) as u8 * u8::from(nth % 3 > 0));
         let more: [u8; BLOCKS] =
             std::array::from_fn(|nth| (nth * 11 % 251) as u8 * u8::from(nth % 5 > 0));
-        type Kernel = fn(&mut [u16; BLOCKS], &[u8; BLOCKS], u16);
-        let ways: [[Kernel; 3]; 2] =
-            [[set, add, add_to_all], [set::portable, add::portable, add_to_all::portable]];
-        for [set, add, add_to_all] in ways {
+        for () in each_step() {
             let (mut any, mut all) = ([9; BLOCKS], [9; BLOCKS]);
             set(&mut any, &codes, 300);
             set(&mut all, &codes, 300);
@@ -289,7 +256,10 @@ mod tests {
                 assert_eq!(all[nth], if is_in_both { sum } else { 0 });
             }
             assert_eq!(max(&any), *any.iter().max().unwrap());
-            assert_eq!(max::portable(&any), *any.iter().max().unwrap());
+            let mut kept = any;
+            keep(&mut kept, &more);
+            let is_kept = |nth: usize| if more[nth] > 0 { any[nth] } else { 0 };
+            assert_eq!(kept, std::array::from_fn(is_kept));
         }
     }
 
@@ -300,17 +270,17 @@ mod tests {
             std::array::from_fn(|nth| (nth * 9_973 % 50_000) as u16 * u16::from(nth % 5 > 0));
         type Kernel = fn(&mut [u16; BLOCKS], &[u16; BLOCKS]);
         type Single = fn(u16, u16) -> u16;
-        let kernels: [(Kernel, Kernel, Single); 4] = [
-            (plus, plus::portable, |a, b| a.saturating_add(b)),
-            (plus_all, plus_all::portable, |a, b| match (a, b) {
+        let kernels: [(Kernel, Single); 4] = [
+            (plus, |a, b| a.saturating_add(b)),
+            (plus_all, |a, b| match (a, b) {
                 (0, _) | (_, 0) => 0,
                 _ => a.saturating_add(b),
             }),
-            (plus_some, plus_some::portable, |a, b| if a == 0 { 0 } else { a.saturating_add(b) }),
-            (least, least::portable, |a, b| a.min(b)),
+            (plus_some, |a, b| if a == 0 { 0 } else { a.saturating_add(b) }),
+            (least, |a, b| a.min(b)),
         ];
-        for (with, without, single) in kernels {
-            for kernel in [with, without] {
+        for (kernel, single) in kernels {
+            for () in each_step() {
                 let mut sums = a;
                 kernel(&mut sums, &b);
                 for nth in 0..BLOCKS {
@@ -318,10 +288,7 @@ mod tests {
                 }
             }
         }
-        for (best, plus_share) in [
-            (best as fn(&mut _, &mut _, &_), plus_share as fn(&mut _, &_, _)),
-            (best::portable, plus_share::portable),
-        ] {
+        for () in each_step() {
             let (mut sums, mut others) = (a, [3; BLOCKS]);
             best(&mut sums, &mut others, &b);
             for nth in 0..BLOCKS {
@@ -348,7 +315,7 @@ mod tests {
         for level in [0, 1, 36, 37, 5000, 32_768, 65_535] {
             let at_least = |nth: &u32| sums[*nth as usize - 7] >= level;
             let expected: Vec<u32> = (7..7 + BLOCKS as u32).filter(at_least).collect();
-            for select in [select, select_portable] {
+            for () in each_step() {
                 let mut found = vec![];
                 select(&sums, level, 7, &mut found);
                 assert_eq!(found, expected);
@@ -358,12 +325,12 @@ mod tests {
                 let codes = &codes[..len];
                 let at_least = |nth: &u32| codes[*nth as usize] >= least;
                 let expected: Vec<u32> = (0..len as u32).filter(at_least).collect();
-                let (mut found, mut portably) = (vec![], vec![]);
-                select_codes(codes, least, &mut found);
-                select_codes_from(codes, least, 0, &mut portably);
-                assert_eq!((&found, &portably), (&expected, &expected));
-                assert_eq!(count_codes(codes, least), expected.len());
-                assert_eq!(count_codes::portable(codes, least), expected.len());
+                for () in each_step() {
+                    let mut found = vec![];
+                    select_codes(codes, least, &mut found);
+                    assert_eq!(found, expected);
+                    assert_eq!(count_codes(codes, least), expected.len());
+                }
             }
         }
     }
