@@ -575,14 +575,14 @@ impl<'s> Plan<'s> {
 
     /// Looks for the smallest documents of a pattern that is the whole query, where no others are wanted.
     fn choose_smallest(&mut self) {
-        let is_allowed = !self.keeps_matches && self.forced != Some(Forced::UniteTerms);
-        let operator = &self.node(self.root()).operator;
-        self.smallest = match operator {
-            Operator::Expand(leaf) if is_allowed && self.n_terms(*leaf) > 1 => {
-                self.goal.end().filter(|wanted| *wanted <= cost::SMALLEST_MAX)
-            }
-            _ => None,
-        };
+        self.smallest = self.goal.end().filter(|wanted| {
+            let is_allowed = !self.keeps_matches && self.forced != Some(Forced::UniteTerms);
+            let is_pattern = |leaf: LeafId| self.n_terms(leaf) > 1;
+            let operator = &self.node(self.root()).operator;
+            is_allowed
+                && *wanted <= cost::SMALLEST_MAX
+                && matches!(operator, Operator::Expand(leaf) if is_pattern(*leaf))
+        });
     }
 
     /// Chooses how each segment is counted, where nothing but the number of matches is wanted.
