@@ -51,7 +51,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-8R3G0AzKaELSRRvPxRzm65e4qdLvQpc8ltFJfkdn4yU='; \
+    script-src 'sha256-AwYwHZ3SZ3d6aYG8MBwi6E6GVAjf+CB5t3efnaPwUXY='; \
     style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -284,7 +284,8 @@ mod tests {
         let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
         codes.iter().for_each(|code| *expected.entry(*code).or_default() += 1);
         for n_codes in [150_007, u64::MAX] {
-            let mut tally = Tally::new(7, n_codes, TallyStrategy::choose(n_codes, 1)).unwrap();
+            let mut tally =
+                Tally::new(7, n_codes, TallyStrategy::choose(n_codes, codes.len() as u64)).unwrap();
             assert_eq!(tally.counters.is_empty(), n_codes == u64::MAX);
             codes.iter().for_each(|code| tally.add(*code, 1).unwrap());
             tally.finish().unwrap();
