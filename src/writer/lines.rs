@@ -43,6 +43,11 @@ impl LineFormat {
 
     pub(crate) fn resolve(&self, schema: &Schema) -> Result<LineFields> {
         let find = |name: &str, kind: FieldKind| match schema.field_id(name) {
+            Some(id) if schema.get(id).copy_of.is_some() => {
+                Err(Error::new(ErrorKind::Schema, "indexing lines")
+                    .expected(format!("a field '{name}' with values of its own"))
+                    .found("a copy of another"))
+            }
             Some(id) if schema.get(id).kind == kind => Ok(id.0),
             found => Err(Error::new(ErrorKind::Schema, "indexing lines")
                 .expected(format!("a field '{name}' of type {}", kind.name()))

@@ -86,7 +86,7 @@ fn lines_fill_copies_as_documents_do() {
             let by_documents = of_documents(&schema, &lines, is_dump);
             let what = format!("whole lines: {has_whole}, titles: {is_dump}");
             let searcher = by_lines.searcher().unwrap();
-            for query in ["title.again:cafe", "title.words:cafe", "title.places:cafe"] {
+            for query in ["title.again:straße", "title.words:straße", "title.places:straße"] {
                 let count = searcher.count(&searcher.parse(query).unwrap()).unwrap();
                 assert!(count > 500, "{what}: {query}: {count}");
             }
@@ -116,6 +116,10 @@ fn copies_that_lines_cannot_fill_are_refused() {
     }
     let error = add(text("copy").analyzer("nobody"), "a\n", BadLines::Refuse).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Analyzer, "{error}");
+    let index = Index::in_memory(schema().build().unwrap());
+    let format = LineFormat::field("title.words");
+    let error = index.writer().unwrap().add_lines(&b"a\n"[..], &format, BadLines::Refuse);
+    assert!(error.unwrap_err().to_string().contains("a copy of another"));
     // A line that is a term is no longer than these may be.
     let long = format!("a\n{}\nb\n", "x".repeat(40_000));
     let error = add(copy(), &long, BadLines::Refuse).unwrap_err();

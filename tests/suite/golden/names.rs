@@ -34,15 +34,9 @@ fn makers() -> [String; 3] {
 }
 
 fn operators() -> BTreeSet<String> {
-    let of_nodes = body("explain/from_plan.rs", "fn node(&self, id: NodeId)");
-    // No other text there is one word with a capital.
-    let is_name =
-        |text: &&str| text.starts_with(char::is_uppercase) && text.chars().all(char::is_alphabetic);
-    let names = of_nodes.split('"').skip(1).step_by(2).filter(is_name);
-    let mut names: BTreeSet<String> = names.map(str::to_owned).collect();
-    names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn name(self)"), "=>"));
-    names.extend(texts_behind(&body("plan/page.rs", "pub(crate) fn operator(self)"), "then_some("));
-    names
+    let of_enum = body("explain/operator.rs", "pub ExplainOperator {");
+    let names = of_enum.lines().skip(1).flat_map(|line| line.split(',')).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// Kinds of operators of facets: the variants of their `enum`.

@@ -10,7 +10,7 @@ use std::{fmt, path::Path};
 
 use clap::ValueEnum;
 use treepie::{
-    Error, FieldKind, Schema,
+    Error, Field, FieldKind, Schema,
     schema::{EMPTY_FIELD, NULL_FIELD},
 };
 
@@ -56,7 +56,9 @@ pub(crate) struct KnownFields {
 impl KnownFields {
     pub(crate) fn of(schema: &Schema, settings: &InputSettings) -> Self {
         let is_own = |name: &str| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&name);
-        let fields = || schema.fields().iter().filter(|field| !is_own(&field.name));
+        // Copies have no values of their own.
+        let is_filled = |field: &&Field| !is_own(&field.name) && field.copy_of.is_none();
+        let fields = || schema.fields().iter().filter(is_filled);
         KnownFields {
             sources: settings.sources(schema),
             takes_lines: fields().filter(|field| field.kind == FieldKind::Text).count() == 1,
