@@ -185,7 +185,7 @@ impl<'a> Chain<'a> {
         self.n += equal_lanes(a, b).count_ones();
     }
 
-    /// What is left: less than a block of the first, and of the second.
+    /// The values that are left, of which the first are less than a block.
     #[inline(always)]
     fn rest(&self) -> (&'a [Le16], &'a [Le16]) {
         let (a, b) = (&self.a[self.i * BLOCK..], &self.b[self.j * BLOCK..]);

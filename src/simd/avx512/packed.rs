@@ -127,7 +127,7 @@ pub(in crate::simd) fn running_sums(
         let sums = sums_of(cut(packed, bits, mask, there));
         let before = _mm512_set1_epi32((sum as u32).cast_signed());
         #[expect(unsafe_code, reason = "an unaligned vector store")]
-        // SAFETY: there is room for as many sixteens as `n` numbers are a part of.
+        // SAFETY: there is room for as many sixteens as `n` numbers begin.
         unsafe {
             let to = out.spare_capacity_mut().as_mut_ptr().add(n_done);
             _mm512_storeu_si512(to.cast(), _mm512_add_epi32(sums, before));
@@ -148,7 +148,7 @@ pub(in crate::simd) fn running_sums(
         at += 2 * width as usize;
     }
     #[expect(unsafe_code, reason = "says how many numbers were written")]
-    // SAFETY: as many were written, and not less than there is room for.
+    // SAFETY: as many were written, and there is room for them.
     unsafe {
         out.set_len(n.min(n_done));
     }
