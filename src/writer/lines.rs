@@ -67,10 +67,17 @@ impl LineFormat {
                 text: find("title", FieldKind::Text)?,
                 qualifier: {
                     let field = find("qualifier", FieldKind::Keyword)?;
-                    if schema.fields()[usize::from(field)].normalizer_spec().is_some() {
+                    let of_schema = &schema.fields()[usize::from(field)];
+                    let wrong = match of_schema.normalizer_spec() {
+                        Some(_) => Some(("without a normalizer", "one with a normalizer")),
+                        // Lines store their text, and the qualifier is a part of that.
+                        None if of_schema.stored => Some(("that is not stored", "a stored one")),
+                        None => None,
+                    };
+                    if let Some((expected, found)) = wrong {
                         return Err(Error::new(ErrorKind::Usage, "adding lines as titles")
-                            .expected("a field 'qualifier' without a normalizer")
-                            .found("one with a normalizer")
+                            .expected(format!("a field 'qualifier' {expected}"))
+                            .found(found)
                             .hint("documents can be added one by one"));
                     }
                     Some(field)

@@ -82,7 +82,8 @@ fn a_doubt_is_an_error_that_names_the_option_and_spoils_nothing() {
         assert_eq!(dir.ok(&["export", "t.tp"]), before, "{arguments:?}");
     }
     // Inputs that look different, where the fields leave room for both.
-    dir.write("words.jsonl", "{\"text\":\"one\"}\n");
+    let text = "one sentence after another says something about it and then some more";
+    dir.write("words.jsonl", format!("{{\"text\":\"{text}\"}}\n"));
     dir.write("words.txt", "two\n");
     for inputs in [["words.jsonl", "words.txt"], ["words.txt", "words.jsonl"]] {
         dir.run(&[&["index", "w.tp"], &inputs[..]].concat()).fails_with(&[
