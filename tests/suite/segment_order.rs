@@ -561,7 +561,7 @@ fn more_than_is_put_in_order_at_once_becomes_several_segments() {
     let (ranks_added, spaces) = ((0..n).map(|nth| nth * 7_919 % n), " ".repeat(12_000));
     let text = |rank: u64| format!("{rank:04} {spaces}");
     let title = Field::new("title", FieldKind::Text);
-    let qualifier = Field::new("qualifier", FieldKind::Keyword).column(true);
+    let qualifier = Field::new("qualifier", FieldKind::Keyword).column(true).stored(false);
     let fields = Schema::builder().field(title).field(qualifier);
     for is_ordered in [false, true] {
         for of_lines in [false, true] {
