@@ -158,7 +158,7 @@ function facetEntry(data, { id, parent, depth }) {
   return {
     kind: "facet",
     id,
-    operator: data.operator ?? "Facet",
+    operator: data.operator || "Facet",
     label: `${what}, first ${grouped(data.limit ?? 0)}`,
     algorithm: data.algorithm ?? "",
     estimate: null,
