@@ -116,7 +116,7 @@ impl HitTable {
         Ok(HitTable { schema, sort: kinds.sort, group: kinds.group, fields: kinds.fields })
     }
 
-    /// Its columns and their types.
+    /// Columns and their types.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

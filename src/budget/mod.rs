@@ -1,9 +1,9 @@
 //! Limits on the time and memory of a search, asked in every loop of the read path.
 //!
-//! A [`Budget`] holds for a thread while something [runs](Budget::run) under it: a search enters its own, and
-//! the loops below it say what they did ([`work`]) and what they are about to allocate ([`hold`]). They
-//! are many and deep, from dictionaries over containers to the positions of phrases, and each is on one
-//! thread from its beginning to its end, so the budget is a value of the thread and in no signature.
+//! A [`Budget`] is handed to a searcher ([`Searcher::with_budget`](crate::Searcher::with_budget)) or to one search. A search
+//! enters it on the thread that it runs on, whichever that is, and the loops below it say what they did ([`work`]) and what they
+//! are about to allocate ([`hold`]). They are many and deep, from dictionaries over containers to the positions of phrases, so
+//! inside the library the budget is a value of the thread. [`Budget::run`] does the same for other work.
 //!
 //! # Cost
 //!

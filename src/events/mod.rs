@@ -145,7 +145,7 @@ pub enum What {
     /// A new file was begun.
     #[non_exhaustive]
     Create {
-        /// Its name.
+        /// Name of the file.
         file: String,
     },
     /// A file was written to: everything since it was begun, or since this was last told of it. The time is from
@@ -153,7 +153,7 @@ pub enum What {
     /// handed to the system by the sync that follows.
     #[non_exhaustive]
     Write {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Bytes that were written.
         bytes: u64,
@@ -165,7 +165,7 @@ pub enum What {
     /// A file was made durable.
     #[non_exhaustive]
     Sync {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Bytes written to it since it was begun, or since it was last made durable; 0 where it failed.
         bytes: u64,
@@ -176,9 +176,9 @@ pub enum What {
     /// A file got its name in one step.
     #[non_exhaustive]
     Publish {
-        /// Its name now.
+        /// Name that the file has now.
         file: String,
-        /// Its name before.
+        /// Name that it had before.
         from: String,
     },
     /// A file got a second name.
@@ -192,13 +192,13 @@ pub enum What {
     /// A file was deleted: superseded, spilled by a build that is done, or left by a writer that crashed.
     #[non_exhaustive]
     Delete {
-        /// Its name.
+        /// Name of the file.
         file: String,
     },
     /// A file was opened.
     #[non_exhaustive]
     Open {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Length of the file in bytes.
         bytes: u64,
@@ -207,7 +207,7 @@ pub enum What {
     /// the last. Mapped files are read without this.
     #[non_exhaustive]
     Read {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Bytes that were read.
         bytes: u64,
@@ -219,7 +219,7 @@ pub enum What {
     /// Documents for which there was no room in memory were written to a file as sorted runs.
     #[non_exhaustive]
     Spill {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Bytes of the runs; 0 where it failed.
         bytes: u64,

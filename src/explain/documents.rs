@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainDocument {
-    /// Its number in the snapshot.
+    /// Number in the snapshot.
     pub doc: u64,
     /// Something to recognise it by: the start of its first stored text, or of another value. Empty where nothing is stored, or the
     /// document is deleted.

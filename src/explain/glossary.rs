@@ -21,7 +21,7 @@ pub struct GlossaryEntry {
     pub kind: WordKind,
     /// The word as plans have it; numbers in it stand for any.
     pub word: &'static str,
-    /// Its meaning in some words, without a full stop.
+    /// Meaning in some words, without a full stop.
     pub meaning: String,
 }
 

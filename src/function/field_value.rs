@@ -28,13 +28,13 @@ pub enum Modifier {
     /// Nothing else.
     #[default]
     None,
-    /// Its natural logarithm.
+    /// Natural logarithm.
     Ln,
     /// The natural logarithm of 1 more, which is 0 for 0.
     Log1p,
-    /// Its square root.
+    /// Square root.
     Sqrt,
-    /// Its square.
+    /// Square of the value.
     Square,
     /// 1 divided by it.
     Reciprocal,

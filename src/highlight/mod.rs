@@ -193,7 +193,7 @@ impl<'t> Marked<'t> {
         self.text
     }
 
-    /// Its best passages, the best first; none where nothing matches.
+    /// Best passages, the best first; none where nothing matches.
     pub fn passages(&self, options: &PassageOptions) -> Vec<Passage> {
         passages::choose(self.text, &self.marks, options)
     }

@@ -413,7 +413,7 @@ impl Index {
         self.add_fields_with(fields, WriterOptions::new())
     }
 
-    /// As [`add_fields`](Self::add_fields), by a writer with these options, such as [how long to wait](WriterOptions::wait)
+    /// Adds fields, as [`add_fields`](Self::add_fields) does, by a writer with these options, such as [how long to wait](WriterOptions::wait)
     /// for another one.
     ///
     /// # Errors

@@ -140,7 +140,7 @@ impl IndexOptions {
         (self.result_cache_bytes > 0).then(|| Arc::new(ResultCache::new(self.result_cache_bytes)))
     }
 
-    /// As [`Index::create`].
+    /// Creates as [`Index::create`] does.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl IndexOptions {
         self.in_directory(path, schema, Existing::Keep)?.created()
     }
 
-    /// As [`Index::open_or_create`].
+    /// Opens or creates as [`Index::open_or_create`] does.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl IndexOptions {
         options.opened_or_created(open, create, schema)
     }
 
-    /// As [`Index::overwrite`].
+    /// Overwrites as [`Index::overwrite`] does.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl IndexOptions {
         self.in_directory(path.into(), schema, Existing::Replace)
     }
 
-    /// As [`Index::open`].
+    /// Opens as [`Index::open`] does.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl IndexOptions {
         Ok(self.index(Place::Storage(storage), schema, Existing::Keep, observer))
     }
 
-    /// As [`Index::create`], in `storage`.
+    /// Creates as [`Index::create`] does, in `storage`.
     ///
     /// # Errors
     ///
@@ -209,7 +209,7 @@ impl IndexOptions {
         self.in_storage(storage, schema, Existing::Keep).created()
     }
 
-    /// As [`Index::open_or_create`], in `storage`.
+    /// Opens or creates as [`Index::open_or_create`] does, in `storage`.
     ///
     /// # Errors
     ///
@@ -219,12 +219,12 @@ impl IndexOptions {
         self.opened_or_created(|| Ok(Arc::clone(&storage)), create, schema)
     }
 
-    /// As [`Index::overwrite`], in `storage`.
+    /// Overwrites as [`Index::overwrite`] does, in `storage`.
     pub fn overwrite_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
         self.in_storage(storage, schema, Existing::Replace)
     }
 
-    /// As [`Index::recover`].
+    /// Recovers as [`Index::recover`] does.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl IndexOptions {
         self.recover_storage(Arc::new(storage))
     }
 
-    /// As [`Index::recover`], of the index in `storage`.
+    /// Recovers, as [`Index::recover`] does, the index in `storage`.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl IndexOptions {
         self.examine_storage(Arc::new(storage))
     }
 
-    /// As [`examine`](Self::examine), of the index in `storage`.
+    /// Examines, as [`examine`](Self::examine) does, the index in `storage`.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ impl IndexOptions {
         recover(storage, true)
     }
 
-    /// As [`Index::salvage`].
+    /// Salvages as [`Index::salvage`] does.
     ///
     /// # Errors
     ///
@@ -276,7 +276,7 @@ impl IndexOptions {
         self.salvage_storage(&from, to)
     }
 
-    /// As [`Index::salvage`], from one storage to another.
+    /// Salvages, as [`Index::salvage`] does, from one storage to another.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ pub struct Inspector {
 pub struct SegmentInfo {
     /// The random id in its file's name, as 32 hexadecimal digits.
     pub id: String,
-    /// Its file.
+    /// File of the segment.
     pub path: PathBuf,
     /// The file of its deletes, if there is one.
     pub deletes_path: Option<PathBuf>,

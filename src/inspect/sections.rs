@@ -14,7 +14,7 @@ pub struct SectionInfo {
     pub section: &'static str,
     /// Offset of the section in the file.
     pub offset: u64,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
     /// Bytes of the section that are in memory now, in whole pages: reading them waits for no disk. `None` if the
     /// file is not mapped or the system does not say. Only Linux does, and of files that others own it says that all

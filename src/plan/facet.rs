@@ -24,7 +24,7 @@ pub(crate) struct ValuesWanted {
     pub(crate) filter: Option<TermFilter>,
 }
 
-/// In what order the values of a facet come, and which of them where there is a limit.
+/// Order of the values of a facet, which also says which of them come if there is a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetOrder {

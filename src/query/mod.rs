@@ -212,7 +212,7 @@ pub enum Query {
         field: Option<String>,
         /// The word as written, escapes resolved.
         text: String,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with these words one after the other, or, in a keyword field, with exactly this
@@ -220,13 +220,13 @@ pub enum Query {
     Phrase {
         /// The field, or none for all default fields.
         field: Option<String>,
-        /// What stood between the quotes, escapes resolved.
+        /// Text between the quotes, escapes resolved.
         text: String,
         /// Whether the last word is only the beginning of one: `"the wor"*`.
         prefix: bool,
-        /// How near to each other the words are.
+        /// Distance that the words may have.
         proximity: Proximity,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with words and patterns one after the other: `PHRASE [the gr*t gatsby]`.
@@ -236,11 +236,11 @@ pub enum Query {
     PhraseOf {
         /// The field, or none for all default fields.
         field: Option<String>,
-        /// What stands there.
+        /// Words and patterns, in their order.
         parts: Vec<PhrasePart>,
-        /// How near to each other the words are.
+        /// Distance that the words may have.
         proximity: Proximity,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with a term that begins so: `pre*`.
@@ -249,7 +249,7 @@ pub enum Query {
         field: Option<String>,
         /// The beginning, escapes resolved.
         text: String,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with a term of this form: `w?ld*c`.
@@ -258,7 +258,7 @@ pub enum Query {
         field: Option<String>,
         /// `?` is one character, `*` any number of them, and `\` takes the next one literally.
         pattern: String,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with a term that matches a regular expression as a whole: `/re+/`.
@@ -267,7 +267,7 @@ pub enum Query {
         field: Option<String>,
         /// The expression, without slashes around it, in the syntax of the `regex` crate.
         pattern: String,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with a term that is like this word: `word~1`.
@@ -276,20 +276,20 @@ pub enum Query {
         field: Option<String>,
         /// The word, escapes resolved.
         text: String,
-        /// How far away the term may be.
+        /// Edits that the term may be away.
         fuzziness: Fuzziness,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with a term between two others in the order of their bytes: `[a TO f}`.
     Range {
         /// The field, or none for all default fields.
         field: Option<String>,
-        /// Where the range begins.
+        /// Beginning of the range.
         lower: Bound<String>,
-        /// Where it ends.
+        /// End of the range.
         upper: Bound<String>,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents with one of these values: `IN [a b "c d"]`.
@@ -298,14 +298,14 @@ pub enum Query {
         field: Option<String>,
         /// The values; of none, no document matches.
         values: Vec<String>,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents that have a value in this field: `field:*`.
     Exists {
         /// The field.
         field: String,
-        /// Where it stood in the text.
+        /// Place in the text of the query.
         place: Place,
     },
     /// Documents that match all of these: `a AND b`. An empty list matches every document.

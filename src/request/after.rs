@@ -11,14 +11,14 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum After {
-    /// Its place where the best come first.
+    /// Place of a hit among the best.
     Score {
         /// [Score](crate::Hit::score) of the hit.
         score: f32,
         /// Number of the hit.
         doc: DocId,
     },
-    /// Its place where hits are sorted.
+    /// Place of a hit among sorted ones.
     Values {
         /// [Values](crate::Hit::sort) of the hit.
         values: Vec<Value>,

@@ -33,7 +33,7 @@ impl ValueFacet {
         self
     }
 
-    /// In what order they come, and which of them where there are more than the limit (default [`FacetOrder::Count`]).
+    /// Order of the values, which also says which of them come if there are more than the limit (default [`FacetOrder::Count`]).
     pub fn order(mut self, order: FacetOrder) -> Self {
         self.options.order = order;
         self

@@ -107,8 +107,8 @@ impl Schema {
         self.nulls
     }
 
-    /// The fields that the documents of each segment lie in the order of, as [`SchemaBuilder::order_by`] takes them; none where they
-    /// lie as they were added.
+    /// Fields by which documents are put in order within each segment, as [`SchemaBuilder::order_by`] takes them. None if
+    /// documents lie as they were added.
     pub fn order(&self) -> impl Iterator<Item = String> {
         self.order.iter().map(|key| key.text(&self.fields))
     }

@@ -72,7 +72,7 @@ impl Hits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// Its deadline came.
+    /// Deadline passed.
     Timeout,
     /// Somebody cancelled it.
     Cancelled,
@@ -125,7 +125,7 @@ named! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hit {
-    /// Its number in the snapshot.
+    /// Number in the snapshot.
     pub doc: DocId,
     /// Score of the document; `None` if nothing is scored.
     pub score: Option<f32>,
@@ -135,7 +135,7 @@ pub struct Hit {
     /// The value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null where it has none; `None` where they
     /// are not grouped.
     pub group: Option<Value>,
-    /// Its stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
+    /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
 }
 
@@ -256,7 +256,7 @@ pub struct Bucket {
     pub count: u64,
     /// Facets that were asked for [within](crate::Facet::with_facet) each bucket, in that order, over its documents alone.
     pub facets: Vec<FacetCounts>,
-    /// Its [best documents](crate::Facet::top_hits), in the order of the search.
+    /// [Best documents](crate::Facet::top_hits), in the order of the search.
     pub hits: Vec<Hit>,
 }
 

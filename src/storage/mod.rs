@@ -71,7 +71,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Starts a new file; an error of kind `AlreadyExists` if the name is taken.
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>>;
 
-    /// As [`create`](Self::create), for a file of about so many bytes: it may be written in another way, and where
+    /// Creates as [`create`](Self::create), for a file of about so many bytes: it may be written in another way, and where
     /// there is not nearly the room, that is told now. More or fewer may follow.
     fn create_sized(&self, name: &str, bytes: u64) -> Result<Box<dyn StorageWrite>> {
         let _ = bytes;

@@ -71,7 +71,7 @@ impl WriteMode {
         Self::NAMES.iter().find(|(own, _)| *own == name).map(|(_, mode)| *mode)
     }
 
-    /// Its name.
+    /// Name of the file.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, mode)| *mode == self).map_or("auto", |(name, _)| name)
     }

@@ -126,7 +126,7 @@ pub enum Progress {
     Reordering {
         /// Documents put in halves so far, each as often as it was.
         done: u64,
-        /// Of all documents until they stand in order.
+        /// Bytes of all documents until they stand in order.
         total: u64,
     },
     /// Runs are being merged: `done` of `total` ranges of terms.

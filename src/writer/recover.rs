@@ -37,7 +37,7 @@ pub(super) const REPORTED_MAX: usize = 20;
 pub struct Recovery {
     /// The commit that is whole, and that the index went back to if there is a newer one in `damaged`.
     pub whole: u64,
-    /// Its documents, which are those of the index now.
+    /// Documents, which are those of the index now.
     pub documents: u64,
     /// The commit that it was published as, where the index went back.
     pub published: Option<u64>,
@@ -51,9 +51,9 @@ pub struct Recovery {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DamagedCommit {
-    /// Its number.
+    /// Number of the commit.
     pub generation: u64,
-    /// Its documents; `None` where not even its manifest can be read.
+    /// Documents; `None` where not even its manifest can be read.
     pub documents: Option<u64>,
     /// Errors that were found, up to 20.
     pub damage: Vec<Error>,

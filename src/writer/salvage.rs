@@ -59,9 +59,9 @@ pub struct Salvage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SalvagedSegment {
-    /// Its id, in hexadecimal.
+    /// Id of the segment, in hexadecimal.
     pub id: String,
-    /// Its documents that were not deleted.
+    /// Documents that were not deleted.
     pub documents: u64,
     /// Outcome of the segment.
     pub outcome: SegmentOutcome,

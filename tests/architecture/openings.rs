@@ -6,8 +6,10 @@ use std::path::Path;
 pub(super) const OPENINGS: [&str; 8] =
     ["The same", "Those", "So many", "Such", "What", "How", "Where", "Of"];
 /// More of them, which may stand within a text.
-const OF_ITEMS: [&str; 11] =
-    ["Which", "That", "Whatever", "This", "These", "It", "They", "Whose", "When", "If", "Also"];
+const OF_ITEMS: [&str; 14] = [
+    "Which", "That", "Whatever", "This", "These", "It", "Its", "They", "Whose", "When", "If",
+    "Also", "As", "In what",
+];
 
 #[test]
 fn documentation_begins_with_a_noun_or_a_verb() {
@@ -62,7 +64,8 @@ fn first_sentences(text: &str) -> Vec<(usize, &str)> {
                 let it = it.trim_start();
                 !it.starts_with("//") && !it.starts_with("#[") && !it.starts_with([')', ']'])
             });
-            let is_member = line.starts_with("    /// ") && is_in_public;
+            // Members of a variant stand deeper than variants and methods.
+            let is_member = line.starts_with("    ") && is_in_public;
             is_member || item.is_some_and(|it| it.trim_start().starts_with("pub "))
         };
         if is_public {

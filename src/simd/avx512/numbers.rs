@@ -1,4 +1,4 @@
-//! As [`numbers`](crate::simd::numbers): sixteen numbers are cut out of their bytes at once.
+//! Twins of [`numbers`](crate::simd::numbers): sixteen numbers are cut out of their bytes at once.
 
 use super::{LANES, load_bytes, store_places};
 use crate::simd::numbers::{PlaceBuffer, WORDS, are_among_portable};

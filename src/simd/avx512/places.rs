@@ -1,4 +1,4 @@
-//! As [`places`](crate::simd::places): 32 numbers are a vector, of which those are loaded that are in the range.
+//! Twins of [`places`](crate::simd::places): 32 numbers are a vector, of which those are loaded that are in the range.
 
 use super::load_numbers;
 use crate::simd::places::Le16;

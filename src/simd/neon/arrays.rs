@@ -1,4 +1,4 @@
-//! As [`arrays`]: eight values are compared with the eight of another block.
+//! Twins of [`arrays`]: eight values are compared with the eight of another block.
 
 use super::{bits, load_bytes};
 use crate::simd::arrays::{self, BLOCK, Le16, PACKING};

@@ -1,4 +1,4 @@
-//! As [`numbers`](crate::simd::numbers): four numbers are cut out of their bytes at once.
+//! Twins of [`numbers`](crate::simd::numbers): four numbers are cut out of their bytes at once.
 
 use super::{Four, bits, load_four, sixteen_bytes, store_four};
 use crate::simd::numbers::{NARROW, STEP, mask_of, unpack_neighbours_portable};

@@ -1,4 +1,4 @@
-//! As [`scores`](crate::simd::scores): bytes are moved together by eights, and scores compared by eights.
+//! Twins of [`scores`](crate::simd::scores): bytes are moved together by eights, and scores compared by eights.
 
 use crate::simd::arrays::PACKING;
 use crate::simd::packed::word_at;
