@@ -156,7 +156,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok(chunk)
     }
 
-    /// What an operator that is not the root finds in window `key`.
+    /// Evaluates an operator that is not the root in window `key`.
     pub(super) fn documents(&mut self, id: NodeId, key: u32) -> Result<Chunk<'s>> {
         budget::work(ns::WINDOW_STEP).inspect_err(|error| self.stopped(id, error))?;
         self.evaluate(id, key, Want::Documents)

@@ -4,11 +4,11 @@ use crate::bitmap::Container;
 use crate::plan::WINDOW;
 use std::collections::HashMap;
 
-/// How many of several sets hold each document of a window.
+/// Numbers of sets that hold each document of a window.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
     counts: Vec<u16>,
-    /// What does not fit into these, as limits may allow more inputs; mostly empty.
+    /// Counts that do not fit into these, as limits may allow more inputs; mostly empty.
     beyond: HashMap<u16, u32>,
     /// The documents that any set holds, then those that enough do.
     seen: Vec<u16>,

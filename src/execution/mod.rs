@@ -447,7 +447,7 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Where the plan looks for the smallest documents of a pattern alone, takes as many of these as the page wants, and
+    /// Takes the smallest documents of a pattern if the plan looks for these alone, as many as the page wants, and
     /// leaves the rest of their lists alone. Returns whether that is so: not of a segment that has one of its terms.
     fn page_of_smallest(
         &mut self,

@@ -70,7 +70,7 @@ pub(crate) fn count_phrase<'s>(
     Ok(())
 }
 
-/// How many documents of a term are not deleted: those of the dictionary less what both lists share.
+/// Counts the documents of a term that are not deleted: those of the dictionary less those in both lists.
 fn count_live(field: FieldReader<'_>, info: &TermInfo, deleted: &DeletedDocs) -> Result<u64> {
     let mut gone = 0;
     match info.postings {

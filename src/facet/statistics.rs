@@ -320,7 +320,7 @@ struct StatsScan {
 }
 
 impl StatsScan {
-    /// What counting each value says, or a sketch of them.
+    /// Result of counting each value, or of a sketch of them.
     fn spread(&self, wanted: &SpreadWanted<'_>) -> Result<Spread> {
         match &self.values {
             Values::Sketched(sketch) => {

@@ -46,7 +46,7 @@ pub(crate) struct FacetPlan {
     pub(crate) choice: FacetChoice,
     /// Methods for as many as there turn out to be: within another facet in each bucket.
     pub(crate) methods: Adaptive<FacetMethod>,
-    /// How codes of the column are counted by that method.
+    /// Way to count codes of the column by that method.
     pub(crate) tally: Adaptive<TallyStrategy>,
     pub(crate) sizes: FacetSizes,
     wanted: Option<FacetMethod>,

@@ -10,12 +10,12 @@ pub(crate) const DENSE_MIN: u32 = 1024;
 pub(crate) const FILTERED_MAX: u64 = 8_192;
 pub(crate) const PASSED_MAX: u64 = 512;
 
-/// What looking a document up costs, in documents of two lists that are intersected.
+/// Cost of looking a document up, in documents of two lists that are intersected.
 pub(crate) const LOOK_UP_STEPS: usize = 6;
 /// Matches that are counted by scoring them: about what planning a count takes.
 pub(crate) const COUNTED_BY_SCORING_MAX: u64 = 500;
 
-/// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
+/// Costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
 /// add a list to it, in quarters of a nanosecond.
 const TOUCH: usize = 8;
 const COMPLETE: usize = 4;

@@ -163,7 +163,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     pub(crate) keeps_matches: bool,
-    /// How many of the smallest documents of the only pattern are looked for, and no others.
+    /// Number of the smallest documents of the only pattern that are looked for, and no others.
     pub(crate) smallest: Option<u64>,
     /// Whether decisions are recorded.
     for_people: bool,

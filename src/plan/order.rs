@@ -37,7 +37,7 @@ pub(crate) struct OrderShape {
 /// Ways to find the first documents of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortStrategy {
-    /// What matches as it lies in the index, up to the last that is wanted.
+    /// Reads matches as they lie in the index, up to the last that is wanted.
     IndexOrder,
     /// Lists of the first field in their order in segments where [they pay](OrderedSegment::lists_pay), bounds of blocks in others.
     ListsOrBounds,

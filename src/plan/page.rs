@@ -59,7 +59,7 @@ pub(crate) enum PageOperator {
     Collapse(CollapseStrategy),
 }
 
-/// How the first of each group are found: a batch of the first matches at a time, each larger than the one before.
+/// Ways to find the first of each group: a batch of the first matches at a time, each larger than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CollapseStrategy {
     /// The first batch is one of so many; groups are counted once it is not enough.
@@ -291,7 +291,7 @@ impl Plan<'_> {
         self.page = Some(Box::new(PlannedPage { plan, details, estimate, best }));
     }
 
-    /// What finding the best costs by bounds, and by all that matches; `None` where there are no bounds.
+    /// Costs of finding the best by bounds, and by all that matches; `None` where there are no bounds.
     fn costs_of_best(
         &self,
         strategy: TopKStrategy,
@@ -325,7 +325,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What counting costs by itself, and while everything that matches is scored in `n_lists`.
+    /// Costs of counting by itself, and while everything that matches is scored in `n_lists`.
     pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
         let finding = self.nodes.iter().map(|node| node.cost_ns).sum::<f32>();
         let matches = self.told(self.root()).documents as f64;

@@ -7,14 +7,14 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::ids::FieldId;
 
-/// What part of the memory that is left counting each value may take.
+/// Part of the memory that is left which counting each value may take.
 const TALLY_SHARE: u64 = 4;
-/// What a value takes where they are written down.
+/// Bytes of a value that is written down.
 const LISTED_BYTES: u64 = 32;
 /// Codes that each have a counter rather than a part of their range: then counters stay near the processor.
 const COUNTERS_NEAR: u64 = 1 << 16;
 
-/// How values are told apart and put in order.
+/// Way to tell values apart and put them in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SpreadStrategy {
     /// Sums of document frequencies say it, where all documents match.
@@ -55,11 +55,11 @@ pub(crate) enum SpreadOf {
         distinct: bool,
         n_ranks: usize,
     },
-    /// Where parts of as many values begin.
+    /// Beginnings of parts of as many values.
     EqualParts,
 }
 
-/// How the values of one field are told apart.
+/// Ways to tell the values of one field apart.
 #[derive(Clone, Debug)]
 pub(crate) struct SpreadPlan {
     pub(crate) strategies: Adaptive<SpreadStrategy>,

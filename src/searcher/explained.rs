@@ -18,7 +18,7 @@ pub(super) struct ForPeople<'a> {
     pub(super) ranked: Option<Ranked<'a>>,
     pub(super) execution: Execution<'a>,
     pub(super) page: PagePlan,
-    /// What the query was rewritten to, and why.
+    /// Rewritten query, and the reasons.
     rewritten: String,
     notes: Vec<String>,
     /// Times before what matches was planned.

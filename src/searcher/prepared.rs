@@ -20,7 +20,7 @@ pub struct PreparedSearch<'s> {
     search: Search<'s>,
     page: PagePlan,
     ranked: Option<Ranked<'s>>,
-    /// Where the best are looked for by lists.
+    /// Open lists, if the best are looked for by lists.
     lists: Option<Box<OpenLists<'s>>>,
     /// Finds what matches, or counts it, where making the page does not.
     planned: Option<Box<Execution<'s>>>,

@@ -22,7 +22,7 @@ use crate::sort::SortOrder;
 use std::time::{Duration, Instant};
 
 impl<'a> Search<'a> {
-    /// What scoring needs but for sets, where hits are wanted and their scores matter.
+    /// Looks up all that scoring needs but for sets, if hits are wanted and their scores matter.
     pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
         let is_sorted = !self.request.sort.is_empty();
         let is_without = match &self.request.after {

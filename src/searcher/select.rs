@@ -22,7 +22,7 @@ impl Search<'_> {
         self.request.selected_query()
     }
 
-    /// How many documents are expected to match without some selections, and what finding them is expected to cost.
+    /// Documents expected to match without some selections, and the expected cost of finding them.
     ///
     /// # Errors
     ///

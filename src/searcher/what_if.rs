@@ -192,7 +192,7 @@ impl Ran {
         }
     }
 
-    /// How the values of a facet were counted, if it counts values.
+    /// Method by which the values of a facet were counted, if it counts values.
     fn method(&self, nth: u32) -> Option<FacetMethod> {
         self.found.facet_runs.get(nth as usize)?.method()
     }

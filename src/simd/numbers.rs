@@ -62,7 +62,7 @@ kernel! {
 }
 
 kernel! {
-    /// How many codes are at least `least`.
+    /// Counts the codes that are at least `least`.
     count_codes_from(codes: &[u64], least: u64) -> u32 {
         codes.iter().map(|code| u32::from(*code >= least)).sum()
     }

@@ -83,7 +83,7 @@ fn block_of_bits_portable(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, 
     (word, n_before(words, first, nth), word.count_ones())
 }
 
-/// How many bits are set in the words from `first` on before word `nth`. Mostly it is one word or none, which a product tells apart
+/// Counts the bits that are set in the words from `first` on before word `nth`. Mostly it is one word or none, which a product tells apart
 /// without asking.
 #[inline(always)]
 fn n_before(words: &[[u8; 8]], first: usize, nth: usize) -> u32 {

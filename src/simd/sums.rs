@@ -118,7 +118,7 @@ kernel! {
     }
 }
 
-/// How many codes are at least `least`.
+/// Counts the codes that are at least `least`.
 #[inline]
 pub(crate) fn count_codes(codes: &[u8], least: u8) -> usize {
     return_by_vectors!(avx512 avx512::sums::count_codes => (codes, least));

@@ -66,7 +66,7 @@ impl WriterContext {
     ///
     /// # Errors
     ///
-    /// Where an analyzer of them is not there.
+    /// Missing analyzer of one of them.
     pub(super) fn line_bytes(&self, fields: LineFields) -> Result<usize> {
         let schema = &self.schema;
         let copies = fields.copies(schema).map(|(source, copy)| (source, schema.get(copy)));

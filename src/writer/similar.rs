@@ -24,7 +24,7 @@ use std::sync::Arc;
 const TERMS_PER_DOC: u64 = 96;
 /// Documents of a term at the least.
 const TERM_DOCS_MIN: u32 = 4;
-/// What a document takes in a container that is an array.
+/// Bytes of a document in a container that is an array.
 const ARRAY_VALUE_BYTES: u64 = 2;
 
 /// How documents are put in the order of similarity.

@@ -548,7 +548,7 @@ fn write_row<'v>(
 #[derive(Clone, Copy)]
 struct ValuesOfLines<'v> {
     step: &'v str,
-    /// Where the step begins in the batch.
+    /// Beginning of the step in the batch.
     at: usize,
     spans: &'v [(u32, u32)],
     ends: &'v [u32],

@@ -173,7 +173,7 @@ fn estimate(details: &FacetDetails, is_within: bool) -> FacetEstimate {
     }
 }
 
-/// How values are told apart, and what counting each would cost.
+/// Way to tell values apart, and the cost of counting each.
 fn decision_of_spread(plan: &SpreadPlan) -> Decision {
     let (strategy, cost_ns, tally_ns) = plan.chosen;
     let reason = match strategy {

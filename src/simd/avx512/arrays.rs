@@ -120,7 +120,7 @@ fn gallop(list: &[Le16], from: usize, value: u16) -> usize {
     at + n_below(window, value)
 }
 
-/// How many of up to 32 ascending values are below one.
+/// Counts how many of up to 32 ascending values are below one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 fn n_below(list: &[Le16], value: u16) -> usize {

@@ -37,7 +37,7 @@ pub(in crate::simd) fn count_codes(codes: &[u8], least: u8) -> usize {
     n
 }
 
-/// Which of up to 64 codes are at least `least`.
+/// Selects those of up to 64 codes that are at least `least`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 fn at_least(codes: &[u8], least: u8) -> u64 {
