@@ -48,6 +48,7 @@ pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
 pub(crate) use single::{count_phrase, count_term};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A plan with the memory to carry it out, any number of times.
@@ -256,15 +257,25 @@ impl<'s> Execution<'s> {
         all
     }
 
-    /// Finds the documents of the sets of the plan, each by segment.
-    pub(crate) fn find_sets(&mut self) -> Result<Vec<Matches>> {
-        let started = self.start()?;
-        let sets = self.plan.sets.clone();
-        let all = sets.iter().map(|root| {
-            (0..self.plan.segments.len()).map(|at| self.set_in(at, *root)?.to_test()).collect()
-        });
-        let found: Result<Vec<Matches>> = all.collect();
-        self.end_of(&sets, started, found.as_ref().err());
+    /// Finds the documents of the sets that scores depend on, each by segment.
+    pub(crate) fn find_sets(&mut self) -> Result<Vec<Vec<Arc<DocIdSet>>>> {
+        budget::hold(slot_bytes(&self.plan))?;
+        (0..self.plan.n_score_sets())
+            .map(|nth| self.find_set(nth, |found| Ok(Arc::new(found.to_test()?))))
+            .collect()
+    }
+
+    /// Finds what matches without some selections: by their place among those that the plan finds.
+    pub(crate) fn find_unselected(&mut self, nth: usize) -> Result<Matches> {
+        self.find_set(self.plan.n_score_sets() + nth, Ok)
+    }
+
+    fn find_set<T>(&mut self, nth: usize, then: impl Fn(DocIdSet) -> Result<T>) -> Result<Vec<T>> {
+        let started = self.profile.timed.then(Instant::now);
+        let root = self.plan.sets[nth];
+        let each = (0..self.plan.segments.len()).map(|at| then(self.set_in(at, root)?));
+        let found: Result<Vec<T>> = each.collect();
+        self.end_of(root, started, found.as_ref().err());
         found
     }
 
@@ -315,14 +326,16 @@ impl<'s> Execution<'s> {
 
     /// Ends a run, by an error if there is one.
     fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
-        self.end_of(&[self.plan.root()], started, error);
+        self.end_of(self.plan.root(), started, error);
     }
 
-    fn end_of(&mut self, roots: &[NodeId], started: Option<Instant>, error: Option<&Error>) {
+    fn end_of(&mut self, root: NodeId, started: Option<Instant>, error: Option<&Error>) {
         if error.is_some_and(budget::is_stop) {
             self.profile.stopped_early = true;
         }
-        self.profile.finish(&self.plan, roots, started);
+        if started.is_some() {
+            self.profile.finish(&self.plan, root);
+        }
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {

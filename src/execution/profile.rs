@@ -6,7 +6,6 @@ use crate::format::terms::PostingsAt;
 use crate::phrase::PhraseWork;
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
-use std::time::{Duration, Instant};
 
 /// What one run did, by segment and operator.
 #[derive(Debug)]
@@ -17,8 +16,6 @@ pub(crate) struct Profile {
     /// What the root found, window by window; empty unless timed.
     windows: Vec<RootWindow>,
     pub(super) stopped_early: bool,
-    /// From the start of the run to its end.
-    pub(crate) total: Duration,
 }
 
 /// Documents that the root found in one window.
@@ -78,8 +75,7 @@ impl Profile {
     ) -> Self {
         nodes.clear();
         nodes.resize(n_segments * n_nodes, NodeProfile::default());
-        let (windows, total) = (vec![], Duration::ZERO);
-        Profile { n_nodes, timed, nodes, windows, stopped_early: false, total }
+        Profile { n_nodes, timed, nodes, windows: vec![], stopped_early: false }
     }
 
     /// Forgets a run, but for the operators before one.
@@ -111,28 +107,19 @@ impl Profile {
     }
 
     /// Derives what follows from what was counted: containers left alone, and who saw everything.
-    /// Nothing where no time was taken: then nobody will look.
-    pub(super) fn finish(&mut self, plan: &Plan<'_>, roots: &[NodeId], started: Option<Instant>) {
-        let Some(started) = started else { return };
-        let (stopped, n_of_sets) = (self.stopped_early, plan.n_of_sets());
-        let those = match roots == [plan.root()] {
-            true => n_of_sets..plan.nodes.len(),
-            false => 0..n_of_sets,
-        };
+    pub(super) fn finish(&mut self, plan: &Plan<'_>, root: NodeId) {
+        let stopped = self.stopped_early;
         for (at, part) in plan.segments.iter().enumerate() {
             let nodes = self.segment_mut(at).nodes;
-            for id in those.clone() {
+            for id in plan.nodes_of(root) {
                 let node = &plan.nodes[id];
                 if let Some(leaf) = node.operator.leaf() {
                     nodes[id].count_list(&part.leaves[leaf.index()].postings);
                 }
             }
-            for root in roots {
-                let complete = !stopped || nodes[root.index()].answered;
-                mark_complete(plan, part, nodes, *root, complete);
-            }
+            let complete = !stopped || nodes[root.index()].answered;
+            mark_complete(plan, part, nodes, root, complete);
         }
-        self.total = started.elapsed();
     }
 }
 

@@ -299,6 +299,15 @@ impl Plan<'_> {
         Ok(())
     }
 
+    /// Documents expected to match without some selections, and the expected cost of finding them.
+    pub(crate) fn expected_unselected(&self) -> impl Iterator<Item = (Estimate, f32)> {
+        let roots = self.sets[self.n_score_sets()..].iter();
+        roots.map(|root| {
+            let nodes = &self.nodes[self.nodes_of(*root)];
+            (*self.told(*root), nodes.iter().map(|node| node.cost_ns).sum())
+        })
+    }
+
     /// Estimates what the facets that people are told of find, and what that costs.
     pub(crate) fn estimate_facets(&mut self) -> Result<()> {
         self.facets.iter_mut().try_for_each(|facet| {

@@ -103,6 +103,8 @@ pub(crate) struct PlanOptions {
     pub(crate) estimate_from: EstimateFrom,
     /// Sets that are found beside what matches, as scores depend on them.
     pub(crate) sets: Vec<Normal>,
+    /// Queries without some selections, for facets of the fields that these are of, with words on which.
+    pub(crate) unselected: Vec<(Normal, String)>,
 }
 
 impl PlanOptions {
@@ -171,6 +173,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) nodes: Vec<Node>,
     /// Roots of the sets that are found beside what matches, before all operators that are not theirs.
     pub(crate) sets: Vec<NodeId>,
+    /// In words what the last of these are for, which scores do not depend on.
+    pub(crate) unselected: Vec<String>,
     /// The inputs of all operators; each operator names ranges of this.
     pub(crate) inputs: Vec<NodeId>,
     /// What each leaf reads, the same in every segment.
@@ -397,6 +401,17 @@ impl<'s> Plan<'s> {
         self.sets.last().map_or(0, |root| root.index() + 1)
     }
 
+    /// Operators of what matches or of a set, which ends with its `root`.
+    pub(crate) fn nodes_of(&self, root: NodeId) -> Range<usize> {
+        let before = self.sets.iter().rev().find(|set| set.0 < root.0);
+        before.map_or(0, |set| set.index() + 1)..root.index() + 1
+    }
+
+    /// Sets that scores depend on; those behind them are what matches without some selections.
+    pub(crate) fn n_score_sets(&self) -> usize {
+        self.sets.len() - self.unselected.len()
+    }
+
     /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
     /// reason to leave an operator out.
     pub(crate) fn told(&self, id: NodeId) -> &Estimate {
@@ -467,6 +482,7 @@ impl<'s> Plan<'s> {
             for_people: options.for_people,
             nodes: scratch.nodes,
             sets: vec![],
+            unselected: vec![],
             inputs: scratch.inputs,
             leaves: scratch.leaves,
             terms: scratch.terms,

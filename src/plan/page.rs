@@ -327,7 +327,7 @@ impl Plan<'_> {
 
     /// Costs of counting by itself, and while everything that matches is scored in `n_lists`.
     pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
-        let finding = self.nodes.iter().map(|node| node.cost_ns).sum::<f32>();
+        let finding = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum::<f32>();
         let matches = self.told(self.root()).documents as f64;
         (finding, finding + self.costs.score_matches_ns(matches, n_lists))
     }

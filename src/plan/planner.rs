@@ -45,10 +45,11 @@ pub(crate) fn plan<'s>(
     let switch = |phase| clock.and_then(|clock| clock.switch(phase));
     let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
-    for set in &options.sets {
+    for set in options.sets.iter().chain(options.unselected.iter().map(|(set, _)| set)) {
         plan.add_live(set, has_deletes)?;
         plan.sets.push(plan.root());
     }
+    plan.unselected.extend(options.unselected.iter().map(|(_, words)| words.clone()));
     plan.add_live(normal, has_deletes)?;
     let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;

@@ -163,8 +163,8 @@ pub use crate::expansion::{
     WILDCARD_BYTES_MAX,
 };
 pub(crate) use bind::{
-    BindMemory, BindOptions, BoundQuery, Rewritten, bind, is_required, joined_words, matching,
-    matching_in, rewrite,
+    BindMemory, BindOptions, BoundQuery, BoundSelections, Rewritten, bind, is_required,
+    joined_words, matching, matching_in, rewrite,
 };
 pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;

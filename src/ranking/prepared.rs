@@ -6,7 +6,7 @@ use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::statistics::Sources;
 use crate::error::Result;
-use crate::execution::{DocIdSet, Matches};
+use crate::execution::DocIdSet;
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
@@ -154,11 +154,9 @@ impl<'s> Ranked<'s> {
     }
 
     /// Sets the documents of sets that were [wanted](Self::wanted_sets), each by segment.
-    pub(crate) fn give_sets(&mut self, wanted: &[Normal], found: Vec<Matches>) {
-        let found = found.into_iter().map(|set| set.into_iter().map(Arc::new).collect());
-        let found: Vec<Vec<Arc<DocIdSet>>> = found.collect();
+    pub(crate) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
         let of = |normal: &Normal| {
-            wanted.iter().zip(&found).find(|(it, _)| *it == normal).map_or(&[][..], |it| it.1)
+            wanted.iter().zip(found).find(|(it, _)| *it == normal).map_or(&[][..], |it| it.1)
         };
         self.sets = self.wanted.iter().map(|normal| of(normal).to_vec()).collect();
         for (nth, own) in self.by_segment.iter_mut().enumerate() {

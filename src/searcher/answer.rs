@@ -1,6 +1,6 @@
 //! Execution of a search: its matches, their count, and the page of hits.
 
-use super::bound_facet::BoundFacet;
+use super::scored::Scorings;
 use super::search::Search;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
 use crate::budget::{self, ns};
@@ -10,7 +10,6 @@ use crate::explain::{FacetRun, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
 use crate::plan::{Goal, PageOperator, PagePlan, PlanOptions};
-use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::ranking::top::Trace;
 use crate::request::TotalMode;
@@ -57,12 +56,9 @@ impl Search<'_> {
         let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
         let planned = ready.planned.as_mut();
         let state = PreparedState { planned, ..PreparedState::default() };
-        let mut found = self.find(&ready.page, ready.ranked.as_ref(), state, add)?;
+        let mut found = self.find(&ready.page, state, add)?;
         if let Some(execution) = ready.planned.filter(|_| found.stopped.is_none()) {
             self.searcher.recycle(execution);
-        }
-        if let Some(ranked) = ready.ranked {
-            self.with_memory(|memory| memory.ranked = ranked.into_scratch());
         }
         found.stopped = found.stopped.or(stopped);
         Ok(found.into_hits(hits, started.elapsed()))
@@ -102,11 +98,11 @@ impl Search<'_> {
     pub(super) fn find(
         &self,
         page: &PagePlan,
-        ranked: Option<&Ranked<'_>>,
         ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<SearchOutcome> {
-        match (page.operator, ranked) {
+        let scorings = self.scorings();
+        match (page.operator, scorings.and_then(|it| it.page.as_ref())) {
             (PageOperator::Collapse(strategy), _) => self.collapsed(strategy, ready.planned, hit),
             (PageOperator::TopK(strategy), Some(ranked)) => {
                 self.best(ranked, (page, strategy), ready, |doc, score| {
@@ -137,7 +133,7 @@ impl Search<'_> {
     ) -> Result<SearchOutcome> {
         let docs = self.with_memory(|memory| memory.docs.take());
         let mut found = SearchOutcome { docs, ..SearchOutcome::uncounted() };
-        let options = || self.options(page.goal(), false);
+        let options = || self.options(page.goal(), false, self.scorings());
         let done = match planned {
             None if self.only_counts(page) => self.count(Goal::Count, None, &mut found),
             planned => self.by_plan(planned, options, |it| self.execute(it, &mut found)),
@@ -228,7 +224,7 @@ impl Search<'_> {
         found: &mut SearchOutcome,
         then: impl FnOnce(&Execution<'_>, &Matches, &mut SearchOutcome) -> Result<()>,
     ) -> Result<()> {
-        let options = || self.options(Goal::MATCHES, false);
+        let options = || self.options(Goal::MATCHES, false, self.scorings());
         self.by_plan(planned, options, |it| self.with_matches_of(it, found, then))
     }
 
@@ -274,9 +270,14 @@ impl Search<'_> {
     }
 
     /// What a plan is made by.
-    pub(super) fn options(&self, goal: Goal, for_people: bool) -> Result<PlanOptions> {
+    pub(super) fn options(
+        &self,
+        goal: Goal,
+        for_people: bool,
+        scorings: Option<&Scorings<'_>>,
+    ) -> Result<PlanOptions> {
         let bound = self.bound_facets()?;
-        let top_hits = self.top_hits(bound.iter().any(BoundFacet::wants_hits))?;
+        let top_hits = self.top_hits(scorings);
         let mut facets: Vec<_> = bound.iter().map(|facet| facet.wanted(top_hits)).collect();
         if let Some(Forced::Facet { nth, method }) = self.forced
             && let Some(facet) = facets.get_mut(nth as usize)
@@ -284,8 +285,8 @@ impl Search<'_> {
             facet.method = Some(method);
         }
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
-        let sets = vec![];
-        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from, sets })
+        let (sets, unselected) = (vec![], self.unselected()?);
+        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from, sets, unselected })
     }
 }
 

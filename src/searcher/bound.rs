@@ -2,12 +2,14 @@
 
 use super::meaning::SearchMemory;
 use super::search::Search;
+use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, Plan, PlanOptions};
-use crate::query::{self, BindOptions, BoundQuery, Rewritten};
+use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
 use crate::ranking::prepared::Ranked;
-use crate::request::IdfScope;
+use crate::request::{IdfScope, SearchRequest, Selection};
+use crate::schema::Schema;
 
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
@@ -15,16 +17,55 @@ impl<'s> Search<'s> {
         if let Some(bound) = self.meaning.bound.get() {
             return Ok(bound);
         }
-        let bound = self.meaning.time(Phase::Bind, || self.bind(&self.query()))?;
+        let bound =
+            self.meaning.time(Phase::Bind, || match self.request.selections.is_empty() {
+                true => {
+                    let (query, options) = (&self.request.query, self.bind_options());
+                    let (schema, analyzers) = self.names();
+                    self.with_memory(|memory| {
+                        query::bind(query, schema, analyzers, options, &mut memory.bind)
+                    })
+                }
+                false => self.bound_without(&[]),
+            })?;
         Ok(self.meaning.bound.get_or_init(|| bound))
     }
 
-    /// Another query with the options of this search, bound to the schema.
-    pub(super) fn bind(&self, query: &query::Query) -> Result<BoundQuery> {
+    /// The query without some of its selections.
+    pub(super) fn bound_without(&self, left_out: &[usize]) -> Result<BoundQuery> {
+        let names = self.names();
+        let bound = match self.meaning.selections.get() {
+            Some(bound) => bound,
+            None => {
+                let SearchRequest { query, selections, .. } = &self.request;
+                let selections = selections.iter().map(Selection::query);
+                let options = self.bind_options();
+                let bound = self.with_memory(|memory| {
+                    BoundSelections::new(query, selections, names, options, &mut memory.bind)
+                })?;
+                self.meaning.selections.get_or_init(|| bound)
+            }
+        };
+        Ok(self.with_memory(|memory| bound.without(left_out, names, &mut memory.bind)))
+    }
+
+    /// The documents of the query without some of its selections.
+    pub(super) fn matching_without(&self, left_out: &[usize]) -> Result<Normal> {
+        let bound = self.bound_without(left_out)?;
+        let (schema, analyzers) = self.names();
+        let rewritten =
+            self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind));
+        Ok(rewritten.normal)
+    }
+
+    fn bind_options(&self) -> BindOptions {
         let (pattern_terms, notes) = (self.request.pattern_terms, self.meaning.is_explained());
-        let options = BindOptions { pattern_terms, notes };
-        let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
-        self.with_memory(|memory| query::bind(query, schema, analyzers, options, &mut memory.bind))
+        BindOptions { pattern_terms, notes }
+    }
+
+    /// What gives names and words their meaning.
+    fn names(&self) -> (&'s Schema, &'s Analyzers) {
+        (self.searcher.schema(), &self.searcher.0.setting.analyzers)
     }
 
     /// Does something in memory that earlier searches left.
@@ -43,15 +84,20 @@ impl<'s> Search<'s> {
     }
 
     fn rewrite(&self) -> Result<Rewritten> {
-        let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
+        let (schema, analyzers) = self.names();
+        if !self.request.selections.is_empty() {
+            self.bound()?;
+        }
         match self.meaning.bound.get() {
             Some(bound) => {
                 Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))
             }
-            None if self.meaning.is_explained() => query::rewrite(&self.query(), schema, analyzers),
+            None if self.meaning.is_explained() => {
+                query::rewrite(&self.request.query, schema, analyzers)
+            }
             None => self.with_memory(|memory| {
-                let (query, memory) = (self.query(), &mut memory.bind);
-                let normal = query::matching_in(&query, schema, analyzers, memory)?;
+                let (query, memory) = (&self.request.query, &mut memory.bind);
+                let normal = query::matching_in(query, schema, analyzers, memory)?;
                 Ok(Rewritten { normal, notes: vec![] })
             }),
         }

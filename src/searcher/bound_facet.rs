@@ -1,5 +1,6 @@
 //! Facets of a search with their names and options resolved: made once, for all that plans, counts and explains them.
 
+use super::select::ExcludedFilters;
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
@@ -22,7 +23,7 @@ pub(super) struct BoundFacet {
     pub(super) field: FieldId,
     pub(super) what: BoundWhat,
     /// Selections that it leaves out, by their places.
-    pub(super) left_out: Vec<usize>,
+    pub(super) left_out: ExcludedFilters,
     pub(super) within: Vec<BoundFacet>,
     /// Best documents of each bucket.
     pub(super) hits: usize,
@@ -76,7 +77,7 @@ impl BoundFacet {
     }
 
     /// Selections that it leaves out, and each facet within it.
-    pub(super) fn all_left_out(&self) -> Vec<&Vec<usize>> {
+    pub(super) fn all_left_out(&self) -> Vec<&ExcludedFilters> {
         let within = self.within.iter().flat_map(BoundFacet::all_left_out);
         std::iter::once(&self.left_out).chain(within).collect()
     }
@@ -227,7 +228,8 @@ mod tests {
             .with_facet(brands.top_hits(3))
             .with_facet(Facet::statistics("price"))
             .search();
-        let execution = search.execution(&search.options(Goal::Count, false).unwrap()).unwrap();
+        let execution =
+            search.execution(&search.options(Goal::Count, false, None).unwrap()).unwrap();
         let plan = execution.plan();
         assert_eq!(
             written(&plan.facets),

@@ -98,8 +98,8 @@ impl Search<'_> {
 }
 
 /// Finds the page of a search whose hits are grouped.
-struct Grouping<'g> {
-    search: &'g Search<'g>,
+struct Grouping<'g, 's> {
+    search: &'g Search<'s>,
     collapse: &'g Collapse,
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
@@ -125,11 +125,11 @@ enum Group {
     Term(Box<[u8]>),
 }
 
-impl Grouping<'_> {
+impl Grouping<'_, '_> {
     /// Finds the page. Where that is stopped the page has what was found until then: what the last whole batch gave or, of the
     /// first, what it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
-        let best = BestHits::new(self.search, self.search.top_hits(true)?)?;
+        let best = BestHits::new(self.search, self.search.top_hits(self.search.scorings()))?;
         let n_matches = self.segments.iter().zip(matches);
         let n_matches: u64 = n_matches.map(|(it, matches)| matches.len(it.n_docs)).sum();
         if n_matches == 0 {

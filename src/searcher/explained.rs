@@ -8,14 +8,12 @@ use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseClock, PhaseTimes, Plan, PlanOptions};
-use crate::ranking::prepared::Ranked;
+use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan, PlanOptions};
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
 /// A search that is planned for people.
 pub(super) struct ForPeople<'a> {
-    pub(super) ranked: Option<Ranked<'a>>,
     pub(super) execution: Execution<'a>,
     pub(super) page: PagePlan,
     /// Rewritten query, and the reasons.
@@ -88,8 +86,7 @@ impl<'a> Search<'a> {
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
         let planned = self.plan_for_people(true)?;
-        let ForPeople { ranked, mut execution, page: planned_page, rewritten, mut notes, .. } =
-            planned;
+        let ForPeople { mut execution, page: planned_page, rewritten, mut notes, .. } = planned;
         let with_plan = clock.stop();
         let started = Instant::now();
         let mut page = FilledPage::new(&self.explained);
@@ -98,7 +95,7 @@ impl<'a> Search<'a> {
             is_traced: true,
             ..PreparedState::default()
         };
-        let found = self.find(&planned_page, ranked.as_ref(), ready, |hit| {
+        let found = self.find(&planned_page, ready, |hit| {
             page.add(hit.doc, hit.score);
             tell(hit);
             Ok(())
@@ -143,32 +140,29 @@ impl<'a> Search<'a> {
 
     /// Plans the search and its page with all that people are told, and finds the sets that scores depend on.
     pub(super) fn plan_for_people(&self, is_timed: bool) -> Result<ForPeople<'a>> {
-        let mut ranked = self.ranked()?;
-        let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let before_plan = clock.map(PhaseClock::times).unwrap_or_default();
         self.meaning.time(Phase::Choose, || {
-            let sets = ranked.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
-            let mut page = self.page_plan(ranked.as_ref());
-            let options = PlanOptions { sets, ..self.options(page.goal(), true)? };
-            let (plan, rewritten, notes) = self.plan(&options)?;
-            let (plan_scratch, scratch) = self.searcher.0.scratch.take();
-            self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
-            let mut execution = Execution::new(plan, is_timed, scratch);
-            let mut took_sets = Duration::ZERO;
-            if let Some(ranked) = ranked.as_mut().filter(|_| !options.sets.is_empty()) {
-                let started = Instant::now();
-                let found = self.meaning.time(Phase::Display, || execution.find_sets())?;
-                ranked.give_sets(&options.sets, found);
-                page = self.page_plan(Some(ranked));
-                took_sets = started.elapsed();
-            }
-            execution.aim(&self.options(page.goal(), true)?, clock)?;
+            let clock = self.meaning.clock.get();
+            let (mut before_plan, mut told) = (PhaseTimes::default(), (String::new(), vec![]));
+            let mut scorings = self.look_up_scorings()?;
+            let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
+            let plan = |options: &PlanOptions| {
+                before_plan = clock.map(|clock| clock.times()).unwrap_or_default();
+                let (plan, rewritten, notes) = self.plan(options)?;
+                told = (rewritten, notes);
+                let (plan_scratch, scratch) = self.searcher.0.scratch.take();
+                self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
+                Ok(Execution::new(plan, is_timed, scratch))
+            };
+            let parts = (&mut scorings, &mut page);
+            let (mut execution, took_sets) = self.find_sets(sets, parts, true, plan)?;
+            self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
-                let details = self.page_details(&page, ranked.as_ref(), execution.plan())?;
+                let details = self.page_details(&page, execution.plan())?;
                 execution.plan_mut().put_page(page, details);
                 self.add_facet_details(execution.plan_mut())
             })?;
-            Ok(ForPeople { ranked, execution, page, rewritten, notes, before_plan, took_sets })
+            let (rewritten, notes) = told;
+            Ok(ForPeople { execution, page, rewritten, notes, before_plan, took_sets })
         })
     }
 

@@ -58,26 +58,31 @@ impl Search<'_> {
     ///
     /// Errors of reading dictionaries, and of a search that is stopped.
     pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
-        let matches = *plan.told(plan.root());
+        let unselected = self.excluded_filters()?.into_iter().zip(plan.expected_unselected());
+        let expected: Vec<_> = unselected.collect();
+        let around = (&[][..], *plan.told(plan.root()));
         let facets = (&self.request.facets[..], self.bound_facets()?);
-        self.add_details(&plan.segments, facets, &mut plan.facets, (&[], matches), false)?;
+        let of = (&plan.segments[..], &expected[..]);
+        self.add_details(of, facets, &mut plan.facets, around, false)?;
         plan.estimate_facets()
     }
 
     /// Adds details to facets that are within one that leaves these selections out, without which so many documents match.
     fn add_details(
         &self,
-        segments: &[SegmentPlan<'_>],
+        of: (&[SegmentPlan<'_>], &[(&ExcludedFilters, (Estimate, f32))]),
         (requests, facets): (&[Facet], &[BoundFacet]),
         nodes: &mut [FacetNode],
         around: (&[usize], Estimate),
         is_within: bool,
     ) -> Result<()> {
+        let (segments, unselected) = of;
         for ((request, facet), node) in requests.iter().zip(facets).zip(nodes) {
             let (left_out, within) = (&facet.left_out[..], &request.within.facets[..]);
-            let (matches, matching_ns) = match left_out != around.0 {
-                true => self.expected_without(left_out).map(|(it, ns)| (it, Some(ns)))?,
-                false => (around.1, None),
+            let own = unselected.iter().find(|(of, _)| left_out != around.0 && **of == left_out);
+            let (matches, matching_ns) = match own {
+                Some((_, (matches, ns))) => (*matches, Some(*ns)),
+                None => (around.1, None),
             };
             let unselected = match is_within {
                 _ if left_out.is_empty() => None,
@@ -101,7 +106,7 @@ impl Search<'_> {
                 ..FacetDetails::default()
             }));
             let (inner, around) = ((within, &facet.within[..]), (left_out, matches));
-            self.add_details(segments, inner, &mut node.within, around, true)?;
+            self.add_details(of, inner, &mut node.within, around, true)?;
         }
         Ok(())
     }
@@ -109,21 +114,34 @@ impl Search<'_> {
     /// Counts all facets, in the order they were asked for.
     pub(super) fn count_facets(
         &self,
-        execution: &Execution<'_>,
+        execution: &mut Execution<'_>,
         matches: &Matches,
         found: &mut SearchOutcome,
     ) -> Result<()> {
-        let (facets, plan) = (self.bound_facets()?, execution.plan());
+        let (facets, mut domain) = (self.bound_facets()?, FilterScope::new(matches));
+        let mut stopped = None;
+        for (nth, left_out) in self.excluded_filters()?.into_iter().enumerate() {
+            match execution.find_unselected(nth) {
+                Ok(matches) => domain.add(left_out.clone(), matches),
+                // Facets of other fields can still be counted.
+                Err(error) => {
+                    stopped = Some(error);
+                    break;
+                }
+            }
+        }
+        let plan = execution.plan();
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
-        let mut domain = FilterScope::new(matches);
         let mut looking =
             BucketCollector { search: self, segments: &plan.segments, hits: None, n_buckets: 0 };
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
+            let is_ready = facet.all_left_out().into_iter().all(|it| domain.has(it));
+            if let Some(error) = stopped.take_if(|_| !is_ready) {
+                return Err(error);
+            }
             let started = Instant::now();
-            let mut needed = facet.all_left_out().into_iter();
-            needed.try_for_each(|left_out| domain.need(self, left_out))?;
             let left_out = &facet.left_out;
             let at = tested.iter().position(|(of, _)| *of == left_out).unwrap_or(tested.len());
             if at == tested.len() {

@@ -1,22 +1,27 @@
 //! Meaning of a search in the schema of its index, as far as that is known.
 
 use super::bound_facet::BoundFacet;
+use super::scored::Scorings;
 use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
-use crate::query::{BindMemory, BoundQuery, Rewritten};
+use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
 use crate::ranking::prepared::RankedScratch;
 use crate::recycle::FreeLists;
 use std::cell::{OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.
 #[derive(Debug, Default)]
-pub(super) struct Meaning {
+pub(super) struct Meaning<'a> {
     /// Clock of a search that is explained to people: then there are notes, and terms are kept to say what was found.
     pub(super) clock: OnceCell<Box<PhaseClock>>,
     pub(super) bound: OnceCell<BoundQuery>,
+    /// Query and selections, each bound by itself; none where nothing is selected.
+    pub(super) selections: OnceCell<BoundSelections>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,
     pub(super) facets: OnceCell<Vec<BoundFacet>>,
+    /// Scores, with all sets that these depend on.
+    pub(super) scorings: OnceCell<Scorings<'a>>,
     /// Memory that an earlier search left, once it was asked for.
     pub(super) memory: RefCell<Option<Box<SearchMemory>>>,
 }
@@ -30,7 +35,7 @@ pub(super) struct SearchMemory {
     pub(super) docs: FreeLists<DocId>,
 }
 
-impl Meaning {
+impl Meaning<'_> {
     /// Whether people will be told.
     pub(super) fn is_explained(&self) -> bool {
         self.clock.get().is_some()
@@ -39,6 +44,9 @@ impl Meaning {
     /// The memory that it was found in; none where it needed none.
     pub(super) fn into_memory(self) -> Option<Box<SearchMemory>> {
         let mut memory = self.memory.into_inner()?;
+        if let Some(ranked) = self.scorings.into_inner().and_then(|it| it.page) {
+            memory.ranked = ranked.into_scratch();
+        }
         if let Some(bound) = self.bound.into_inner() {
             memory.bind.give(bound.logical);
         }
@@ -58,7 +66,7 @@ impl Meaning {
 }
 
 /// A copy of a search is a search of its own.
-impl Clone for Meaning {
+impl Clone for Meaning<'_> {
     fn clone(&self) -> Self {
         Meaning::default()
     }

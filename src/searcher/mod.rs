@@ -473,15 +473,6 @@ impl Searcher {
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
 
-    /// Everything that matches, by segment.
-    fn collected(&self, normal: &Normal, look_ups: &LookUps) -> Result<Matches> {
-        let options = PlanOptions { goal: Goal::MATCHES, ..PlanOptions::default() };
-        let mut execution = self.execution_of(normal, &options, look_ups)?;
-        let matches = execution.page_and_matches(&mut vec![])?.1;
-        self.recycle(execution);
-        Ok(matches)
-    }
-
     /// The documents that a query means.
     fn matching(&self, query: &Query) -> Result<Normal> {
         query::matching(query, self.schema(), &self.0.setting.analyzers)

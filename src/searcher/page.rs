@@ -1,20 +1,20 @@
 //! Pages of searches: the operator that makes one, and its details for people.
 
+use super::scored::Scorings;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{
-    CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Plan,
+    CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Phase, Plan,
     PlanOptions, SortDetails, StatisticsOf, TopKDetails,
 };
 use crate::query::Normal;
-use crate::ranking::prepared::Ranked;
 use crate::request::{IdfScope, Order};
 use crate::sort::{SortKey, SortOrder};
+use std::time::{Duration, Instant};
 
 /// A search that is ready to be carried out.
 pub(super) struct Ready<'a> {
-    pub(super) ranked: Option<Ranked<'a>>,
     pub(super) page: PagePlan,
     /// Finds what matches; only there where it has found sets that scores depend on.
     pub(super) planned: Option<Execution<'a>>,
@@ -23,38 +23,47 @@ pub(super) struct Ready<'a> {
 impl<'a> Search<'a> {
     /// Looks up what scores depend on, finds the sets among that, and plans the page.
     pub(super) fn ready(&self) -> Result<Ready<'a>> {
-        let mut ranked = self.ranked()?;
-        let sets = ranked.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
-        let mut page = self.page_plan(ranked.as_ref());
-        let mut planned = None;
-        if let Some(ranked) = ranked.as_mut().filter(|_| !sets.is_empty()) {
-            let options = PlanOptions { sets, ..self.options(page.goal(), false)? };
-            let (normal, searcher) = (&self.rewritten()?.normal, self.searcher);
-            let mut execution =
-                searcher.execution_of_matching(normal, &options, self.look_ups())?;
-            ranked.give_sets(&options.sets, execution.find_sets()?);
-            page = self.page_plan(Some(ranked));
-            execution.aim(&self.options(page.goal(), false)?, None)?;
+        let mut scorings = self.look_up_scorings()?;
+        let (mut page, mut planned) = (self.page_plan(&scorings), None);
+        let sets = scorings.wanted_sets();
+        if !sets.is_empty() {
+            let normal = &self.rewritten()?.normal;
+            let plan = |options: &PlanOptions| {
+                self.searcher.execution_of_matching(normal, options, self.look_ups())
+            };
+            let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
             planned = Some(execution);
         }
-        Ok(Ready { ranked, page, planned })
+        self.meaning.scorings.get_or_init(|| scorings);
+        Ok(Ready { page, planned })
     }
 
-    /// Finds the sets that scores depend on, where nothing else is planned.
-    pub(super) fn find_sets(&self, ranked: &mut Ranked<'_>) -> Result<()> {
-        let options = PlanOptions { sets: ranked.wanted_sets(), ..PlanOptions::default() };
+    /// Finds the sets that scores depend on by the plan for the whole search, and plans the page for these. The time that
+    /// finding them took is returned, too.
+    pub(super) fn find_sets(
+        &self,
+        sets: Vec<Normal>,
+        (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
+        for_people: bool,
+        plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
+    ) -> Result<(Execution<'a>, Duration)> {
+        let options = self.options(page.goal(), for_people, Some(scorings))?;
+        let options = PlanOptions { sets, ..options };
+        let (mut execution, mut took) = (plan(&options)?, Duration::ZERO);
         if !options.sets.is_empty() {
-            let nothing = Normal::Nothing { reason: String::new() };
-            let (searcher, look_ups) = (self.searcher, self.look_ups());
-            let mut execution = searcher.execution_of_matching(&nothing, &options, look_ups)?;
-            ranked.give_sets(&options.sets, execution.find_sets()?);
-            searcher.recycle(execution);
+            let started = Instant::now();
+            let found = self.meaning.time(Phase::Display, || execution.find_sets())?;
+            took = started.elapsed();
+            scorings.give_sets(&options.sets, &found);
+            *page = self.page_plan(scorings);
         }
-        Ok(())
+        let clock = self.meaning.clock.get().map(|clock| &**clock);
+        execution.aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
+        Ok((execution, took))
     }
 
-    /// Plans the page, of a query that is scored where that is `ranked`.
-    pub(super) fn page_plan(&self, ranked: Option<&Ranked<'_>>) -> PagePlan {
+    /// Plans the page.
+    pub(super) fn page_plan(&self, scorings: &Scorings<'_>) -> PagePlan {
         let request = &self.request;
         let wanted = PageWanted {
             offset: request.offset,
@@ -68,7 +77,7 @@ impl<'a> Search<'a> {
             stays_open: self.stays_open,
             forced: self.forced,
         };
-        PagePlan::choose(wanted, ranked)
+        PagePlan::choose(wanted, scorings.page.as_ref())
     }
 
     /// Facts of the order; one that cannot be is refused where its keys are looked up.
@@ -78,13 +87,9 @@ impl<'a> Search<'a> {
     }
 
     /// Details of the page for people.
-    pub(super) fn page_details(
-        &self,
-        page: &PagePlan,
-        ranked: Option<&Ranked<'_>>,
-        plan: &Plan<'_>,
-    ) -> Result<PageDetails> {
+    pub(super) fn page_details(&self, page: &PagePlan, plan: &Plan<'_>) -> Result<PageDetails> {
         let request = &self.request;
+        let ranked = self.scorings().and_then(|it| it.page.as_ref());
         let keys = || request.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Ok(match (page.operator, ranked) {
             (PageOperator::TopK(_), Some(ranked)) => {

@@ -8,7 +8,6 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions, SinglePlan};
-use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
@@ -19,7 +18,6 @@ use std::time::Instant;
 pub struct PreparedSearch<'s> {
     search: Search<'s>,
     page: PagePlan,
-    ranked: Option<Ranked<'s>>,
     /// Open lists, if the best are looked for by lists.
     lists: Option<Box<OpenLists<'s>>>,
     /// Finds what matches, or counts it, where making the page does not.
@@ -33,8 +31,8 @@ impl<'s> Search<'s> {
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
         self.stays_open = true;
-        let Ready { ranked, page, planned } = self.ready()?;
-        let lists = match (page.operator, &ranked) {
+        let Ready { page, planned } = self.ready()?;
+        let lists = match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
             (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
                 Some(Box::new(OpenLists::of(ranked)?))
             }
@@ -46,10 +44,10 @@ impl<'s> Search<'s> {
             true => None,
             false => Some(Box::new(match planned {
                 Some(planned) => planned,
-                None => self.execution(&self.options(page.goal(), false)?)?,
+                None => self.execution(&self.options(page.goal(), false, self.scorings())?)?,
             })),
         };
-        Ok(PreparedSearch { search: self, page, ranked, lists, planned, hits: Hits::default() })
+        Ok(PreparedSearch { search: self, page, lists, planned, hits: Hits::default() })
     }
 
     /// Whether the plan below a page does nothing but count, by one operator.
@@ -92,7 +90,7 @@ impl PreparedSearch<'_> {
 
     /// Finds the documents of the page, and the facets.
     fn find(&mut self) -> Result<SearchOutcome> {
-        let PreparedSearch { search, page, ranked, lists, planned, hits } = self;
+        let PreparedSearch { search, page, lists, planned, hits } = self;
         let Hits { hits, facets, .. } = hits;
         let _scope = search.searcher.enter(&search.budget());
         hits.clear();
@@ -102,7 +100,7 @@ impl PreparedSearch<'_> {
             planned: planned.as_deref_mut(),
             is_traced: false,
         };
-        let mut found = search.find(page, ranked.as_ref(), ready, |hit| {
+        let mut found = search.find(page, ready, |hit| {
             hits.push(hit);
             Ok(())
         })?;

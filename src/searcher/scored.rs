@@ -1,16 +1,17 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
 use super::answer::{PreparedState, SearchOutcome};
+use super::bound_facet::BoundFacet;
 use super::search::Search;
 use super::{Explanation, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::DocIdSet;
+use crate::execution::{DocIdSet, Execution};
 use crate::explain::WorkCounts;
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::plan::{CountStrategy, PagePlan, Phase, TopKStrategy};
-use crate::query::Logical;
+use crate::plan::{CountStrategy, Goal, PagePlan, Phase, PlanOptions, TopKStrategy};
+use crate::query::{Logical, Normal};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
@@ -19,11 +20,44 @@ use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::{ScoredDoc, Top};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Scores that a search needs.
+#[derive(Debug, Default)]
+pub(super) struct Scorings<'a> {
+    /// Finds the best; none where the page is made otherwise.
+    pub(super) page: Option<Ranked<'a>>,
+    /// Scores documents that are known to match, where the page does not know how: without selections, one of which some
+    /// buckets leave out.
+    known: Option<Ranked<'a>>,
+}
+
+impl<'a> Scorings<'a> {
+    /// Scores of documents that are known to match; none where nobody asks for these.
+    pub(super) fn known(&self) -> Option<&Ranked<'a>> {
+        self.known.as_ref().or(self.page.as_ref())
+    }
+
+    /// Sets that they depend on, which are to be [given](Self::give_sets).
+    pub(super) fn wanted_sets(&self) -> Vec<Normal> {
+        let mut all = self.page.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
+        for set in self.known.iter().flat_map(Ranked::wanted_sets) {
+            if !all.contains(&set) {
+                all.push(set);
+            }
+        }
+        all
+    }
+
+    pub(super) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
+        self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
+    }
+}
+
 impl<'a> Search<'a> {
-    /// Looks up all that scoring needs but for sets, if hits are wanted and their scores matter.
-    pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
+    /// Looks up all that scoring needs but for sets: where hits are wanted and their scores matter.
+    pub(super) fn look_up_scorings(&self) -> Result<Scorings<'a>> {
         let is_sorted = !self.request.sort.is_empty();
         let is_without = match &self.request.after {
             Some(After::Score { .. }) if is_sorted => Some(("values of a hit", "a score")),
@@ -49,12 +83,30 @@ impl<'a> Search<'a> {
             order.place_of(values, *doc)?;
         }
         let has_hits = !self.request.count_only && self.request.limit > 0;
-        let is_elsewhere = !self.request.sort.is_empty() || self.is_collapsed();
+        let is_elsewhere = is_sorted || self.is_collapsed();
         let parameters = self.parameters()?;
-        if self.request.order != Order::Score || !has_hits || is_elsewhere {
-            return Ok(None);
+        let mut scorings = Scorings::default();
+        let is_scored = self.is_scored(&order);
+        if is_scored && has_hits && !is_elsewhere {
+            let logical = &self.bound()?.logical;
+            scorings.page = Some(self.scoring_of(logical, &parameters, Parts::AsNeeded)?);
         }
-        self.scoring_of(&self.bound()?.logical, &parameters, Parts::AsNeeded).map(Some)
+        let has_buckets = || Ok(self.bound_facets()?.iter().any(BoundFacet::wants_hits));
+        if is_scored && (has_hits && is_elsewhere || has_buckets()?) {
+            let of = |logical| self.scoring_of(logical, &parameters, Parts::AsNeeded).map(Some);
+            if !self.request.selections.is_empty() {
+                let all: Vec<_> = (0..self.request.selections.len()).collect();
+                scorings.known = of(&self.bound_without(&all)?.logical)?;
+            } else if scorings.page.is_none() {
+                scorings.known = of(&self.bound()?.logical)?;
+            }
+        }
+        Ok(scorings)
+    }
+
+    /// Scores that the search needs, once it is ready.
+    pub(super) fn scorings(&self) -> Option<&Scorings<'a>> {
+        self.meaning.scorings.get()
     }
 
     /// Whether hits come by score, or scores tell which of them comes first.
@@ -65,22 +117,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
+    /// Scores of single documents part by part, and what finds all that match.
+    pub(super) fn scoring_by_part(&self) -> Result<(Ranked<'a>, Execution<'a>)> {
         let parameters = self.parameters()?;
-        let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, parts)?;
-        self.find_sets(&mut ranked)?;
-        Ok(ranked)
-    }
-
-    /// The same without selections, which are not scored: some buckets leave one out.
-    pub(super) fn scoring_without_selections(&self) -> Result<Ranked<'a>> {
-        if self.request.selections.is_empty() {
-            return self.scoring(Parts::AsNeeded);
-        }
-        let (parameters, bound) = (self.parameters()?, self.bind(&self.request.query)?);
-        let mut ranked = self.scoring_of(&bound.logical, &parameters, Parts::AsNeeded)?;
-        self.find_sets(&mut ranked)?;
-        Ok(ranked)
+        let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, Parts::Each)?;
+        let (goal, sets) = (Goal::MATCHES, ranked.wanted_sets());
+        let options = PlanOptions { goal, sets, ..PlanOptions::default() };
+        let mut execution = self.execution(&options)?;
+        ranked.give_sets(&options.sets, &execution.find_sets()?);
+        Ok((ranked, execution))
     }
 
     /// Numbers of this snapshot that scores depend on.
@@ -253,8 +298,8 @@ impl<'a> Search<'a> {
         let doing = "explaining the score of a document";
         let (at, _, doc) = self.searcher.locate(doc, doing)?;
         self.is_to_be_explained();
-        let normal = &self.rewritten()?.normal;
-        let is_in = match self.searcher.collected(normal, self.look_ups())?.get(at) {
+        let (ranked, mut execution) = self.scoring_by_part()?;
+        let is_in = match execution.page_and_matches(&mut vec![])?.1.get(at) {
             Some(DocIdSet::Some(windows)) => windows.contains(doc),
             Some(DocIdSet::Everything) => true,
             None => false,
@@ -262,7 +307,6 @@ impl<'a> Search<'a> {
         if !is_in {
             return Ok(None);
         }
-        let ranked = self.scoring(Parts::Each)?;
         let (ranked, at) = ranked.of_segment(at);
         ranked.segment(at)?.explain(doc)
     }

@@ -23,7 +23,7 @@ pub(super) struct Search<'a> {
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: Meaning<'a>,
 }
 
 impl<'a> Search<'a> {

@@ -2,15 +2,14 @@
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
 //! selected in itself is counted without that selection, so that it shows what else could be chosen, and so is all that lies
-//! within it: the query is matched once more with the others. That mostly costs little more than its rarest condition, where what
-//! each selection matches by itself may be most of the index.
+//! within it: the plan matches the query once more with the others. That mostly costs little more than its rarest condition, where
+//! what each selection matches by itself may be most of the index.
 
+use super::bound_facet::BoundFacet;
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{DocIdSet, Matches};
-use crate::plan::estimate::Estimate;
-use crate::plan::{Goal, PlanOptions};
-use crate::query::{self, Query};
+use crate::query::{GroupBuilder, Normal, Query};
 use crate::request::{SearchRequest, Selection};
 use crate::schema::Schema;
 use crate::value::{Dates, Value};
@@ -22,23 +21,23 @@ impl Search<'_> {
         self.request.selected_query()
     }
 
-    /// Documents expected to match without some selections, and the expected cost of finding them.
-    ///
-    /// # Errors
-    ///
-    /// What planning the query says.
-    pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<(Estimate, f32)> {
-        let query = selected(&self.request.query, self.selections_but(left_out));
-        let normal = self.searcher.matching(&query)?;
-        let options = PlanOptions { goal: Goal::MATCHES, ..PlanOptions::default() };
-        let plan = self.searcher.plan_of(&normal, &options, self.look_ups(), None)?;
-        let cost_ns = plan.nodes.iter().map(|node| node.cost_ns).sum();
-        Ok((plan.node(plan.root()).estimate, cost_ns))
+    /// Selections that facets leave out, each different lot of them once.
+    pub(super) fn excluded_filters(&self) -> Result<Vec<&ExcludedFilters>> {
+        let all = self.bound_facets()?.iter().flat_map(BoundFacet::all_left_out);
+        let mut all: Vec<_> = all.filter(|left_out| !left_out.is_empty()).collect();
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
     }
 
-    fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {
-        let selections = self.request.selections.iter().enumerate();
-        selections.filter(move |(nth, _)| !left_out.contains(nth)).map(|(_, it)| it)
+    /// Queries without these selections, for a plan.
+    pub(super) fn unselected(&self) -> Result<Vec<(Normal, String)>> {
+        let without = |left_out: &ExcludedFilters| {
+            let fields = left_out.iter().map(|nth| &*self.request.selections[*nth].field);
+            let words = fields.collect::<Vec<_>>().join(", ");
+            Ok((self.matching_without(left_out)?, words))
+        };
+        self.excluded_filters()?.into_iter().map(without).collect()
     }
 
     /// Refuses selections of fields that there are not.
@@ -91,22 +90,13 @@ impl SearchRequest<'_> {
 
     /// The query with all [selections](super::SearchBuilder::select) as conditions that are not scored.
     pub fn selected_query(&self) -> Cow<'_, Query> {
-        selected(&self.query, self.selections.iter())
+        if self.selections.is_empty() {
+            return Cow::Borrowed(&self.query);
+        }
+        let all = Query::boolean().must(self.query.as_ref().clone());
+        let with = |all: GroupBuilder, selection: &Selection| all.filter(selection.query());
+        Cow::Owned(self.selections.iter().fold(all, with).build())
     }
-}
-
-/// A query with selections as conditions.
-fn selected<'q>(
-    query: &'q Query,
-    selections: impl Iterator<Item = &'q Selection>,
-) -> Cow<'q, Query> {
-    let mut selections = selections.peekable();
-    if selections.peek().is_none() {
-        return Cow::Borrowed(query);
-    }
-    let all = Query::boolean().must(query.clone());
-    let with = |all: query::GroupBuilder, selection: &Selection| all.filter(selection.query());
-    Cow::Owned(selections.fold(all, with).build())
 }
 
 /// Selections that are left out, by their places.
@@ -127,17 +117,9 @@ impl<'m> FilterScope<'m> {
         FilterScope(vec![(vec![], Part::Lent(matches))])
     }
 
-    /// Finds what a search matches without some of its selections, where that is not known yet.
-    pub(super) fn need(&mut self, search: &Search<'_>, left_out: &ExcludedFilters) -> Result<()> {
-        if self.0.iter().any(|(of, _)| of == left_out) {
-            return Ok(());
-        }
-        let others = search.selections_but(left_out);
-        let searcher = search.searcher;
-        let normal = searcher.matching(&selected(&search.request.query, others))?;
-        let matches = searcher.collected(&normal, search.look_ups())?;
-        self.add(left_out.clone(), matches);
-        Ok(())
+    /// Whether it is known what matches without these selections.
+    pub(super) fn has(&self, left_out: &ExcludedFilters) -> bool {
+        self.0.iter().any(|(of, _)| of == left_out)
     }
 
     /// Adds what matches without some selections.

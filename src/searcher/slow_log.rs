@@ -1,5 +1,6 @@
 //! Searches that took long, written down with how they were answered.
 
+use super::meaning::Meaning;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -274,9 +275,19 @@ impl Search<'_> {
         }
         // However the search was stopped, its plan is shown.
         let unhurried = self.searcher.without_budget();
-        let mut planned = Search { searcher: &unhurried, ..search };
-        planned.request.limits.timeout = Some(GRACE);
-        planned.budget = Budget::new();
+        let Search { mut request, forced, stays_open, estimate_from, explained, .. } = search;
+        request.limits.timeout = Some(GRACE);
+        let (searcher, budget, meaning) = (&unhurried, Budget::new(), Meaning::default());
+        let planned = Search {
+            searcher,
+            request,
+            budget,
+            forced,
+            stays_open,
+            estimate_from,
+            explained,
+            meaning,
+        };
         planned.explain().ok()
     }
 }

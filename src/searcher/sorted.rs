@@ -1,13 +1,13 @@
 //! Pages in the order of fields.
 
 use super::answer::SearchOutcome;
+use super::scored::Scorings;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::WorkCounts;
 use crate::ids::DocId;
 use crate::plan::SortStrategy;
-use crate::ranking::prepared::Parts;
 use crate::request::After;
 use crate::sort::{First, SortOrder};
 use crate::value::Value;
@@ -43,20 +43,13 @@ impl Search<'_> {
         mut hit: impl FnMut(DocId, Option<f32>, Vec<Value>) -> Result<()>,
     ) -> Result<SearchOutcome> {
         let order = self.sort_order()?;
-        let ranked = match order.needs_scores().then(|| self.scoring(Parts::AsNeeded)).transpose() {
-            Ok(ranked) => ranked,
-            Err(error) => {
-                let mut found = SearchOutcome::uncounted();
-                self.end(Err(error), &mut found)?;
-                return Ok(found);
-            }
-        };
+        let ranked = self.scorings().and_then(Scorings::known).filter(|_| order.needs_scores());
         let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(&order, strategy)?);
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut SearchOutcome| {
             let started = Instant::now();
             first.keep_to(execution.plan());
-            let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
+            let done = first.look_at(&execution.plan().segments, matches, ranked);
             took = started.elapsed();
             done
         };

@@ -127,7 +127,7 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ForPeople { ranked, execution, page, .. } = self.plan_for_people(false)?;
+        let ForPeople { execution, page, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
         if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
@@ -145,7 +145,7 @@ impl Search<'_> {
                 }
             }
         }
-        match (page.operator, &ranked) {
+        match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
             (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
             (PageOperator::Sort(strategy), _) => {
                 let has_streams = matches!(first.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
@@ -154,7 +154,8 @@ impl Search<'_> {
             (PageOperator::Collapse(_), _) => ways.push(Forced::GroupAll),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {}
         }
-        for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true)?.facets) {
+        for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true, self.scorings())?.facets)
+        {
             let has_column = self.searcher.schema().get(wanted.field).column;
             let used = first.method(nth);
             if wanted.method.is_some() || used.is_none() {
@@ -172,10 +173,10 @@ impl Search<'_> {
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
-        let Ready { ranked, page, mut planned } = self.ready()?;
+        let Ready { page, mut planned } = self.ready()?;
         let mut hits = vec![];
         let state = PreparedState { planned: planned.as_mut(), ..PreparedState::default() };
-        let found = self.find(&page, ranked.as_ref(), state, |hit| {
+        let found = self.find(&page, state, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;

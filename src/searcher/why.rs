@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
 use crate::ids::DocId;
 use crate::plan::Plan;
-use crate::ranking::prepared::Parts;
 use std::collections::HashSet;
 
 /// What is known of a page that was filled: where the documents are on it that were asked for.
@@ -56,7 +55,7 @@ impl Search<'_> {
             if document.matches && !count_only && self.is_scored(&self.sort_order()?) {
                 let ranked = match &ranked {
                     Some(ranked) => ranked,
-                    None => ranked.insert(self.scoring(Parts::Each)?),
+                    None => ranked.insert(self.scoring_by_part()?.0),
                 };
                 let (ranked, segment) = ranked.of_segment(at);
                 document.score = ranked.segment(segment)?.explain(doc_there)?;

@@ -7,6 +7,7 @@
 use super::bound_facet::BoundFacet;
 use super::counted::{Buckets, CountedFacet};
 use super::hits::{Bucket, Hit};
+use super::scored::Scorings;
 use super::search::Search;
 use super::select::{ExcludedFilters, FilterScope};
 use crate::budget::{self, ns};
@@ -21,7 +22,7 @@ use crate::plan::{
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
-use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat, Order};
+use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
 use crate::sort::{First, SortOrder};
 use std::time::Instant;
 
@@ -48,15 +49,15 @@ impl Facet {
 }
 
 /// Looks into buckets.
-pub(super) struct BucketCollector<'l> {
-    pub(super) search: &'l Search<'l>,
+pub(super) struct BucketCollector<'l, 's> {
+    pub(super) search: &'l Search<'s>,
     pub(super) segments: &'l [SegmentPlan<'l>],
     /// Once any were wanted.
     pub(super) hits: Option<BestHits<'l>>,
     pub(super) n_buckets: usize,
 }
 
-impl BucketCollector<'_> {
+impl BucketCollector<'_, '_> {
     /// Counts what is asked for within each bucket of a facet.
     pub(super) fn look_into(
         &mut self,
@@ -155,12 +156,10 @@ impl BucketCollector<'_> {
 }
 
 impl Search<'_> {
-    /// The way to find the best of known documents, where any `are_wanted`.
-    pub(super) fn top_hits(&self, are_wanted: bool) -> Result<TopHitsStrategy> {
+    /// The way to find the best of known documents, by these scores where any are wanted.
+    pub(super) fn top_hits(&self, scorings: Option<&Scorings<'_>>) -> TopHitsStrategy {
         let is_sorted = !self.request.sort.is_empty();
-        let is_scored = are_wanted && !is_sorted && self.request.order == Order::Score;
-        let ranked = is_scored.then(|| self.scoring_without_selections()).transpose()?;
-        Ok(TopHitsStrategy::choose(is_sorted, ranked.as_ref()))
+        TopHitsStrategy::choose(is_sorted, scorings.and_then(Scorings::known))
     }
 }
 
@@ -183,26 +182,27 @@ pub(super) struct BestHits<'s> {
 
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
-    Sorted(SortOrder, SortStrategy, Option<Box<Ranked<'s>>>),
-    ScoredDoc(Box<Ranked<'s>>),
+    Sorted(SortOrder, SortStrategy, Option<&'s Ranked<'s>>),
+    Scored(&'s Ranked<'s>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),
 }
 
 impl<'s> BestHits<'s> {
-    pub(super) fn new(search: &Search<'s>, strategy: TopHitsStrategy) -> Result<Self> {
+    pub(super) fn new(search: &'s Search<'_>, strategy: TopHitsStrategy) -> Result<Self> {
         let fields = search.known_fields()?;
-        let ranked = || search.scoring_without_selections().map(Box::new);
-        let order = match strategy {
-            TopHitsStrategy::Sorted => {
+        let scored = search.scorings().and_then(Scorings::known);
+        let order = match (strategy, scored) {
+            (TopHitsStrategy::Sorted, scored) => {
                 let order = search.sort_order()?;
                 let shape = order.shape(search.searcher.schema());
                 let strategy = SortStrategy::choose(shape, None);
-                let ranked = order.needs_scores().then(ranked).transpose()?;
-                HitOrder::Sorted(order, strategy, ranked)
+                let scored = scored.filter(|_| order.needs_scores());
+                HitOrder::Sorted(order, strategy, scored)
             }
-            TopHitsStrategy::DocOrder { score } => HitOrder::Documents(score),
-            TopHitsStrategy::Scored => HitOrder::ScoredDoc(ranked()?),
+            (TopHitsStrategy::Scored, Some(scored)) => HitOrder::Scored(scored),
+            (TopHitsStrategy::DocOrder { score }, _) => HitOrder::Documents(score),
+            (TopHitsStrategy::Scored, None) => HitOrder::Documents(None),
         };
         Ok(BestHits { order, fields, costs: search.searcher.costs() })
     }
@@ -221,7 +221,7 @@ impl<'s> BestHits<'s> {
                 let docs = first_of(segments, matches, n)?.into_iter();
                 (Box::new(docs.map(|doc| Hit::new(doc, *score))), Ok(()))
             }
-            HitOrder::ScoredDoc(ranked) => {
+            HitOrder::Scored(ranked) => {
                 let mut top = Top::new(n, vec![]);
                 let done = score_all(ranked, segments, matches, &mut top).map(|_| ());
                 let done = or_stopped(done)?;
@@ -230,7 +230,7 @@ impl<'s> BestHits<'s> {
             }
             HitOrder::Sorted(order, strategy, ranked) => {
                 let mut first = First::new((order, *strategy), n as u64, None, self.costs);
-                let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
+                let done = or_stopped(first.look_at(segments, matches, *ranked))?;
                 let places = first.into_sorted().into_iter().map(|place| {
                     let sort = order.values(&place);
                     Hit { sort, ..Hit::new(place.doc, place.score) }

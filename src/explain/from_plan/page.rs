@@ -75,6 +75,20 @@ fn decision_of_masks(n_with_masks: usize, n_segments: usize) -> Decision {
     Decision::accepted(rule, &reason).instead_of("look its documents up", None)
 }
 
+/// A node that counts what another finds.
+fn count_of(root: &ExplainNode, label: String) -> ExplainNode {
+    let mut node = ExplainNode::new(ExplainOperator::Count, label);
+    node.estimate = root.estimate.clone();
+    node.actual = root.actual.as_ref().map(|root| Actual {
+        documents: root.documents,
+        documents_in: Some(root.documents),
+        complete: root.complete,
+        stopped: root.stopped,
+        ..Actual::default()
+    });
+    node
+}
+
 const BATCHES: &str = "larger batches until it is";
 const COUNT_FIRST: &str = "count groups first";
 
@@ -82,12 +96,23 @@ impl Explaining<'_, '_> {
     /// Puts what makes the page on top of what matches, where documents are wanted rather than counted.
     pub(super) fn page(&self, root: ExplainNode) -> ExplainNode {
         let page = self.plan.page.as_deref();
-        match page.map_or(&PageDetails::DocOrder, |page| &page.details) {
+        let mut node = match page.map_or(&PageDetails::DocOrder, |page| &page.details) {
             PageDetails::DocOrder => self.in_doc_order(root),
             PageDetails::TopK(details) => self.top_k(self.counted(root, details), details),
             PageDetails::Sort(details) => self.sort(root, details),
             PageDetails::Collapse(details) => self.collapse(root, details),
-        }
+        };
+        let unselected =
+            self.plan.unselected.iter().map(|it| format!("without selections of {it}: "));
+        let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());
+        node.children.extend(self.plan.sets.iter().zip(scores.chain(unselected)).map(
+            |(set, words)| {
+                let (mut set, _) = self.node(*set);
+                set.label.insert_str(0, &words);
+                set
+            },
+        ));
+        node
     }
 
     fn plan_of_page(&self) -> Option<&PagePlan> {
@@ -96,7 +121,14 @@ impl Explaining<'_, '_> {
 
     /// The first documents in their order; nothing above what matches where only its number is wanted.
     fn in_doc_order(&self, root: ExplainNode) -> ExplainNode {
-        let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
+        let Goal::Page { offset, limit, total } = self.plan.goal else {
+            if self.plan.sets.is_empty() {
+                return root;
+            }
+            let mut node = count_of(&root, "all matches".into());
+            node.children = vec![root];
+            return node;
+        };
         let and_count = if total == Total::Exact { ", count all" } else { "" };
         let label = match offset {
             0 => format!("first {limit}{and_count}"),
@@ -173,19 +205,11 @@ impl Explaining<'_, '_> {
             Total::UpTo(most) => format!("up to {}", counted(most, "match")),
             Total::Exact | Total::Unknown => "all matches".to_owned(),
         };
-        let mut node = ExplainNode::new(ExplainOperator::Count, label);
+        let mut node = count_of(&root, label);
         node.algorithm = match self.run.is_some_and(|run| run.profile.is_none()) {
             true => "the page has found their number".into(),
             false => "after the page, by what is below".into(),
         };
-        node.estimate = root.estimate.clone();
-        node.actual = root.actual.as_ref().map(|root| Actual {
-            documents: root.documents,
-            documents_in: Some(root.documents),
-            complete: root.complete,
-            stopped: root.stopped,
-            ..Actual::default()
-        });
         if root.estimate.upper > 0 {
             let (finding, with_page) = self.plan.costs_of_count(details.n_lists);
             let reason = "a page by bounds does not meet all that matches";
@@ -203,11 +227,6 @@ impl Explaining<'_, '_> {
         let Some(PageOperator::TopK(strategy)) = operator else { return root };
         let decision = self.decision_of_top_k(details, *strategy, &root);
         let mut node = self.over(root, ExplainOperator::TopK, self.label("best", "by score"));
-        node.children.extend(self.plan.sets.iter().map(|set| {
-            let (mut set, _) = self.node(*set);
-            set.label.insert_str(0, "for scores: ");
-            set
-        }));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
                 format!("BM25, by bounds of {}", details.bounded)

@@ -18,6 +18,7 @@ mod limits;
 mod matching;
 mod memory;
 mod part;
+mod selected;
 
 use super::logical::{self, Logical};
 pub(in crate::query) use super::normal::{Normal, nothing};
@@ -36,6 +37,7 @@ pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
 pub(crate) use memory::BindMemory;
 use part::Part;
+pub(crate) use selected::BoundSelections;
 
 /// Query in the terms of a schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +155,13 @@ impl BoundQuery {
 impl Binder<'_> {
     /// Binds a query by itself: it matches nothing where nothing is left of it.
     fn query<P: Part>(&mut self, query: &Query) -> Result<P> {
-        Ok(match self.clause(query, 1.0)? {
+        let clause = self.clause(query, 1.0)?;
+        Ok(self.whole(clause))
+    }
+
+    /// Makes a query of the only clause.
+    fn whole<P: Part>(&mut self, clause: Clause<P>) -> P {
+        match clause {
             Clause::Whole(part) => part,
             Clause::Partial(part, why) => {
                 self.note(clause::in_other_fields(&why));
@@ -163,7 +171,7 @@ impl Binder<'_> {
                 self.note(format!("{reason}, so it matches nothing"));
                 P::constant(nothing(reason), 0.0)
             }
-        })
+        }
     }
 
     /// Binds a query as a part of another that weighs its score by `boost`.
