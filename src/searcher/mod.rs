@@ -58,13 +58,13 @@ pub use statistics::{Accuracy, FieldStatistics, Sum};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{self, Execution, ExecutionScratch, Matches};
+use crate::execution::{self, Execution, ExecutionScratch};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
 use crate::plan::{
-    self, CostModel, Costs, Goal, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, SinglePlan,
+    self, CostModel, Costs, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, SinglePlan,
     TermPool,
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
