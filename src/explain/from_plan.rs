@@ -25,7 +25,7 @@ use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 pub(crate) use facets::FacetRun;
-pub(crate) use page::{PageRun, WorkCounts, cache_decision};
+pub(crate) use page::{PageRun, WorkCounts};
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -109,7 +109,7 @@ pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
 pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
-pub(crate) use from_plan::{FacetRun, PageRun, Run, WorkCounts, cache_decision, explain};
+pub(crate) use from_plan::{FacetRun, PageRun, Run, WorkCounts, explain};
 pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;

@@ -34,6 +34,8 @@ pub(crate) struct PlannedPage {
     pub(crate) estimate: Estimate,
     /// Costs of finding the best, where they are found by lists.
     pub(crate) best: Option<BestCosts>,
+    /// Whether the whole answer is kept already; none where no answers are.
+    pub(crate) is_kept: Option<bool>,
 }
 
 /// Ways to count matches beside a page.
@@ -280,7 +282,7 @@ fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
 
 impl Plan<'_> {
     /// Puts a page above what matches, with all that people are told of it.
-    pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails) {
+    pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
         let estimate = plan.wanted.estimate(self.told(self.root()), plan.operator);
         let best = match (&details, plan.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
@@ -288,7 +290,7 @@ impl Plan<'_> {
             }
             _ => None,
         };
-        self.page = Some(Box::new(PlannedPage { plan, details, estimate, best }));
+        self.page = Some(Box::new(PlannedPage { plan, details, estimate, best, is_kept }));
     }
 
     /// Costs of finding the best by bounds, and by all that matches; `None` where there are no bounds.

@@ -29,23 +29,20 @@ impl<'a> Search<'a> {
     pub(super) fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
-        let is_kept = self.is_kept();
+        self.meaning.is_kept.set(self.is_kept());
         let ForPeople { execution, rewritten, mut notes, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut tree = explain::explain(plan, self.searcher.schema(), None);
         notes.extend(constant_note(plan));
         self.put_documents(&mut tree, plan, None)?;
-        tree.plan.decisions.extend(is_kept.map(explain::cache_decision));
         self.searcher.recycle(execution);
         Ok(self.worded(tree, rewritten, notes, &()))
     }
 
     /// Answers the query and shows how.
     pub(super) fn analyze(self) -> Result<ExplainTree> {
-        let is_kept = self.is_kept();
-        let mut tree = self.analyzed(None)?;
-        tree.plan.decisions.extend(is_kept.map(explain::cache_decision));
-        Ok(tree)
+        self.meaning.is_kept.set(self.is_kept());
+        self.analyzed(None)
     }
 
     /// Answers the query, and shows how that very answer came about.
@@ -158,7 +155,8 @@ impl<'a> Search<'a> {
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
                 let details = self.page_details(&page, execution.plan())?;
-                execution.plan_mut().put_page(page, details);
+                let is_kept = self.meaning.is_kept.get();
+                execution.plan_mut().put_page(page, details, is_kept);
                 self.add_facet_details(execution.plan_mut())
             })?;
             let (rewritten, notes) = told;

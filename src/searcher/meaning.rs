@@ -7,13 +7,15 @@ use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
 use crate::ranking::prepared::RankedScratch;
 use crate::recycle::FreeLists;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.
 #[derive(Debug, Default)]
 pub(super) struct Meaning<'a> {
     /// Clock of a search that is explained to people: then there are notes, and terms are kept to say what was found.
     pub(super) clock: OnceCell<Box<PhaseClock>>,
+    /// Whether the answer is kept already, where people are told and any are.
+    pub(super) is_kept: Cell<Option<bool>>,
     pub(super) bound: OnceCell<BoundQuery>,
     /// Query and selections, each bound by itself; none where nothing is selected.
     pub(super) selections: OnceCell<BoundSelections>,

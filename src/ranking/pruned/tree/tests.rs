@@ -1,7 +1,7 @@
 //! Random trees against every document scored by itself, from a plain model of the corpus.
 
 use crate::bitmap::Container;
-use crate::execution::{DocIdSet, Matches};
+use crate::execution::DocIdSet;
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{LookUps, Shape};
@@ -115,7 +115,7 @@ impl<'c> Naive<'c> {
     }
 
     /// What matches, by segment, as execution would find it.
-    fn set(&self, normal: &Normal) -> Matches {
+    fn set(&self, normal: &Normal) -> Vec<Arc<DocIdSet>> {
         let mut base = 0;
         let segments = self.corpus.snapshot.readers().map(|segment| {
             let n_docs = segment.n_docs();
@@ -132,7 +132,7 @@ impl<'c> Naive<'c> {
             base += u64::from(n_docs);
             DocIdSet::Some(set)
         });
-        segments.collect()
+        segments.map(Arc::new).collect()
     }
 
     fn check(&self, scored: &Logical, parameters: Parameters, scratch: &mut Scratch) -> Pruning {
@@ -145,7 +145,8 @@ impl<'c> Naive<'c> {
         let memory = RankedScratch::default();
         let mut ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
         let wanted = ranked.wanted_sets();
-        ranked.give_sets(&wanted, wanted.iter().map(|normal| self.set(normal)).collect());
+        let found: Vec<_> = wanted.iter().map(|normal| self.set(normal)).collect();
+        ranked.give_sets(&wanted, &found);
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =
