@@ -56,7 +56,7 @@ impl Plan<'_> {
     pub(super) fn decide(&mut self) {
         let root = self.root();
         let node = self.node(root);
-        let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
+        let reading: f32 = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum();
         match self.goal {
             // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
             _ if self.keeps_matches => {}

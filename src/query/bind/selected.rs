@@ -67,3 +67,51 @@ impl BoundSelections {
         BoundQuery { logical, notes: binder.notes, has_notes: self.options.notes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{ParseOptions, bind, parse};
+    use crate::schema::{Field, FieldKind};
+
+    #[test]
+    fn selections_bound_once_mean_what_the_whole_query_means_without_some() {
+        let title = Field::new("title", FieldKind::Text).analyzer("english");
+        let schema = Schema::builder().field(title).text("body").keyword("kind").build().unwrap();
+        let analyzers = Analyzers::default();
+        let (names, mut memory) = ((&schema, &analyzers), BindMemory::default());
+        let options = BindOptions { notes: true, ..BindOptions::default() };
+        let read = |text: &str| parse(text, &ParseOptions::default()).unwrap();
+        let selections = [read("kind:(a OR b)"), read("title:[a TO c]"), read("body:x")];
+        for text in [
+            "*",
+            "paris",
+            "the",
+            "title:the",
+            "+paris -texas",
+            "kind:film^=0",
+            "a OR b",
+            "\"a b\"",
+            "-a",
+        ] {
+            let query = read(text);
+            let all = selections.iter().cloned();
+            let bound = BoundSelections::new(&query, all, names, options, &mut memory).unwrap();
+            for left_out in [&[][..], &[0], &[1, 2], &[0, 1, 2]] {
+                let others = selections.iter().enumerate();
+                let mut others =
+                    others.filter(|(nth, _)| !left_out.contains(nth)).map(|(_, it)| it).peekable();
+                let whole = match others.peek() {
+                    None => query.clone(),
+                    Some(_) => {
+                        let all = Query::boolean().must(query.clone());
+                        others.fold(all, |all, it| all.filter(it.clone())).build()
+                    }
+                };
+                let whole = bind(&whole, &schema, &analyzers, options, &mut memory).unwrap();
+                let parts = bound.without(left_out, names, &mut memory);
+                assert_eq!(parts, whole, "{text} without {left_out:?}");
+            }
+        }
+    }
+}
