@@ -93,11 +93,13 @@
 //! Searches are not counted, but for slow ones [where these are written down](crate::search::SlowLog), and mapped files are read without
 //! anybody noticing.
 
+mod log_file;
 mod observer;
 mod stats;
 #[cfg(feature = "tracing")]
 mod tracing;
 
+pub(crate) use log_file::LogFile;
 pub(crate) use observer::{Listener, Observer, Pieces, Watch};
 pub use stats::{Stats, Tally};
 

@@ -4,15 +4,14 @@ use super::meaning::Meaning;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::events::{Observer, Operation, What};
+use crate::events::{LogFile, Observer, Operation, What};
 use crate::explain::{ExplainTree, SCHEMA_VERSION};
 use crate::json::Json;
 use crate::value::Timestamp;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -95,13 +94,6 @@ enum Sink {
     Writer(Box<dyn Write + Send>),
 }
 
-struct LogFile {
-    path: PathBuf,
-    file: File,
-    /// Whether the last line has no end: whoever wrote it was killed, or the disk was full.
-    is_torn: bool,
-}
-
 impl SlowLog {
     /// Adds to the file `path`, which is made where it does not exist, what takes `threshold` or longer. When it would
     /// grow beyond [`max_bytes`](Self::max_bytes), it gets the name `path.1`, in the place of an older one, and a new one is
@@ -156,51 +148,6 @@ impl fmt::Debug for SlowLog {
         let mut debug = f.debug_struct("SlowLog");
         debug.field("name", &self.name).field("threshold", &self.threshold);
         debug.field("bytes_max", &self.bytes_max).finish_non_exhaustive()
-    }
-}
-
-impl LogFile {
-    fn open(path: &Path) -> io::Result<LogFile> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        let mut last = [b'\n'];
-        // What has no end to look at is a pipe or a device.
-        if file.metadata()?.is_file() && file.seek(SeekFrom::End(0))? > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut last)?;
-        }
-        Ok(LogFile { path: path.to_owned(), file, is_torn: last != *b"\n" })
-    }
-
-    /// One call a line, so that lines of several processes do not mix.
-    fn write(&mut self, line: &str, bytes_max: u64) -> io::Result<()> {
-        let bytes = line.len() as u64 + 1;
-        if bytes > bytes_max {
-            let message = format!("a line of {bytes} bytes in a log of {bytes_max} at the most");
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-        }
-        self.make_room(bytes, bytes_max)?;
-        let written = match self.is_torn {
-            true => self.file.write_all(format!("\n{line}").as_bytes()),
-            false => self.file.write_all(line.as_bytes()),
-        };
-        self.is_torn = written.is_err();
-        written
-    }
-
-    /// Sets the file aside where so many bytes more are too many. Another process may have done that already: then only the
-    /// new one is opened.
-    fn make_room(&mut self, bytes: u64, bytes_max: u64) -> io::Result<()> {
-        let is_full = |len: u64| len.saturating_add(bytes) > bytes_max;
-        if !is_full(self.file.metadata()?.len()) {
-            return Ok(());
-        }
-        if fs::metadata(&self.path).is_ok_and(|at_path| is_full(at_path.len())) {
-            let mut aside = self.path.clone().into_os_string();
-            aside.push(".1");
-            fs::rename(&self.path, aside)?;
-        }
-        *self = LogFile::open(&self.path)?;
-        Ok(())
     }
 }
 
