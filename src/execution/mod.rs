@@ -25,7 +25,7 @@ mod profile;
 mod result;
 mod single;
 
-use crate::bitmap::{Container, ContainerBuf};
+use crate::bitmap::Container;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
@@ -38,9 +38,8 @@ use crate::plan::{
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
-use boolean::{Chunk, Evaluation, Step, Want, Workspace};
-use counter::Counter;
-use lists::{Lists, ListsMemory, Uniting};
+use boolean::{Chunk, Evaluation, Want, Workspace};
+use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use phrases::{Phrases, PhrasesMemory};
@@ -55,7 +54,6 @@ use std::time::Instant;
 pub(crate) struct Execution<'s> {
     plan: Plan<'s>,
     lists: Vec<Lists<'s>>,
-    counter: Counter,
     phrases: Phrases<'s>,
     profile: Profile,
     /// Number of documents that the last run counted, also where it was stopped.
@@ -66,17 +64,12 @@ pub(crate) struct Execution<'s> {
 /// Memory that an execution uses and leaves as it is.
 #[derive(Debug, Default)]
 struct Memory {
-    /// Two results for each operator, the one being read and the one being written; allocated when
-    /// first written to.
-    slots: Vec<Option<ContainerBuf>>,
-    /// The inputs that operators under evaluation have still to visit.
-    steps: Vec<Step>,
-    lows: Vec<u16>,
+    workspace: Workspace,
     /// For the documents of patterns.
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     /// For segments, the first one last.
-    of_lists: Vec<ListsMemory>,
+    of_lists: Vec<Lists<'static>>,
 }
 
 /// The memory of an execution that has ended, for the next one.
@@ -93,9 +86,7 @@ const DOC_SETS_KEPT: usize = 2;
 const DOC_SET_BYTES_KEPT: usize = 2 << 20;
 /// Segments whose memory is kept from one execution to the next.
 const LISTS_KEPT: usize = 32;
-/// Containers of 8 KiB that are kept from one execution to the next.
-const SLOTS_KEPT: usize = 16;
-/// Bytes of one.
+/// Bytes of a container at the most.
 const SLOT_BYTES: u64 = 8 << 10;
 
 /// How many documents match, as far as they were counted.
@@ -111,8 +102,7 @@ impl<'s> Execution<'s> {
     /// some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
         let ExecutionScratch { mut memory, profile, lists, phrases } = scratch;
-        memory.slots.resize_with(memory.slots.len().max(2 * plan.nodes.len()), || None);
-        memory.steps.reserve(plan.inputs.len());
+        memory.workspace.make_room(&plan);
         let mut lists = recycled(lists);
         lists.extend(
             plan.segments.iter().map(|part| {
@@ -121,7 +111,6 @@ impl<'s> Execution<'s> {
         );
         Execution {
             lists,
-            counter: Counter::default(),
             phrases: Phrases::of(&plan, phrases),
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             counted: 0,
@@ -133,8 +122,8 @@ impl<'s> Execution<'s> {
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
         let Execution { plan, mut lists, mut memory, profile, phrases, .. } = self;
-        let Memory { slots, doc_sets, of_lists, .. } = &mut memory;
-        slots.truncate(SLOTS_KEPT);
+        let Memory { workspace, doc_sets, of_lists, .. } = &mut memory;
+        workspace.shrink();
         of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(doc_sets)));
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
@@ -160,14 +149,14 @@ impl<'s> Execution<'s> {
 
     /// How many documents match.
     pub(crate) fn count(&mut self) -> Result<u64> {
-        let started = self.start()?;
         self.counted = 0;
-        let mut total = 0;
-        let all =
-            (0..self.plan.segments.len()).try_for_each(|at| self.count_segment(at, &mut total));
-        self.counted = total;
-        self.end(started, all.as_ref().err());
-        all.map(|()| total)
+        self.profiled(|run| {
+            let mut total = 0;
+            let all =
+                (0..run.plan.segments.len()).try_for_each(|at| run.count_segment(at, &mut total));
+            run.counted = total;
+            all.map(|()| total)
+        })
     }
 
     /// Returns the number of documents that the last run counted, which is all that is known of one that was stopped.
@@ -197,19 +186,17 @@ impl<'s> Execution<'s> {
         docs: &mut Vec<DocId>,
         matches: Option<&mut Matches>,
     ) -> Result<Counted> {
-        let started = self.start()?;
         let (offset, limit, total) = match self.plan.goal {
             Goal::Count => (0, 0, Total::Exact),
             Goal::Page { offset, limit, total } => (offset, limit, total),
         };
-        let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
-        let all = self.fill(&mut page, docs, matches);
-        self.counted = page.counted;
-        if page.stopped {
-            self.profile.stopped_early = true;
-        }
-        self.end(started, all.as_ref().err());
-        all.map(|()| Counted { documents: page.counted, more: page.stopped })
+        self.profiled(|run| {
+            let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
+            let all = run.fill(&mut page, docs, matches);
+            run.counted = page.counted;
+            run.profile.stopped_early |= page.stopped;
+            all.map(|()| Counted { documents: page.counted, more: page.stopped })
+        })
     }
 
     /// Goes through the segments until the page is full and everything is counted and kept that is to be.
@@ -241,31 +228,27 @@ impl<'s> Execution<'s> {
     /// them.
     pub(crate) fn each_window(&mut self, mut found: impl FnMut(u32, Container<'_>)) -> Result<()> {
         debug_assert!(self.plan.segments.len() <= 1, "windows of one segment");
-        let started = self.start()?;
-        let all = (0..self.plan.segments.len()).try_for_each(|at| {
-            let mut run = self.evaluation(at)?;
-            let mut key = 0;
-            while let Some(next) = run.next_root_window(key) {
-                let chunk = run.root(next, Want::Documents)?;
-                found(next, run.resolve(chunk)?);
-                key = next + 1;
+        self.profiled(|run| {
+            for at in 0..run.plan.segments.len() {
+                let mut run = run.evaluation(at)?;
+                while let Some(key) = run.next_root_window() {
+                    let chunk = run.root(key, Want::Documents)?;
+                    found(key, run.resolve(chunk)?);
+                }
             }
             Ok(())
-        });
-        self.end(started, all.as_ref().err());
-        all
+        })
     }
 
     /// Finds the documents of the sets of the plan, each by segment.
     pub(crate) fn find_sets(&mut self) -> Result<Vec<Matches>> {
-        let started = self.start()?;
         let sets = self.plan.sets.clone();
-        let all = sets.iter().map(|root| {
-            (0..self.plan.segments.len()).map(|at| self.set_in(at, *root)?.to_test()).collect()
-        });
-        let found: Result<Vec<Matches>> = all.collect();
-        self.end_of(&sets, started, found.as_ref().err());
-        found
+        self.profiled_of(&sets, |run| {
+            let of_set = |root: &NodeId| {
+                (0..run.plan.segments.len()).map(|at| run.set_in(at, *root)?.to_test()).collect()
+            };
+            sets.iter().map(of_set).collect()
+        })
     }
 
     /// Finds what an operator has in one segment.
@@ -280,11 +263,10 @@ impl<'s> Execution<'s> {
             _ => {}
         }
         let mut found = MatchWindows::with_room(n_docs);
-        let (mut run, mut key) = (self.evaluation(at)?, 0);
-        while let Some(next) = run.next_window_of(root, key) {
-            let chunk = run.documents(root, next)?;
-            found.push(next, chunk.cardinality, run.resolve(chunk)?)?;
-            key = next + 1;
+        let mut run = self.evaluation(at)?;
+        while let Some(key) = run.next_window_of(root) {
+            let chunk = run.documents(root, key)?;
+            found.push(key, chunk.cardinality, run.resolve(chunk)?)?;
         }
         Ok(DocIdSet::Some(found))
     }
@@ -306,23 +288,24 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
-    /// Clears the profile; the time is taken only where the profile will be looked at.
-    fn start(&mut self) -> Result<Option<Instant>> {
+    /// Runs the plan with a profile of its own.
+    fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.profiled_of(&[self.plan.root()], run)
+    }
+
+    /// Runs some operators of the plan; the time is taken only where the profile will be looked at.
+    fn profiled_of<T>(
+        &mut self,
+        roots: &[NodeId],
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         self.profile.clear(self.plan.n_of_sets());
         budget::hold(slot_bytes(&self.plan))?;
-        Ok(self.profile.timed.then(Instant::now))
-    }
-
-    /// Ends a run, by an error if there is one.
-    fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
-        self.end_of(&[self.plan.root()], started, error);
-    }
-
-    fn end_of(&mut self, roots: &[NodeId], started: Option<Instant>, error: Option<&Error>) {
-        if error.is_some_and(budget::is_stop) {
-            self.profile.stopped_early = true;
-        }
+        let started = self.profile.timed.then(Instant::now);
+        let done = run(self);
+        self.profile.stopped_early |= done.as_ref().is_err_and(budget::is_stop);
         self.profile.finish(&self.plan, roots, started);
+        done
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {
@@ -344,10 +327,8 @@ impl<'s> Execution<'s> {
             CountWay::Written => Want::Documents,
         };
         let mut run = self.evaluation(at)?;
-        let mut key = 0;
-        while let Some(next) = run.next_root_window(key) {
-            *total += u64::from(run.root(next, want)?.cardinality);
-            key = next + 1;
+        while let Some(key) = run.next_root_window() {
+            *total += u64::from(run.root(key, want)?.cardinality);
         }
         Ok(())
     }
@@ -358,7 +339,8 @@ impl<'s> Execution<'s> {
         let (lists, doc_sets) = (&mut self.lists[at], &mut self.memory.doc_sets);
         lists.open(leaves, expansions, &mut segments[at], doc_sets, false)?;
         let (plan, part) = (&self.plan, &self.plan.segments[at]);
-        let mut shared = self.memory.slots[0].take().unwrap_or_default();
+        let slot = &mut self.memory.workspace.slots[0];
+        let mut shared = slot.take().unwrap_or_default();
         let done = match self.profile.timed {
             false => pair.count(part, lists, &mut shared, |_| ()).map(|n| *total += n),
             true => {
@@ -366,7 +348,7 @@ impl<'s> Execution<'s> {
                 pair.count_for_people(plan, part, lists, &mut shared, notes)
             }
         };
-        self.memory.slots[0] = Some(shared);
+        *slot = Some(shared);
         done
     }
 
@@ -377,7 +359,7 @@ impl<'s> Execution<'s> {
             self.profile.segment_mut(at).answered(self.plan.root(), known);
             return Ok(Some(known));
         }
-        let (plan, lows) = (&self.plan, &mut self.memory.lows);
+        let (plan, lows) = (&self.plan, &mut self.memory.workspace.lows);
         less_deleted::count(plan, &plan.segments[at], lows, &mut self.profile.segment_mut(at))
     }
 
@@ -413,12 +395,12 @@ impl<'s> Execution<'s> {
         let collect = matches!(set, Some(DocIdSet::Some(_)));
         let before = page.counted;
         let mut run = self.evaluation(at)?;
-        let mut key = 0;
         loop {
             if !collect && page.is_full() {
                 let known = match known {
                     None if page.total == Total::Exact => {
-                        less_deleted::count(run.plan, run.part, run.lows, &mut run.profile)?
+                        let lows = &mut run.workspace.lows;
+                        less_deleted::count(run.plan, run.part, lows, &mut run.profile)?
                     }
                     known => known,
                 };
@@ -433,16 +415,15 @@ impl<'s> Execution<'s> {
                     return Ok(set);
                 }
             }
-            let Some(next) = run.next_root_window(key) else { return Ok(set) };
+            let Some(key) = run.next_root_window() else { return Ok(set) };
             let want = if collect || !page.is_full() { Want::Documents } else { Want::Count };
-            let chunk = run.root(next, want)?;
-            key = next + 1;
+            let chunk = run.root(key, want)?;
             page.counted += u64::from(chunk.cardinality);
             if !page.is_full() {
-                page.take(&run, chunk, base..base + u64::from(n_docs), next, docs)?;
+                page.take(&run, chunk, base..base + u64::from(n_docs), key, docs)?;
             }
             if let Some(DocIdSet::Some(set)) = &mut set {
-                set.push(next, chunk.cardinality, run.resolve(chunk)?)?;
+                set.push(key, chunk.cardinality, run.resolve(chunk)?)?;
             }
         }
     }
@@ -504,11 +485,11 @@ impl<'s> Execution<'s> {
             }
             return Err(error);
         }
-        for Uniting { leaf, walked, bytes_read, took } in self.lists[at].expanded() {
-            let of_leaf = |node: &Node| node.operator.leaf() == Some(leaf);
+        for Expanded { leaf, docs, walked, took } in self.lists[at].expanded() {
+            let of_leaf = |node: &Node| node.operator.leaf() == Some(*leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {
-                profile.nodes[node].terms = Some(walked);
-                profile.nodes[node].bytes_read += bytes_read;
+                profile.nodes[node].terms = Some(*walked);
+                profile.nodes[node].bytes_read += docs.bytes_read();
                 profile.nodes[node].time_ns += took.as_nanos() as u64;
             }
         }
@@ -519,12 +500,7 @@ impl<'s> Execution<'s> {
             &self.plan.segments[at],
             &mut self.lists[at],
             self.phrases.of_segment(at),
-            Workspace {
-                slots: &mut self.memory.slots,
-                steps: &mut self.memory.steps,
-                counter: &mut self.counter,
-                lows: &mut self.memory.lows,
-            },
+            &mut self.memory.workspace,
             profile,
         ))
     }
