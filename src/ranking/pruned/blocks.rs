@@ -9,10 +9,9 @@
 use super::bounds::CLAUSES_MAX;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{LongPart, Opened, Postings};
-use super::pruning::Pruning;
-use super::query::Query;
+use super::query::Run;
 use super::single_term::{ExcludedDocs, Scan};
-use super::sum::{Readers, Sum};
+use super::sum::Sum;
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
@@ -88,12 +87,10 @@ impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
     pub(super) fn offer<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
@@ -102,11 +99,10 @@ impl Blocks {
                 sums::keep(sums, codes);
             }
         }
-        pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let Blocks { bands, block, .. } = self;
-        bands.visit(windows.len(), &query.scale, top, |place, top| {
-            let window = windows[place.window].among(opened);
-            block.score::<ALL>(query, window, readers, place, top, pruning)
+        run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
+        let (Blocks { bands, block, .. }, scale) = (self, run.query.scale);
+        bands.visit(windows.len(), &scale, top, |place, top| {
+            block.score::<ALL>(run, windows[place.window].among(opened), place, top)
         })
     }
 
@@ -115,15 +111,15 @@ impl Blocks {
     /// done, where one of them has a code for each block.
     pub(super) fn touch_window(
         &mut self,
-        query: &Query<'_, '_>,
+        run: &mut Run<'_, '_>,
         nth: usize,
+        window: &OpenWindow,
         opened: &[Opened<'_, '_>],
-        order: &[u8],
         top: &Top,
-        pruning: &mut Pruning,
     ) -> bool {
+        let (opened, order) = (&opened[..window.n_scored], &window.order[..window.n_scored]);
         // Lists that add too little together need not be gone through: what is good has another word, too.
-        let limit = query.scale.limit(top.threshold()).max(1);
+        let limit = run.query.scale.limit(top.threshold()).max(1);
         let (left_out, essential) = split_essential(order, limit, |nth| opened[nth].best);
         let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
         if essential.iter().any(is_dense) {
@@ -141,7 +137,7 @@ impl Blocks {
         for nth in left_out {
             self.complete(&opened[usize::from(*nth)]);
         }
-        pruning.blocks_considered += self.touched.len() as u64;
+        run.pruning.blocks_considered += self.touched.len() as u64;
         for block in &self.touched {
             let sum = std::mem::take(&mut self.few[usize::from(*block)]);
             if u32::from(sum) >= limit {
@@ -154,17 +150,14 @@ impl Blocks {
     /// Offers what can be among the best in the blocks that were noted, and forgets them.
     pub(super) fn offer_noted<'s>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
-        let Blocks { noted, block, .. } = self;
-        noted.visit(&query.scale, top, |place, top| {
-            let window = windows[place.window].among(opened);
-            block.score::<false>(query, window, readers, place, top, pruning)
+        let (Blocks { noted, block, .. }, scale) = (self, run.query.scale);
+        noted.visit(&scale, top, |place, top| {
+            block.score::<false>(run, windows[place.window].among(opened), place, top)
         })
     }
 
@@ -293,13 +286,12 @@ impl Block {
     /// Scores the documents of a block that can be among the best.
     fn score<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'_, 's>,
         window: OneWindow<'_, '_, 's>,
-        readers: &mut Readers<'s>,
         place: Place,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
+        let Run { query, readers, pruning } = run;
         let OneWindow { key, opened, order } = window;
         pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
@@ -337,8 +329,7 @@ impl Block {
             docs = self.good_enough(opened.len(), docs, limit);
         }
         if are_many(docs) {
-            let at = (place.block, docs);
-            return self.score_together(query, window, readers, at, top, pruning);
+            return self.score_together(run, window, (place.block, docs), top);
         }
         while docs != 0 {
             let bit = docs.trailing_zeros();
@@ -394,12 +385,10 @@ impl Block {
     /// Scores many documents of a block list by list.
     fn score_together<'s>(
         &mut self,
-        query: &Query<'_, 's>,
+        Run { query, readers, pruning }: &mut Run<'_, 's>,
         window: OneWindow<'_, '_, 's>,
-        readers: &mut Readers<'s>,
         (block, docs): (usize, u64),
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         let first = window.key * WINDOW + (block * 64) as u32;
         let mut together = Together::new(first, docs);

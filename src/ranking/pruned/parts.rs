@@ -67,24 +67,6 @@ struct Part {
 heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best });
 
 impl Parts {
-    /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
-    /// the best of each list are at least, if documents of one list are results, as those of a union are that nothing filters; of a
-    /// union the documents of short lists are [somebody else's](super::rare_terms).
-    pub(super) fn prepare(
-        &mut self,
-        clauses: &[Clause<'_>],
-        is_union: bool,
-        is_unfiltered: bool,
-        top: &mut Top,
-    ) -> Result<Option<ScoreQuantizer>> {
-        self.take_stock(clauses, |_| is_union && is_unfiltered, !is_union, top)?;
-        let scale = ScoreQuantizer::new(self.terms.iter().map(|term| term.best));
-        if let Some(scale) = &scale {
-            self.weigh(scale);
-        }
-        Ok(scale)
-    }
-
     /// Takes stock of the lists. Tells `top` how good the best documents of those lists are at least that
     /// suffice for a result. Without `short` short lists are taken to be empty.
     pub(super) fn take_stock(

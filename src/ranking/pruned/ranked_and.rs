@@ -4,9 +4,7 @@
 use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};
 use super::parts::{LongPart, Opened, Postings};
-use super::pruning::Pruning;
-use super::query::Query;
-use super::sum::Readers;
+use super::query::Run;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
 use crate::plan::WINDOW;
@@ -37,14 +35,12 @@ impl RankedAnd {
     }
 
     /// Offers what can be among the best in a window, by its shortest list.
-    pub(super) fn offer<'s>(
+    pub(super) fn offer<'q, 's>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'q, 's>,
         key: u32,
-        opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
+        opened: &[Opened<'q, 's>],
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         let lead = (0..opened.len()).min_by_key(|nth| opened[*nth].n_postings());
         let Some(lead) = lead else { return Ok(()) };
@@ -60,7 +56,7 @@ impl RankedAnd {
         let RankedAnd { values, batch, .. } = self;
         batch.start(opened.len());
         let others = Others { required: others, ..Others::default() };
-        let mut probe = Probe { query, key, opened, lead, others, batch, readers, top, pruning };
+        let mut probe = Probe { run, key, opened, lead, others, batch, top };
         match &opened[lead].postings {
             Postings::Short { docs, units, .. } => {
                 for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
@@ -75,14 +71,12 @@ impl RankedAnd {
     }
 
     /// Offers what can be among the best in a window, of the documents of the first `n_scored` lists that all others have.
-    pub(super) fn offer_filtered<'s>(
+    pub(super) fn offer_filtered<'q, 's>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'q, 's>,
         (key, n_scored): (u32, usize),
-        opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
+        opened: &[Opened<'q, 's>],
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         let numbers: [usize; CLAUSES_MAX] = std::array::from_fn(|nth| nth);
         let mut filters = numbers;
@@ -94,10 +88,8 @@ impl RankedAnd {
         for lead in 0..n_scored {
             let (done, optional) = (&numbers[..lead], &numbers[lead + 1..n_scored]);
             let others = Others { required: filters, optional, done };
-            let (batch, readers) = (&mut *batch, &mut *readers);
-            let (top, pruning) = (&mut *top, &mut *pruning);
-            let mut probe =
-                Probe { query, key, opened, lead, others, batch, readers, top, pruning };
+            let (run, batch, top) = (&mut *run, &mut *batch, &mut *top);
+            let mut probe = Probe { run, key, opened, lead, others, batch, top };
             probe.take_filtered(filtered)?;
             probe.offer()?;
         }
@@ -107,24 +99,22 @@ impl RankedAnd {
 
 /// Looks documents of one list up in the others.
 struct Probe<'a, 'q, 's, 't> {
-    query: &'a Query<'q, 's>,
+    run: &'t mut Run<'q, 's>,
     key: u32,
     opened: &'a [Opened<'q, 's>],
     lead: usize,
     others: Others<'a>,
     batch: &'t mut Batch,
-    readers: &'t mut Readers<'s>,
     top: &'t mut Top,
-    pruning: &'t mut Pruning,
 }
 
 impl Probe<'_, '_, '_, '_> {
     /// The units below which a document is of no interest: none as long as all are counted.
     #[inline]
     fn limit(&self) -> u32 {
-        match self.pruning.matching {
+        match self.run.pruning.matching {
             Some(_) => 0,
-            None => self.query.scale.limit(self.top.threshold()),
+            None => self.run.query.scale.limit(self.top.threshold()),
         }
     }
 
@@ -242,17 +232,18 @@ impl Probe<'_, '_, '_, '_> {
     /// Scores the documents that were taken and that all others have, if they can be among the best.
     fn offer(&mut self) -> Result<()> {
         let (limit, of_window) = (self.limit(), (self.key, self.opened));
-        let found = self.batch.finish(self.query, of_window, self.others, limit, self.readers)?;
+        let Run { query, readers, pruning } = &mut *self.run;
+        let found = self.batch.finish(query, of_window, self.others, limit, readers)?;
         let mut n = 0;
         for (doc, score) in found {
             n += 1;
             if score >= self.top.threshold() {
-                self.query.push(score, doc, self.top);
+                query.push(score, doc, self.top);
             }
         }
-        self.pruning.documents_scored += n;
-        self.pruning.matching =
-            self.pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_BY_SCORING_MAX);
+        pruning.documents_scored += n;
+        pruning.matching =
+            pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_BY_SCORING_MAX);
         Ok(())
     }
 }

@@ -28,23 +28,24 @@ pub(super) struct ShortestListAnd {
 heap_bytes!(ShortestListAnd { order, left, ranks });
 
 impl ShortestListAnd {
-    /// Offers every document that all clauses have; `None` where no list is short.
+    /// Offers every document that all clauses have, one of which has a short list.
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
         readers: &mut Readers<'s>,
         base: u64,
         top: &mut Top,
-    ) -> Result<Option<Pruning>> {
+    ) -> Result<Pruning> {
         self.order.clear();
         self.order.extend(0..clauses.len());
+        // Short ones first, also where others say they were as short.
         self.order.sort_unstable_by_key(|nth| match &clauses[*nth].list {
-            RankedList::Short(list) => list.docs().len() as u64,
-            RankedList::Long(list) => list.list().cardinality(),
+            RankedList::Short(list) => (false, list.docs().len() as u64),
+            RankedList::Long(list) => (true, list.list().cardinality()),
         });
         let Some(RankedList::Short(lead)) = self.order.first().map(|nth| &clauses[*nth].list)
         else {
-            return Ok(None);
+            return Ok(Pruning::nothing());
         };
         let docs = lead.docs();
         self.left.clear();
@@ -71,7 +72,7 @@ impl ShortestListAnd {
         }
         self.score(clauses, docs, readers, base, top)?;
         let n = self.left.len() as u64;
-        Ok(Some(Pruning { documents_scored: n, matching: Some(n), ..Pruning::default() }))
+        Ok(Pruning { documents_scored: n, matching: Some(n), ..Pruning::default() })
     }
 
     /// Scores the documents that are left; `docs` are those of the shortest list.
