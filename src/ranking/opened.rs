@@ -34,7 +34,10 @@ impl<'s> Ranked<'s> {
         };
         let Some(words) = words else { return Ok(None) };
         let clause = |lengths| {
-            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+            (
+                PhraseClause { list: (), weight: *weight, lengths, scoring: Arc::clone(scoring) },
+                words,
+            )
         };
         Ok(reader.lengths()?.map(clause))
     }
@@ -59,7 +62,7 @@ impl<'s> Ranked<'s> {
         let infos = self.infos_of_phrase(phrase, segment);
         let words = PhraseReader::open(reader, infos, &phrase.spec)?;
         let clause = |(words, lengths)| {
-            (PhraseClause { weight, lengths, scoring: Arc::clone(scoring) }, words)
+            (PhraseClause { list: (), weight, lengths, scoring: Arc::clone(scoring) }, words)
         };
         Ok(words.zip(reader.lengths()?).map(clause))
     }

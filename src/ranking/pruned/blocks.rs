@@ -306,7 +306,7 @@ impl Block {
         let opened = &opened[..order.len()];
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
-            && let Postings::Long(postings, list) = &opened[nth].postings
+            && let Some((postings, list)) = opened[nth].long()
         {
             let clause = &query.clauses[opened[nth].clause];
             let first = key * WINDOW + (place.block * 64) as u32;
@@ -342,11 +342,10 @@ impl Block {
             let low = (place.block * 64) as u32 + bit;
             let mut sum = Sum::of(key * WINDOW + low, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
-                if !has(word) {
-                    continue;
+                if let Some((_, list)) = part.long().filter(|_| has(word)) {
+                    let rank = rank + (word & ((1 << bit) - 1)).count_ones();
+                    sum.add_posting(query.clauses, part.clause, list, rank)?;
                 }
-                let rank = rank + (word & ((1 << bit) - 1)).count_ones();
-                part.add_to(&mut sum, query.clauses, rank)?;
             }
             pruning.documents_scored += 1;
             let before = top.threshold();
@@ -395,14 +394,9 @@ impl Block {
         let opened = &window.opened[..window.order.len()];
         let lists = opened.iter().zip(&self.words).zip(&self.ranks);
         for ((part, word), rank) in lists.filter(|((_, word), _)| *word & docs != 0) {
-            match &part.postings {
-                Postings::Short { scores, .. } => together.add_known(*word, *rank, scores),
-                Postings::Long(_, list) => {
-                    let clause = &query.clauses[part.clause];
-                    let readers = readers.both(part.clause, clause, list);
-                    together.add(clause, readers, *word, *rank)?;
-                }
-            }
+            let Some((_, list)) = part.long() else { continue };
+            let clause = &query.clauses[part.clause];
+            together.add(clause, readers.both(part.clause, clause, list), *word, *rank)?;
             pruning.postings += u64::from((word & docs).count_ones());
         }
         pruning.documents_scored += u64::from(docs.count_ones());

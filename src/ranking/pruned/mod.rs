@@ -135,7 +135,7 @@ fn by_bounds<'s, const ALL: bool>(
     let has_filters = first_filter < clauses.len();
     let Scratch { parts, opened, windows, summed, blocks, common, shorts, .. } = scratch;
     // Documents of one list are results of a union that nothing filters; those of its short lists are scored first.
-    parts.take_stock(clauses, |_| !ALL && !has_filters, ALL, top)?;
+    parts.take_stock(clauses, |_| !ALL && !has_filters, false, top)?;
     let most = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
     let Some(scale) = ScoreQuantizer::of(most, clauses.len()) else { return Ok(None) };
     parts.weigh(&scale);
@@ -262,7 +262,7 @@ impl Search<'_, '_> {
 
     /// Whether only one list has documents in a window, and none that is not known to be too bad.
     fn is_ruled_out(&self, window: &Window) -> bool {
-        let mut bests = self.parts.bests(self.run.query.clauses, window);
+        let mut bests = self.parts.bests(window);
         match (bests.next(), bests.next()) {
             (Some((clause, _, code)), None) => self.is_tied(window, clause, code),
             _ => false,
@@ -270,15 +270,15 @@ impl Search<'_, '_> {
     }
 
     /// Whether documents of a window that have only this list are known to be too bad, given its best code there.
-    fn is_tied(&self, window: &Window, clause: usize, code: Option<u8>) -> bool {
+    fn is_tied(&self, window: &Window, clause: usize, code: u8) -> bool {
         let first = DocId(self.run.query.base + u64::from(window.key * WINDOW));
-        code.is_some_and(|code| self.blocks.block.seen[clause].rules_out(code, first, self.top))
+        self.blocks.block.seen[clause].rules_out(code, first, self.top)
     }
 
     /// Whether no document of a window is good enough that has one of its lists alone.
     fn is_any_alone_too_weak(&self, window: &Window) -> bool {
         let (query, limit) = (&self.run.query, self.limit());
-        self.parts.bests(query.clauses, window).all(|(clause, best, code)| {
+        self.parts.bests(window).all(|(clause, best, code)| {
             clause >= query.first_filter || best < limit || self.is_tied(window, clause, code)
         })
     }

@@ -3,11 +3,10 @@
 
 use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};
-use super::parts::{LongPart, Opened, Postings};
+use super::parts::{LongPart, Opened};
 use super::query::Run;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
-use crate::plan::WINDOW;
 use crate::plan::in_window::{COUNTED_BY_SCORING_MAX, LOOK_UP_STEPS};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
@@ -57,15 +56,8 @@ impl RankedAnd {
         batch.start(opened.len());
         let others = Others { required: others, ..Others::default() };
         let mut probe = Probe { run, key, opened, lead, others, batch, top };
-        match &opened[lead].postings {
-            Postings::Short { docs, units, .. } => {
-                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
-                    if u32::from(*units) + bound >= probe.limit() {
-                        probe.take((doc % WINDOW) as u16, rank, *units)?;
-                    }
-                }
-            }
-            Postings::Long(postings, _) => probe.take_container(postings, bound, values)?,
+        if let Some((postings, _)) = opened[lead].long() {
+            probe.take_container(postings, bound, values)?;
         }
         probe.offer()
     }
@@ -108,7 +100,7 @@ struct Probe<'a, 'q, 's, 't> {
     top: &'t mut Top,
 }
 
-impl Probe<'_, '_, '_, '_> {
+impl<'a, 's> Probe<'a, '_, 's, '_> {
     /// The units below which a document is of no interest: none as long as all are counted.
     #[inline]
     fn limit(&self) -> u32 {
@@ -142,8 +134,7 @@ impl Probe<'_, '_, '_, '_> {
             0..=1 => values.len(),
             _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
         };
-        if let Some(Postings::Long(second, _)) =
-            self.others.required.first().map(|nth| &self.opened[*nth].postings)
+        if let Some(second) = self.first_required()
             && let Container::Array(others) = second.container()
             && n_leads * LOOK_UP_STEPS > values.len() + others.len()
         {
@@ -182,22 +173,8 @@ impl Probe<'_, '_, '_, '_> {
         let others = self.others.optional.iter().chain(self.others.required);
         let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
         let (lead, opened) = (self.lead, self.opened);
-        let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
-        let list = match &opened[lead].postings {
-            Postings::Long(list, _) => list,
-            Postings::Short { docs, units, .. } => {
-                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
-                    self.take((doc % WINDOW) as u16, rank, *units)?;
-                }
-                return Ok(());
-            }
-        };
-        let Some(Postings::Long(filter, _)) = filter else {
-            for (rank, low) in (list.first_rank..).zip(list.container().iter()) {
-                self.take(low, rank, opened[lead].best)?;
-            }
-            return Ok(());
-        };
+        let lists = opened[lead].long().zip(self.first_required());
+        let Some(((list, _), filter)) = lists else { return Ok(()) };
         bitmap::and(list.container(), filter.container(), both);
         let (cut, weight) = (self.least_code(bound), opened[lead].weight);
         for low in both.as_container().iter() {
@@ -211,6 +188,11 @@ impl Probe<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The first of the lists that must have a document, which is the shortest.
+    fn first_required(&self) -> Option<&'a LongPart<'s>> {
+        self.opened[*self.others.required.first()?].long().map(|(part, _)| part)
     }
 
     /// The smallest code of the lead with which a document can reach the limit, where the others add so many units.

@@ -8,7 +8,6 @@ use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::lengths::score_part;
 use crate::format::ranked::{RankedList, RankedLong, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
@@ -139,11 +138,8 @@ impl RareTermsFirst {
         for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
             let doc = of_doc[0].doc;
             let mut sum = 0.0f32;
-            for posting in of_doc {
-                let clause = &clauses[posting.clause as usize];
-                let code = clause.lengths.code(doc)?;
-                let k = clause.scoring.k_by_code[usize::from(code)];
-                sum += clause.weight * score_part(posting.frequency, k);
+            for Posting { clause, frequency, .. } in of_doc {
+                sum += clauses[*clause as usize].score(doc, *frequency)?;
             }
             docs.push(doc);
             sums.push(sum);

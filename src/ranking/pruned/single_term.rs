@@ -7,7 +7,7 @@
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::order::BLOCKS_AT_ONCE;
-use super::parts::{LongPart, kth_code};
+use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
@@ -40,10 +40,7 @@ pub(super) fn offer(
     match &clause.list {
         RankedList::Short(list) => {
             for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
-                let code = clause.lengths.code(doc)?;
-                let k = clause.scoring.k_by_code[usize::from(code)];
-                let score = clause.weight * score_part(frequency, k);
-                top.push(score, DocId(base + u64::from(doc)));
+                top.push(clause.score(doc, frequency)?, DocId(base + u64::from(doc)));
             }
             pruning.documents_scored = list.docs().len() as u64;
             pruning.postings = pruning.documents_scored;
@@ -56,15 +53,6 @@ pub(super) fn offer(
         }
     }
     Ok(pruning)
-}
-
-/// Tells how good the best are at least, where every document of a list matches.
-pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
-    let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
-    let best = f64::from(clause.weight) * f64::from(list.max_part());
-    if let Some(kth) = kth_code(list, top.k()) {
-        top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
-    }
 }
 
 /// Scores documents of one list.
