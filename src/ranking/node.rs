@@ -47,6 +47,14 @@ impl Node {
     pub(super) const NOTHING: Node =
         Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
 
+    /// The number of a term, if it is one.
+    pub(super) fn term(&self) -> Option<usize> {
+        match self {
+            Node::Term(nth) => Some(*nth),
+            _ => None,
+        }
+    }
+
     /// Keeps the memory of its lists.
     pub(super) fn give(self, free: &mut FreeLists<Node>) {
         let lists = match self {

@@ -10,8 +10,9 @@ use crate::execution::{DocIdSet, Matches};
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
-use crate::plan::Shape;
-use crate::query::{Logical, Normal, PhraseSpec, Proximity};
+use crate::plan::{Scoring, Shape};
+use crate::plural::counted;
+use crate::query::{Logical, Normal, PhraseSpec};
 use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
@@ -25,7 +26,7 @@ pub(crate) struct Ranked<'s> {
     pub(super) fields: Vec<Arc<FieldScoring>>,
     pub(super) terms: Vec<RankedTerm>,
     /// By term and segment what the dictionary says; none where a segment has no document.
-    infos: Vec<Option<TermInfo>>,
+    pub(super) infos: Vec<Option<TermInfo>>,
     pub(super) phrases: Vec<RankedPhrase>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
@@ -36,7 +37,7 @@ pub(crate) struct Ranked<'s> {
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
-    by_segment: Vec<Ranked<'s>>,
+    pub(super) by_segment: Vec<Ranked<'s>>,
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
     /// How the score of a document is made.
@@ -279,17 +280,6 @@ impl<'s> Ranked<'s> {
         schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
     }
 
-    /// What the dictionaries say of a term, by segment.
-    pub(super) fn look_up_each(
-        &self,
-        field: FieldId,
-        term: &[u8],
-        sources: &Sources<'_>,
-    ) -> Result<Vec<Option<TermInfo>>> {
-        let of_segment = |segment: &SegmentReader<'s>| sources.look_ups.get(*segment, field, term);
-        self.segments.iter().map(of_segment).collect()
-    }
-
     /// Looks a term up and keeps what is said of it; the place of what the first segment says.
     fn look_up(&mut self, field: FieldId, term: &[u8], sources: &Sources<'_>) -> Result<usize> {
         let start = self.infos.len();
@@ -432,24 +422,6 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// How its best documents can be found.
-    pub(crate) fn shape(&self) -> Shape {
-        let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
-        match &self.root {
-            Node::Set { .. } => Shape::Constant,
-            Node::Term(_) => Shape::AnyOf,
-            Node::Phrase(_) => Shape::Phrase,
-            Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
-                match (must.is_empty(), should.is_empty()) {
-                    (true, false) if *minimum == 1 && are_terms(should) => Shape::AnyOf,
-                    (false, true) if are_terms(must) => Shape::AllOf,
-                    _ => Shape::Tree,
-                }
-            }
-            _ => Shape::Tree,
-        }
-    }
-
     /// Changes every score by these functions.
     pub(crate) fn with_functions(mut self, functions: Vec<BoundScoreFunction>) -> Self {
         for own in &mut self.by_segment {
@@ -462,16 +434,6 @@ impl<'s> Ranked<'s> {
     /// What changes scores. There are no bounds of it.
     pub(crate) fn functions(&self) -> &[BoundScoreFunction] {
         &self.functions
-    }
-
-    /// The score of every document, where all have the same.
-    pub(crate) fn constant(&self) -> Option<f32> {
-        if !self.functions.is_empty() {
-            return None;
-        }
-        let score = self.root.constant()?;
-        let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
-        self.by_segment.iter().all(is_same).then_some(score)
     }
 
     /// Scores each segment as `by_segment` does, one for each, in place of this.
@@ -522,12 +484,6 @@ impl<'s> Ranked<'s> {
         RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
-    /// Keeps what the segments say of a term that was looked up elsewhere; its place.
-    pub(super) fn add_infos(&mut self, infos: Vec<Option<TermInfo>>) -> usize {
-        self.infos.extend(infos);
-        self.infos.len() - self.segments.len()
-    }
-
     /// How many lists score its documents, and how many documents these have together.
     pub(crate) fn lists(&self) -> (usize, u64) {
         let of_segments = 0..self.segments.len();
@@ -542,30 +498,17 @@ impl<'s> Ranked<'s> {
         (self.terms.len() + n_words + combined.0, of_terms + of_words + combined.1)
     }
 
-    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
-    pub(crate) fn is_exact_phrase(&self) -> bool {
-        let Node::Phrase(at) = self.root else { return false };
-        self.phrases[at].spec.proximity == Proximity::Exact
-    }
-
     /// What it is that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
-        let of = |n: usize, one: &str, more: &str| match n {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {more}")),
-        };
+        let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
         let parts = [
-            of(self.terms.len(), "term", "terms"),
-            of(self.phrases.len(), "phrase", "phrases"),
-            of(self.combined.len(), "word of several fields", "words of several fields"),
-            of(self.sets.len(), "set", "sets"),
+            of(self.terms.len(), "term"),
+            of(self.phrases.len(), "phrase"),
+            of(self.combined.len(), "word").map(|words| words + " of several fields"),
+            of(self.sets.len(), "set"),
+            (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        match self.shape() {
-            Shape::Tree => format!("{}, put together as in the query", parts.join(", ")),
-            _ => parts.join(", "),
-        }
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

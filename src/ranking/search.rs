@@ -1,6 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
+use super::node::Node;
 use super::prepared::Ranked;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
@@ -11,7 +12,7 @@ use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
-use crate::plan::{SegmentPlan, Shape};
+use crate::plan::{Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
@@ -103,8 +104,8 @@ pub(crate) fn find_best_of_phrase(
         top.enter(*segment, base);
         pruning += match &mut open {
             Some(lists) => match &mut lists.0[nth] {
-                OpenQuery::Phrase(clause, words) => {
-                    pruned::phrase(clause, words, base, count, top, scratch)?
+                OpenQuery::Phrase(Some(open)) => {
+                    pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
                 }
                 _ => PhrasePruning::default(),
             },
@@ -132,13 +133,12 @@ pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
 enum OpenQuery<'s> {
-    /// No document matches.
-    Nothing,
     /// Terms of which one must match, and from this one on terms that only filter.
     AnyOf(Vec<Clause<'s>>, usize),
     AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
-    Phrase(PhraseClause<'s>, Box<PhraseReader<'s>>),
+    /// None where no document has it.
+    Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
@@ -200,7 +200,7 @@ impl<'s> OpenQuery<'s> {
             }
             OpenQuery::Tree(tree) => tree.offer(&ranked.root, top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::nothing()),
+            OpenQuery::Phrase(_) => Ok(Pruning::nothing()),
         }
     }
 
@@ -211,7 +211,7 @@ impl<'s> OpenQuery<'s> {
                 scratch.keep_clauses(clauses);
             }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => {}
+            OpenQuery::Phrase(_) => {}
         }
     }
 }
@@ -223,15 +223,13 @@ impl<'s> OpenLists<'s> {
         let mut lists = Vec::with_capacity(ranked.segments.len());
         for (nth, segment) in ranked.segments.iter().enumerate() {
             let (own, at) = ranked.of_segment(nth);
-            let query = match own.shape() {
-                Shape::Phrase => match own.open_phrase(at)? {
-                    Some((clause, words)) => OpenQuery::Phrase(clause, Box::new(words)),
-                    None => OpenQuery::Nothing,
-                },
+            lists.push(match own.root {
+                Node::Phrase(nth) => {
+                    OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
+                }
                 // Nothing is used again of what stays open.
-                shape => OpenQuery::of(own, shape, at, base, &mut pruned::Scratch::default())?,
-            };
-            lists.push(query);
+                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
+            });
             base += u64::from(segment.n_docs());
         }
         Ok(OpenLists(lists))

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{
     CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Plan,
-    PlanOptions, SortDetails, StatisticsOf, TopKDetails,
+    PlanOptions, Scoring, SortDetails, StatisticsOf, TopKDetails,
 };
 use crate::query::Normal;
 use crate::ranking::prepared::Ranked;
