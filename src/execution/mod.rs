@@ -33,8 +33,7 @@ use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, PhaseClock, Plan, PlanOptions,
-    PlanScratch, Total,
+    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, Plan, PlanScratch, Total,
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
@@ -137,7 +136,7 @@ impl<'s> Execution<'s> {
         &self.plan
     }
 
-    /// The plan, to add what people are told.
+    /// The plan, to complete it, or to add what people are told.
     pub(crate) fn plan_mut(&mut self) -> &mut Plan<'s> {
         &mut self.plan
     }
@@ -269,11 +268,6 @@ impl<'s> Execution<'s> {
             found.push(key, chunk.cardinality, run.resolve(chunk)?)?;
         }
         Ok(DocIdSet::Some(found))
-    }
-
-    /// Completes the plan; see [`Plan::aim`].
-    pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
-        self.plan.aim(options, clock)
     }
 
     /// Says whether there is the memory that carrying out a plan takes, beside what it finds.

@@ -204,8 +204,10 @@ fn mark_complete(
     let all_came = documents_out == part.estimate(id).upper;
     let complete = match &plan.node(id).operator {
         Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => all_came,
-        Operator::Expand(_) | Operator::ColumnScan(_) => ran_to_end || all_came,
-        Operator::All | Operator::Nothing { .. } => ran_to_end || all_came,
+        Operator::Expand(_)
+        | Operator::ColumnScan(_)
+        | Operator::All
+        | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {
             let asked = ran_to_end && !answered && !partial;
             let mut inputs_complete = !answered && !partial;

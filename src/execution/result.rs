@@ -65,10 +65,6 @@ impl DocIdSet {
     }
 
     /// The same, so that it takes little to test whether a document matches.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn to_test(&self) -> Result<DocIdSet> {
         let DocIdSet::Some(windows) = self else { return Ok(DocIdSet::Everything) };
         let mut tested = MatchWindows {
@@ -137,10 +133,6 @@ impl MatchWindows {
     }
 
     /// Those documents of a segment of `n_docs`, which ascend.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn of_documents(n_docs: u32, docs: &[u32]) -> Result<Self> {
         let (mut windows, mut of_window) = (Self::with_room(n_docs), ContainerBuf::new());
         for docs in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {
@@ -152,10 +144,6 @@ impl MatchWindows {
     }
 
     /// Adds window `key`; windows come in ascending order, each at most once.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn push(
         &mut self,
         key: u32,

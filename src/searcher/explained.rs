@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
                 page = self.page_plan(Some(ranked));
                 took_sets = started.elapsed();
             }
-            execution.aim(&self.options(page.goal(), true)?, clock)?;
+            execution.plan_mut().aim(&self.options(page.goal(), true)?, clock)?;
             self.meaning.time(Phase::Display, || {
                 let details = self.page_details(&page, ranked.as_ref(), execution.plan())?;
                 execution.plan_mut().put_page(page, details);

@@ -34,7 +34,7 @@ impl<'a> Search<'a> {
                 searcher.execution_of_matching(normal, &options, self.look_ups())?;
             ranked.give_sets(&options.sets, execution.find_sets()?);
             page = self.page_plan(Some(ranked));
-            execution.aim(&self.options(page.goal(), false)?, None)?;
+            execution.plan_mut().aim(&self.options(page.goal(), false)?, None)?;
             planned = Some(execution);
         }
         Ok(Ready { ranked, page, planned })

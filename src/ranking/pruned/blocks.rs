@@ -56,28 +56,11 @@ pub(super) struct OpenWindow {
     pub(super) n_scored: usize,
 }
 
-/// A window and its lists.
-#[derive(Clone, Copy, Debug)]
-struct OneWindow<'a, 'q, 's> {
-    key: u32,
-    opened: &'a [Opened<'q, 's>],
-    order: &'a [u8],
-}
-
 /// The numbers of lists, those first that add least.
 pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
     let mut order: [u8; CLAUSES_MAX] = std::array::from_fn(|nth| nth as u8);
     order[..opened.len()].sort_unstable_by_key(|nth| opened[usize::from(*nth)].best);
     order
-}
-
-impl OpenWindow {
-    /// The window, given what is open.
-    #[inline]
-    fn among<'a, 'q, 's>(&'a self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
-        let order = &self.order[..self.n_scored];
-        OneWindow { key: self.key, opened: &opened[self.opened.clone()], order }
-    }
 }
 
 heap_bytes!(Block { seen });
@@ -102,7 +85,7 @@ impl Blocks {
         run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
         let (Blocks { bands, block, .. }, scale) = (self, run.query.scale);
         bands.visit(windows.len(), &scale, top, |place, top| {
-            block.score::<ALL>(run, windows[place.window].among(opened), place, top)
+            block.score::<ALL>(run, &windows[place.window], opened, place, top)
         })
     }
 
@@ -125,7 +108,8 @@ impl Blocks {
         if essential.iter().any(is_dense) {
             return false;
         }
-        let n_essential = postings(opened, essential);
+        let n_postings = |nth: &u8| opened[usize::from(*nth)].n_postings() as usize;
+        let n_essential = essential.iter().map(n_postings).sum();
         if !in_window::touching_pays(n_essential, left_out.len(), opened.len()) {
             return false;
         }
@@ -157,7 +141,7 @@ impl Blocks {
     ) -> Result<()> {
         let (Blocks { noted, block, .. }, scale) = (self, run.query.scale);
         noted.visit(&scale, top, |place, top| {
-            block.score::<false>(run, windows[place.window].among(opened), place, top)
+            block.score::<false>(run, &windows[place.window], opened, place, top)
         })
     }
 
@@ -194,11 +178,6 @@ impl Blocks {
             }
         }
     }
-}
-
-/// How many postings some of the lists have.
-fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
-    some.iter().map(|nth| opened[usize::from(*nth)].n_postings() as usize).sum()
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
@@ -287,29 +266,29 @@ impl Block {
     fn score<'s, const ALL: bool>(
         &mut self,
         run: &mut Run<'_, 's>,
-        window: OneWindow<'_, '_, 's>,
+        window: &OpenWindow,
+        opened: &[Opened<'_, 's>],
         place: Place,
         top: &mut Top,
     ) -> Result<()> {
         let Run { query, readers, pruning } = run;
-        let OneWindow { key, opened, order } = window;
+        let first = window.key * WINDOW + (place.block * 64) as u32;
+        let (opened, filters) = opened[window.opened.clone()].split_at(window.n_scored);
         pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
-            false => self.essential(&opened[..order.len()], order, place, limit),
+            false => self.essential(opened, &window.order[..window.n_scored], place, limit),
         };
-        docs &= filtered(&opened[order.len()..], docs, place.block);
+        docs &= filtered(filters, docs, place.block);
         if docs == 0 {
             return Ok(());
         }
-        let opened = &opened[..order.len()];
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
             && let Some((postings, list)) = opened[nth].long()
         {
             let clause = &query.clauses[opened[nth].clause];
-            let first = key * WINDOW + (place.block * 64) as u32;
             let seen = &mut self.seen[opened[nth].clause];
             let of_list = (self.words[nth], self.ranks[nth]);
             let code = postings.code(place.block, of_list.1).unwrap_or(u8::MAX);
@@ -329,7 +308,7 @@ impl Block {
             docs = self.good_enough(opened.len(), docs, limit);
         }
         if are_many(docs) {
-            return self.score_together(run, window, (place.block, docs), top);
+            return self.score_together(run, opened, (first, docs), top);
         }
         while docs != 0 {
             let bit = docs.trailing_zeros();
@@ -339,8 +318,7 @@ impl Block {
                 continue;
             }
             let has = |word: &u64| word >> bit & 1 == 1;
-            let low = (place.block * 64) as u32 + bit;
-            let mut sum = Sum::of(key * WINDOW + low, readers);
+            let mut sum = Sum::of(first + bit, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
                 if let Some((_, list)) = part.long().filter(|_| has(word)) {
                     let rank = rank + (word & ((1 << bit) - 1)).count_ones();
@@ -349,7 +327,7 @@ impl Block {
             }
             pruning.documents_scored += 1;
             let before = top.threshold();
-            query.push(sum.score(), key * WINDOW + low, top);
+            query.push(sum.score(), first + bit, top);
             if top.threshold() != before {
                 limit = query.scale.limit(top.threshold());
             }
@@ -385,13 +363,11 @@ impl Block {
     fn score_together<'s>(
         &mut self,
         Run { query, readers, pruning }: &mut Run<'_, 's>,
-        window: OneWindow<'_, '_, 's>,
-        (block, docs): (usize, u64),
+        opened: &[Opened<'_, 's>],
+        (first, docs): (u32, u64),
         top: &mut Top,
     ) -> Result<()> {
-        let first = window.key * WINDOW + (block * 64) as u32;
         let mut together = Together::new(first, docs);
-        let opened = &window.opened[..window.order.len()];
         let lists = opened.iter().zip(&self.words).zip(&self.ranks);
         for ((part, word), rank) in lists.filter(|((_, word), _)| *word & docs != 0) {
             let Some((_, list)) = part.long() else { continue };
