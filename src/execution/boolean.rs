@@ -189,9 +189,6 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
-            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
-                (from < self.part.n_windows()).then_some(from)
-            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
@@ -385,10 +382,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
-            // After all else, so that few documents are left to compare.
-            Operator::ColumnScan(leaf) if self.values(leaf).is_some() => {
-                Some(self.part.window_len(key))
-            }
+            // Columns say every document, and come after all else, so that few are left to compare.
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)

@@ -208,7 +208,8 @@ impl<'s> Lists<'s> {
     ) -> Option<(u32, u32)> {
         let cursor = &mut self.cursors[leaf.index()];
         match &part.leaves[leaf.index()].postings {
-            Postings::Everything => {
+            // Also where values of all documents are compared.
+            Postings::Everything | Postings::Column(_) => {
                 let len = part.window_len(key);
                 (len > 0).then_some((key, len))
             }

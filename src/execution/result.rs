@@ -180,15 +180,7 @@ impl MatchWindows {
     /// The documents of one of the [`windows`](Self::windows).
     #[inline]
     pub(crate) fn documents(&self, window: &MatchWindow) -> Container<'_> {
-        let bytes = &self.bytes[window.bytes.clone()];
-        match window.kind {
-            ContainerKind::Array => Container::Array(bytes.as_chunks().0),
-            ContainerKind::Run => Container::Run(bytes.as_chunks().0),
-            ContainerKind::Bitmap => match bytes.as_chunks().0.first_chunk() {
-                Some(words) => Container::Bitmap(words),
-                None => Container::Array(&[]),
-            },
-        }
+        Container::of_bytes(window.kind, &self.bytes[window.bytes.clone()])
     }
 
     fn documents_from(&self, start: u32) -> impl Iterator<Item = u32> {

@@ -450,6 +450,15 @@ impl<'s> Ranked<'s> {
         }
     }
 
+    /// The segments, each with the number of its first document.
+    pub(super) fn bases(&self) -> impl Iterator<Item = (SegmentReader<'s>, u64)> {
+        self.segments.iter().scan(0, |next, segment| {
+            let base = *next;
+            *next += u64::from(segment.n_docs());
+            Some((*segment, base))
+        })
+    }
+
     /// Those that score segments: itself, or one for each.
     pub(crate) fn parts(&self) -> &[Ranked<'s>] {
         match &self.by_segment[..] {

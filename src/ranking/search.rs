@@ -60,10 +60,10 @@ pub(crate) fn find_best(
 ) -> Result<Pruning> {
     let mut pruning = Pruning::nothing();
     loop {
-        let (mut base, count) = (0, count && !pruning.searched_twice);
-        for (nth, segment) in ranked.segments.iter().enumerate() {
+        let count = count && !pruning.searched_twice;
+        for (nth, (segment, base)) in ranked.bases().enumerate() {
             let (own, at) = ranked.of_segment(nth);
-            top.enter(*segment, base);
+            top.enter(segment, base);
             let of_segment = match &mut open {
                 Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
                 None => {
@@ -77,7 +77,6 @@ pub(crate) fn find_best(
             // How many match came to light only where none is deleted.
             let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
             pruning += Pruning { matching, ..of_segment };
-            base += u64::from(segment.n_docs());
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
@@ -97,11 +96,10 @@ pub(crate) fn find_best_of_phrase(
     scratch: &mut pruned::Scratch,
 ) -> Result<PhrasePruning> {
     let mut pruning = PhrasePruning::default();
-    let mut base = 0;
     let scratch = &mut scratch.phrase;
-    for (nth, segment) in ranked.segments.iter().enumerate() {
+    for (nth, (segment, base)) in ranked.bases().enumerate() {
         let (own, at) = ranked.of_segment(nth);
-        top.enter(*segment, base);
+        top.enter(segment, base);
         pruning += match &mut open {
             Some(lists) => match &mut lists.0[nth] {
                 OpenQuery::Phrase(Some(open)) => {
@@ -121,7 +119,6 @@ pub(crate) fn find_best_of_phrase(
                 }
             },
         };
-        base += u64::from(segment.n_docs());
     }
     Ok(pruning)
 }
@@ -219,19 +216,16 @@ impl<'s> OpenQuery<'s> {
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
     pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
-        let mut base = 0;
-        let mut lists = Vec::with_capacity(ranked.segments.len());
-        for (nth, segment) in ranked.segments.iter().enumerate() {
+        let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
-            lists.push(match own.root {
+            Ok(match own.root {
                 Node::Phrase(nth) => {
                     OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
                 }
                 // Nothing is used again of what stays open.
                 _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
-            });
-            base += u64::from(segment.n_docs());
-        }
-        Ok(OpenLists(lists))
+            })
+        };
+        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
     }
 }

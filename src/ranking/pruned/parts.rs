@@ -343,16 +343,12 @@ impl<'s> LongPart<'s> {
     /// The documents.
     #[inline]
     pub(super) fn container(&self) -> Container<'_> {
-        match self.kind {
-            ContainerKind::Array => Container::Array(self.payload.as_chunks().0),
-            ContainerKind::Bitmap => match self.payload.as_chunks().0.first_chunk() {
-                Some(words) => Container::Bitmap(words),
-                None => Container::Array(&[]),
-            },
-            ContainerKind::Run => {
-                Container::Run(self.payload.get(2..).unwrap_or_default().as_chunks().0)
-            }
-        }
+        let of_values = match self.kind {
+            // Behind the number of runs.
+            ContainerKind::Run => self.payload.get(2..).unwrap_or_default(),
+            ContainerKind::Array | ContainerKind::Bitmap => &self.payload[..],
+        };
+        Container::of_bytes(self.kind, of_values)
     }
 
     /// The postings of a block of 64 documents as bits, and the rank of the first in the list.
