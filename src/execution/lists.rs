@@ -21,10 +21,10 @@ pub(super) struct Lists<'s> {
     groups: Vec<Group>,
     lows: Vec<[u8; 2]>,
     /// The documents of patterns.
-    expanded: Vec<Expanded>,
+    pub(super) expanded: Vec<Expanded>,
     opened: bool,
-    /// The pattern whose terms are being united.
-    opening: Option<LeafId>,
+    /// The pattern whose terms are being united, or at which that stopped.
+    pub(super) opening: Option<LeafId>,
 }
 
 /// The documents of the terms of a pattern, united.
@@ -95,16 +95,6 @@ impl<'s> Lists<'s> {
         self.groups.clear();
         self.lows.clear();
         doc_sets.extend(self.expanded.drain(..).map(|expanded| expanded.docs));
-    }
-
-    /// The pattern at which [`open`](Self::open) stopped, if it did.
-    pub(super) fn opening(&self) -> Option<LeafId> {
-        self.opening
-    }
-
-    /// The documents of each pattern.
-    pub(super) fn expanded(&self) -> &[Expanded] {
-        &self.expanded
     }
 
     /// Reads the short lists and the headers that planning left unread, and unites the terms of

@@ -57,26 +57,20 @@ pub(crate) struct Execution<'s> {
     profile: Profile,
     /// Number of documents that the last run counted, also where it was stopped.
     counted: u64,
-    memory: Memory,
+    memory: ExecutionScratch,
 }
 
-/// Memory that an execution uses and leaves as it is.
+/// Memory of an execution, for the next one when it has ended.
 #[derive(Debug, Default)]
-struct Memory {
+pub(crate) struct ExecutionScratch {
     workspace: Workspace,
     /// For the documents of patterns.
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     /// For segments, the first one last.
     of_lists: Vec<Lists<'static>>,
-}
-
-/// The memory of an execution that has ended, for the next one.
-#[derive(Debug, Default)]
-pub(crate) struct ExecutionScratch {
-    memory: Memory,
-    profile: Vec<NodeProfile>,
     lists: Vec<Lists<'static>>,
+    profile: Vec<NodeProfile>,
     phrases: PhrasesMemory,
 }
 
@@ -99,10 +93,11 @@ pub(crate) struct Counted {
 impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
     /// some 50 ns for each container.
-    pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
-        let ExecutionScratch { mut memory, profile, lists, phrases } = scratch;
+    pub(crate) fn new(plan: Plan<'s>, timed: bool, mut memory: ExecutionScratch) -> Self {
         memory.workspace.make_room(&plan);
-        let mut lists = recycled(lists);
+        let mut lists = recycled(std::mem::take(&mut memory.lists));
+        let (phrases, profile) =
+            (std::mem::take(&mut memory.phrases), std::mem::take(&mut memory.profile));
         lists.extend(
             plan.segments.iter().map(|part| {
                 Lists::new(part.leaves.len(), memory.of_lists.pop().unwrap_or_default())
@@ -121,15 +116,15 @@ impl<'s> Execution<'s> {
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
         let Execution { plan, mut lists, mut memory, profile, phrases, .. } = self;
-        let Memory { workspace, doc_sets, of_lists, .. } = &mut memory;
+        let ExecutionScratch { workspace, doc_sets, of_lists, .. } = &mut memory;
         workspace.shrink();
         of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(doc_sets)));
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
-        let (lists, profile) = (recycled(lists), profile.nodes);
-        let scratch = ExecutionScratch { memory, profile, lists, phrases: phrases.into_memory() };
-        (plan.into_scratch(), scratch)
+        (memory.lists, memory.profile) = (recycled(lists), profile.nodes);
+        memory.phrases = phrases.into_memory();
+        (plan.into_scratch(), memory)
     }
 
     pub(crate) fn plan(&self) -> &Plan<'s> {
@@ -270,11 +265,7 @@ impl<'s> Execution<'s> {
         Ok(DocIdSet::Some(found))
     }
 
-    /// Says whether there is the memory that carrying out a plan takes, beside what it finds.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take so much.
+    /// Refuses to carry out a plan for which a query may not take the memory, beside what it finds.
     pub(crate) fn check_memory(plan: &Plan<'_>) -> Result<()> {
         let bytes = slot_bytes(plan);
         budget::hold(bytes)?;
@@ -473,13 +464,13 @@ impl<'s> Execution<'s> {
         let (lists, part) = (&mut self.lists[at], &mut segments[at]);
         if let Err(error) = lists.open(leaves, expansions, part, &mut self.memory.doc_sets, timed) {
             let is_at =
-                |node: &Node| lists.opening().is_some_and(|at| node.operator.leaf() == Some(at));
+                |node: &Node| lists.opening.is_some() && node.operator.leaf() == lists.opening;
             if let Some(node) = nodes.iter().position(is_at).filter(|_| budget::is_stop(&error)) {
                 profile.nodes[node].stopped = true;
             }
             return Err(error);
         }
-        for Expanded { leaf, docs, walked, took } in self.lists[at].expanded() {
+        for Expanded { leaf, docs, walked, took } in &self.lists[at].expanded {
             let of_leaf = |node: &Node| node.operator.leaf() == Some(*leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {
                 profile.nodes[node].terms = Some(*walked);

@@ -184,10 +184,12 @@ impl<'s> OpenQuery<'s> {
                 Ok(Pruning::nothing())
             }
             OpenQuery::AllOf(clauses) => {
-                pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
+                let count = count && !top.leaves_out();
+                let found = pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch);
+                found.map(Option::unwrap_or_default)
             }
             OpenQuery::AnyOf(clauses, first_filter) => {
-                match pruned::any_of(clauses, *first_filter, base, top, scratch)? {
+                match pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)? {
                     Some(pruning) => Ok(pruning),
                     None => {
                         let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;

@@ -116,7 +116,16 @@ impl Blocks {
         self.few.resize(BLOCKS, 0);
         self.touched.clear();
         for nth in essential {
-            self.touch(&opened[usize::from(*nth)]);
+            each_posting(&opened[usize::from(*nth)], |block, units| {
+                if let Some(sum) = self.few.get_mut(block)
+                    && units > 0
+                {
+                    if *sum == 0 {
+                        self.touched.push(block as u16);
+                    }
+                    *sum = sum.wrapping_add(units);
+                }
+            });
         }
         for nth in left_out {
             self.complete(&opened[usize::from(*nth)]);
@@ -143,20 +152,6 @@ impl Blocks {
         noted.visit(&scale, top, |place, top| {
             block.score::<false>(run, &windows[place.window], opened, place, top)
         })
-    }
-
-    /// Adds the units of a list with a code for each posting.
-    fn touch(&mut self, part: &Opened<'_, '_>) {
-        each_posting(part, |block, units| {
-            if let Some(sum) = self.few.get_mut(block)
-                && units > 0
-            {
-                if *sum == 0 {
-                    self.touched.push(block as u16);
-                }
-                *sum = sum.wrapping_add(units);
-            }
-        });
     }
 
     /// Adds the units of a list to the blocks that others have touched.

@@ -52,35 +52,12 @@ use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
 
-/// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
-/// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
-/// whatever is good enough: a document that is not offered may be left out because of others that are. `None`, and nothing
-/// is offered, where there are filters and no bounds.
-pub(crate) fn any_of(
-    clauses: &[Clause<'_>],
-    first_filter: usize,
-    base: u64,
-    top: &mut Top,
-    scratch: &mut Scratch,
-) -> Result<Option<Pruning>> {
-    find::<false>(clauses, first_filter, false, base, top, scratch)
-}
-
-/// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
-/// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known.
-pub(crate) fn all_of(
-    clauses: &[Clause<'_>],
-    count: bool,
-    base: u64,
-    top: &mut Top,
-    scratch: &mut Scratch,
-) -> Result<Pruning> {
-    let found = find::<true>(clauses, clauses.len(), count, base, top, scratch);
-    found.map(Option::unwrap_or_default)
-}
-
-/// `None` where there are no bounds of a query with filters.
-fn find<const ALL: bool>(
+/// Offers to `top` every document that matches a clause, or all, and can be among its best. Clauses from `first_filter` on add nothing
+/// to a score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
+/// whatever is good enough: a document that is not offered may be left out because of others that are. With `count` every match of
+/// all clauses is scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known. `None`, and
+/// nothing is offered, where there are filters and no bounds.
+pub(crate) fn find<const ALL: bool>(
     clauses: &[Clause<'_>],
     first_filter: usize,
     count: bool,
@@ -98,7 +75,6 @@ fn find<const ALL: bool>(
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match kernel {
-        ListsKernel::Nothing => Ok(Some(Pruning::nothing())),
         ListsKernel::ShortestList => scratch.few.offer(clauses, &mut readers, base, top).map(Some),
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
