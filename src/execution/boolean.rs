@@ -84,8 +84,7 @@ pub(super) struct Evaluation<'e, 's> {
 /// Memory that evaluations use one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// Two results for each operator, the one being read and the one being written; allocated when
-    /// first written to.
+    /// Two results for each operator, the one being read and the one being written, if any was.
     pub(super) slots: Vec<Option<ContainerBuf>>,
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
@@ -377,8 +376,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok((chunk, few.is_some()))
     }
 
-    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf
-    /// has none.
+    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf has none.
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {

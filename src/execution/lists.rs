@@ -39,8 +39,7 @@ pub(super) struct Expanded {
 
 #[derive(Debug)]
 struct Cursor<'s> {
-    /// The container or the group that the next window is looked for from; of a pattern, its place
-    /// among those that were united.
+    /// The container or the group that the next window is looked for from, or the place of a pattern in `expanded`.
     place: usize,
     /// The groups of a short list.
     groups: Range<usize>,

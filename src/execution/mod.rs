@@ -91,8 +91,7 @@ pub(crate) struct Counted {
 }
 
 impl<'s> Execution<'s> {
-    /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
-    /// some 50 ns for each container.
+    /// Prepares to carry out `plan`, with `timed` by the clock, which costs some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, mut memory: ExecutionScratch) -> Self {
         memory.workspace.make_room(&plan);
         let mut lists = recycled(std::mem::take(&mut memory.lists));
@@ -218,8 +217,7 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
-    /// Calls `found` with the documents of each window of the plan's one segment, as they are found: nothing is kept of
-    /// them.
+    /// Calls `found` with the documents of each window of the plan's one segment, and keeps nothing of them.
     pub(crate) fn each_window(&mut self, mut found: impl FnMut(u32, Container<'_>)) -> Result<()> {
         debug_assert!(self.plan.segments.len() <= 1, "windows of one segment");
         self.profiled(|run| {
@@ -337,8 +335,7 @@ impl<'s> Execution<'s> {
         done
     }
 
-    /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
-    /// opened.
+    /// How many documents of a segment match, where that is known without opening a list.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);

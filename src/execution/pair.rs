@@ -85,8 +85,7 @@ impl Pair {
         done.map(drop)
     }
 
-    /// Windows in which both lists have documents, whose shared ones were counted, and those of which one list has all: headers say
-    /// how many.
+    /// Windows in which shared documents were counted, and others, of which one list has all: as many as headers say.
     fn with_windows_of_one<'s>(
         self,
         part: &SegmentPlan<'s>,

@@ -171,8 +171,7 @@ impl NodeProfile {
         self.bytes_read += after.bytes - before.bytes;
     }
 
-    /// Adds what follows from the list of a leaf: containers left alone, and what was read of it
-    /// besides containers.
+    /// Adds containers of a leaf that were left alone, and what was read of it besides containers.
     fn count_list(&mut self, postings: &Postings<'_>) {
         match postings {
             Postings::Long(list) => {

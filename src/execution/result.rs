@@ -96,11 +96,7 @@ impl DocIdSet {
         Ok(DocIdSet::Some(tested))
     }
 
-    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending.
-    ///
-    /// # Errors
-    ///
-    /// A corrupt error where the segment does not have all of them.
+    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending; an error where it does not have all.
     pub(crate) fn documents_from(
         &self,
         start: u32,

@@ -122,8 +122,7 @@ impl Node {
             Node::Sum { must, should, minimum: 0, .. } if should.is_empty() && !must.is_empty() => {
                 must.iter().try_fold(0.0, |sum, part| Some(sum + part.constant()?))
             }
-            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Sum { .. } => None,
-            Node::Max { .. } => None,
+            _ => None,
         }
     }
 
@@ -154,8 +153,7 @@ impl Node {
         }
     }
 
-    /// Calls `visit` with terms that suffice: every document of one matches, and scores at least what the
-    /// term does.
+    /// Calls `visit` with terms that suffice: every document of one matches, and scores no less than by it alone.
     pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Node::Term(nth) => visit(*nth),

@@ -129,8 +129,7 @@ impl<'s> Ranked<'s> {
         nodes.map(|node| node.term().filter(|nth| self.terms[*nth].weight == 0.0)).collect()
     }
 
-    /// Terms of which one must match, and terms that only filter, where the lists of these mask the blocks of the others in a
-    /// segment.
+    /// Those terms, where the lists of what only filters mask the blocks of the others in a segment.
     fn masked(&self, segment: usize) -> Option<(Numbers, Numbers)> {
         let (any, filters) = self.filtered()?;
         let n_docs = u64::from(self.segments[segment].n_docs());
@@ -142,8 +141,7 @@ impl<'s> Ranked<'s> {
         pay.then_some((any, filters))
     }
 
-    /// Segments in which words that only filter mask blocks, if the query has such words and is else words of which one must
-    /// match.
+    /// Segments in which words that only filter mask blocks, if the query is such words and others of which one must match.
     pub(crate) fn segments_with_masks(&self) -> Option<usize> {
         self.of_segment(0).0.filtered()?;
         let has_masks = |nth: &usize| {

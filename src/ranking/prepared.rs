@@ -230,8 +230,7 @@ impl<'s> Ranked<'s> {
         })
     }
 
-    /// Documents that must match, or must not, whatever they score: words are looked up where that is needed, all else is found
-    /// beforehand.
+    /// Documents that must match, or must not, whatever they score: words are looked up, all else is found beforehand.
     fn unscored(&mut self, normal: &Normal, sources: &Sources<'_>) -> Result<Node> {
         match normal {
             Normal::Term { field, term } => {
@@ -305,33 +304,29 @@ impl<'s> Ranked<'s> {
         &self.infos[start..start + n_terms]
     }
 
-    /// Looks up each part that is a term, all of a field together, so that they wait for memory together;
-    /// their postings are asked for early. The place of what is said of the first part, of which there is one for every part.
+    /// Looks up each part that is a term, all of a field together, so that they wait for memory together, and asks for their
+    /// postings early. The place of what is said of the first part, of which there is one for every part.
     fn look_up_all(&mut self, parts: &[Logical], sources: &Sources<'_>) -> Result<usize> {
         let (start, n_segments) = (self.infos.len(), self.segments.len());
         self.infos.resize(start + parts.len() * n_segments, None);
-        let term_of = |part: &Logical| match part {
-            Logical::Term { field, .. } => Some(*field),
-            _ => None,
-        };
-        for (nth, field) in parts.iter().map(term_of).enumerate() {
-            let Some(field) = field else { continue };
-            if parts[..nth].iter().any(|part| term_of(part) == Some(field)) {
-                continue;
-            }
+        for (nth, part) in parts.iter().enumerate() {
+            let Logical::Term { field, .. } = part else { continue };
             let of_field = || {
-                parts.iter().enumerate().filter_map(move |(at, part)| match part {
-                    Logical::Term { field: other, term, .. } if *other == field => {
-                        Some((at, &term[..]))
+                parts.iter().enumerate().filter_map(|(at, part)| match part {
+                    Logical::Term { field: other, term, .. } => {
+                        (other == field).then_some((at, &term[..]))
                     }
                     _ => None,
                 })
             };
+            if of_field().next().is_some_and(|(first, _)| first < nth) {
+                continue;
+            }
             for (nth_segment, segment) in self.segments.iter().enumerate() {
-                let reader = segment.field(field);
+                let reader = segment.field(*field);
                 let mut places = of_field().map(|(at, _)| at);
                 let terms = of_field().map(|(_, term)| term);
-                sources.look_ups.get_all(*segment, field, terms, |info| {
+                sources.look_ups.get_all(*segment, *field, terms, |info| {
                     if let Some(info) = &info {
                         reader.prefetch_postings(info)?;
                     }
@@ -345,8 +340,7 @@ impl<'s> Ranked<'s> {
         Ok(start)
     }
 
-    /// A term that counts as if it were in `df` documents, or in those that have it; `infos` is the place of what the first
-    /// segment says.
+    /// A term that counts as if it were in `df` documents, or in those that have it by the `infos` that begin there.
     pub(super) fn term(
         &mut self,
         (field, term): (FieldId, &[u8]),

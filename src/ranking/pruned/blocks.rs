@@ -89,9 +89,8 @@ impl Blocks {
         })
     }
 
-    /// Takes note of the blocks of window `nth` that can matter, if the lists without which none does have a
-    /// code for each posting: then only blocks that they touch are looked at. False, and nothing is
-    /// done, where one of them has a code for each block.
+    /// Takes note of the blocks of window `nth` that can matter, by those that lists touch without which none does. False, and
+    /// nothing is done, where one of these lists has a code for each block, not for each posting.
     pub(super) fn touch_window(
         &mut self,
         run: &mut Run<'_, '_>,

@@ -65,8 +65,7 @@ struct Part {
 heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best });
 
 impl Parts {
-    /// Takes stock of the lists. Tells `top` how good the best documents of those lists are at least that
-    /// suffice for a result. Without `short` short lists are taken to be empty.
+    /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
     pub(super) fn take_stock(
         &mut self,
         clauses: &[Clause<'_>],
@@ -79,7 +78,7 @@ impl Parts {
         self.scores.clear();
         self.units.clear();
         for (nth, clause) in clauses.iter().enumerate() {
-            let term = match &clause.list {
+            let (best, range) = match &clause.list {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
                     let mut best = 0.0f32;
@@ -91,12 +90,7 @@ impl Parts {
                         best = best.max(score);
                         self.scores.push(score);
                     }
-                    Term {
-                        best: best.into(),
-                        weight: 0,
-                        range: start..self.scores.len(),
-                        at: start,
-                    }
+                    (best.into(), start..self.scores.len())
                 }
                 RankedList::Long(list) => {
                     let start = self.containers.len();
@@ -106,11 +100,10 @@ impl Parts {
                     }
                     let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
                     let best = f64::from(clause.weight) * f64::from(list.max_part()) * most;
-                    let range = start..self.containers.len();
-                    Term { best, weight: 0, range, at: start }
+                    (best, start..self.containers.len())
                 }
             };
-            self.terms.push(term);
+            self.terms.push(Term { best, weight: 0, at: range.start, range });
         }
         Ok(())
     }
@@ -144,8 +137,7 @@ impl Parts {
         });
     }
 
-    /// Divides the lists into windows that at least `needed` of them have postings in. The first `n_anyway`
-    /// windows are there even if no list has postings in them.
+    /// Divides the lists into windows that at least `needed` of them have postings in, or that are among the first `n_anyway`.
     pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();
         self.of_windows.clear();
@@ -169,21 +161,21 @@ impl Parts {
                     continue;
                 }
                 let at = term.at;
-                let best = match &clause.list {
+                let (n, best) = match &clause.list {
                     RankedList::Short(_) => {
                         while key_of(clause, term) == Some(key) {
                             term.at += 1;
                         }
-                        n_least = n_least.min((term.at - at) as u32);
-                        short_units[at..term.at].iter().max().copied().unwrap_or_default()
+                        let best = short_units[at..term.at].iter().max();
+                        ((term.at - at) as u32, best.copied().unwrap_or_default())
                     }
                     RankedList::Long(_) => {
                         term.at += 1;
-                        let container = &containers[at];
-                        n_least = n_least.min(container.cardinality);
-                        units(container.max_code, term.weight)
+                        let RankedContainer { cardinality, max_code, .. } = containers[at];
+                        (cardinality, units(max_code, term.weight))
                     }
                 };
+                n_least = n_least.min(n);
                 bound += u32::from(best);
                 of_windows.push(Part { clause: nth, at: at..term.at, best });
             }

@@ -72,8 +72,7 @@ struct Bound {
 
 heap_bytes!(PhraseScratch { workspace, bounds, order });
 
-/// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
-/// number of the segment's first document.
+/// Offers to `top` every document of a phrase that was found because one of its words is rare.
 pub(crate) fn rare_phrase(
     clause: &PhraseClause<'_>,
     rare: &RarePhrase,

@@ -80,7 +80,7 @@ pub(super) enum ExcludedDocs<'a, 's> {
     Lists(Vec<Finder<'a, 's>>),
 }
 
-impl ExcludedDocs<'_, '_> {
+impl<'a, 's> ExcludedDocs<'a, 's> {
     /// Whether a document is left out; asked in ascending order.
     pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
         match self {
@@ -96,9 +96,7 @@ impl ExcludedDocs<'_, '_> {
             }
         }
     }
-}
 
-impl<'a, 's> ExcludedDocs<'a, 's> {
     /// Those of some lists, with the memory of others.
     pub(super) fn lists(
         lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
