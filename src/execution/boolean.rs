@@ -629,13 +629,8 @@ impl<'e, 's> Evaluation<'e, 's> {
         want: Want,
     ) -> Result<Chunk<'s>> {
         let [input, ..] = *inputs else { return Ok(Chunk::EMPTY) };
-        let is_phrase = matches!(self.plan.node(input).operator, Operator::Phrase { .. });
-        let mut chunk = match within {
-            Some(few) if is_phrase => self.within(input, few, key)?,
-            _ => self.evaluate(input, key, Want::Documents)?,
-        };
-        self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
-        if let Some(few) = within.filter(|_| !is_phrase) {
+        let (mut chunk, is_within) = self.take_in(id, input, within, key, Want::Documents)?;
+        if let Some(few) = within.filter(|_| !is_within) {
             chunk = self.and(id, chunk, few, Want::Documents)?;
         }
         self.retained(id, chunk, [Chunk::EMPTY; 2], want, |run, lows| {

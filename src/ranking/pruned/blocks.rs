@@ -314,9 +314,9 @@ impl Block {
             let has = |word: &u64| word >> bit & 1 == 1;
             let mut sum = Sum::of(first + bit, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
-                if let Some((_, list)) = part.long().filter(|_| has(word)) {
+                if has(word) {
                     let rank = rank + (word & ((1 << bit) - 1)).count_ones();
-                    sum.add_posting(query.clauses, part.clause, list, rank)?;
+                    sum.add_posting(query.clauses, part.clause, rank)?;
                 }
             }
             pruning.documents_scored += 1;

@@ -8,7 +8,7 @@ use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::ranked::{RankedList, RankedLong, Walk};
+use crate::format::ranked::{RankedList, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -34,7 +34,6 @@ pub(super) struct RareTermsFirst {
 #[derive(Debug)]
 struct LongWalk<'a, 's> {
     clause: u32,
-    list: &'a RankedLong<'s, Section<'s>>,
     walk: Walk<'a, 's, Section<'s>>,
 }
 
@@ -81,7 +80,7 @@ impl RareTermsFirst {
         let mut walks: Vec<LongWalk<'_, 's>> = recycled(std::mem::take(&mut self.walks));
         for (clause, Clause { list, .. }) in (0..).zip(clauses) {
             if let RankedList::Long(list) = list {
-                walks.push(LongWalk { clause, list, walk: list.walk() });
+                walks.push(LongWalk { clause, walk: list.walk() });
             }
         }
         let mut n_scored = 0;
@@ -95,12 +94,12 @@ impl RareTermsFirst {
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();
-            for LongWalk { clause, list, walk } in &mut walks {
+            for LongWalk { clause, walk } in &mut walks {
                 let Some(rank) = walk.rank(*doc)? else { continue };
                 while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
                     posting.add_to(&mut sum, clauses)?;
                 }
-                sum.add_posting(clauses, *clause as usize, list, rank)?;
+                sum.add_posting(clauses, *clause as usize, rank)?;
             }
             next.try_for_each(|posting| posting.add_to(&mut sum, clauses))?;
             n_scored += 1;

@@ -61,13 +61,8 @@ impl ShortestListAnd {
             }
             budget::work(ns::POSTING_OF_FEW * clauses.len() as u64)?;
             let mut sum = Sum::of(doc, readers);
-            for ((nth, clause), rank) in clauses.iter().enumerate().zip(&*ranks) {
-                match &clause.list {
-                    RankedList::Short(list) => {
-                        sum.add_frequency(clauses, nth, list.frequencies()[*rank as usize])?;
-                    }
-                    RankedList::Long(list) => sum.add_posting(clauses, nth, list, *rank)?,
-                }
+            for (nth, rank) in ranks.iter().enumerate() {
+                sum.add_posting(clauses, nth, *rank)?;
             }
             top.push(sum.score(), DocId(base + u64::from(doc)));
             n += 1;

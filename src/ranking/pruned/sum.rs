@@ -4,7 +4,7 @@ use super::bounds::CLAUSES_MAX;
 use super::exhaustive::past_the_end;
 use crate::error::Result;
 use crate::format::lengths::{LengthReader, score_part};
-use crate::format::ranked::{FrequencyReader, RankedLong};
+use crate::format::ranked::{FrequencyReader, RankedList, RankedLong};
 use crate::ranking::Clause;
 use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
@@ -114,10 +114,12 @@ impl<'r, 's> Sum<'r, 's> {
         &mut self,
         clauses: &[Clause<'s>],
         nth: usize,
-        list: &RankedLong<'s, Section<'s>>,
         rank: u32,
     ) -> Result<()> {
-        let frequency = self.readers.frequency(nth, list, rank)?;
+        let frequency = match &clauses[nth].list {
+            RankedList::Short(list) => list.frequencies()[rank as usize],
+            RankedList::Long(list) => self.readers.frequency(nth, list, rank)?,
+        };
         self.add_frequency(clauses, nth, frequency)
     }
 

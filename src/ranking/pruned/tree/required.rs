@@ -105,7 +105,7 @@ impl RequiredFirst {
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
             let mut sum = Sum::of(doc, &mut of_clauses);
-            sum.add_posting(&tree.clauses, self.must, required, rank)?;
+            sum.add_posting(&tree.clauses, self.must, rank)?;
             for (_, clause, frequency) in of_doc {
                 sum.add_frequency(&tree.clauses, *clause, *frequency)?;
             }
