@@ -218,10 +218,8 @@ impl<'s> Ranked<'s> {
             let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
             tree.combined.push(combined);
         }
-        let in_segment = |set: &Vec<Arc<DocIdSet>>| match set.get(segment) {
-            Some(own) => Arc::clone(own),
-            None => Arc::new(DocIdSet::Everything),
-        };
+        let everything = || Arc::new(DocIdSet::Everything);
+        let in_segment = |set: &Vec<_>| set.get(segment).cloned().unwrap_or_else(everything);
         tree.sets.extend(self.sets.iter().map(in_segment));
         Ok(OpenTree::new(&self.root, tree, readers))
     }

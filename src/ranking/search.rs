@@ -161,10 +161,7 @@ impl<'s> OpenQuery<'s> {
                 if let Some(first_filter) = first_filter {
                     return Ok(OpenQuery::AnyOf(clauses, first_filter));
                 }
-                scratch.keep_clauses(clauses);
-                let memory = recycled(std::mem::take(&mut scratch.clauses));
-                let numbers = std::mem::take(&mut scratch.numbers);
-                OpenQuery::Tree(ranked.tree(at, base, memory, numbers)?)
+                OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?)
             }
         })
     }

@@ -274,7 +274,12 @@ impl Block {
             true => self.common(opened, place.block),
             false => self.essential(opened, &window.order[..window.n_scored], place, limit),
         };
-        docs &= filtered(filters, docs, place.block);
+        let mut filters = filters.iter();
+        while docs != 0
+            && let Some(filter) = filters.next()
+        {
+            docs &= look_up(filter, place.block).0;
+        }
         if docs == 0 {
             return Ok(());
         }
@@ -437,14 +442,6 @@ impl Block {
     fn look_up(&mut self, nth: usize, part: &Opened<'_, '_>, block: usize) {
         (self.words[nth], self.ranks[nth], self.units[nth]) = look_up(part, block);
     }
-}
-
-/// Documents of a block that all lists have, too.
-fn filtered(lists: &[Opened<'_, '_>], docs: u64, block: usize) -> u64 {
-    lists.iter().fold(docs, |docs, part| match docs {
-        0 => 0,
-        _ => docs & look_up(part, block).0,
-    })
 }
 
 /// The documents of a list in a block, the rank of the first, and what they add at most.

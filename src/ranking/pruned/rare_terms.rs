@@ -126,7 +126,7 @@ impl RareTermsFirst {
                 let posting = postings[at];
                 let has = match last {
                     Some((doc, has)) if doc == posting.doc => has,
-                    _ => finder.has(posting.doc)?,
+                    _ => finder.rank(posting.doc)?.is_some(),
                 };
                 last = Some((posting.doc, has));
                 postings[n_kept] = posting;

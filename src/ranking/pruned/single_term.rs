@@ -88,7 +88,7 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
             ExcludedDocs::Docs(docs) => Ok(docs.binary_search(&doc).is_ok()),
             ExcludedDocs::Lists(lists) => {
                 for list in lists {
-                    if list.has(doc)? {
+                    if list.rank(doc)?.is_some() {
                         return Ok(true);
                     }
                 }
@@ -132,11 +132,6 @@ impl<'a, 's> Finder<'a, 's> {
             RankedList::Short(list) => Finder::Short(list.docs()),
             RankedList::Long(list) => Finder::Long(list.walk()),
         }
-    }
-
-    /// Whether the list has a document.
-    pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
-        Ok(self.rank(doc)?.is_some())
     }
 
     /// The rank of a document, if the list has it.
