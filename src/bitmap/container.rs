@@ -60,6 +60,19 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// Values of a kind in their bytes, as far as these are whole.
+    #[inline]
+    pub(crate) fn of_bytes(kind: ContainerKind, bytes: &'a [u8]) -> Self {
+        match kind {
+            ContainerKind::Array => Container::Array(bytes.as_chunks().0),
+            ContainerKind::Run => Container::Run(bytes.as_chunks().0),
+            ContainerKind::Bitmap => match bytes.as_chunks().0.first_chunk() {
+                Some(words) => Container::Bitmap(words),
+                None => Container::Array(&[]),
+            },
+        }
+    }
+
     /// Number of values: in constant time for an array, by adding lengths for runs, by counting bits for a
     /// bitmap (50 to 200 ns).
     ///

@@ -69,14 +69,12 @@ pub(super) struct Evaluation<'e, 's> {
     pub(super) plan: &'e Plan<'s>,
     pub(super) part: &'e SegmentPlan<'s>,
     lists: &'e mut Lists<'s>,
-    slots: &'e mut [Option<ContainerBuf>],
-    steps: &'e mut Vec<Step>,
-    counter: &'e mut Counter,
     /// By phrase of the plan; none where no document has all of the words.
     phrases: &'e mut [Option<PhraseReader<'s>>],
-    /// The documents of a window that have all words of a phrase, then those that have it.
-    pub(super) lows: &'e mut Vec<u16>,
+    pub(super) workspace: &'e mut Workspace,
     pub(super) profile: SegmentProfile<'e>,
+    /// The window that is looked for next.
+    next: u32,
     /// Time that inputs took since the operator being evaluated began.
     inputs_ns: u64,
     /// Every document of the last window, as a run.
@@ -84,12 +82,32 @@ pub(super) struct Evaluation<'e, 's> {
 }
 
 /// Memory that evaluations use one after the other.
-#[derive(Debug)]
-pub(super) struct Workspace<'e> {
-    pub(super) slots: &'e mut [Option<ContainerBuf>],
-    pub(super) steps: &'e mut Vec<Step>,
-    pub(super) counter: &'e mut Counter,
-    pub(super) lows: &'e mut Vec<u16>,
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    /// Two results for each operator, the one being read and the one being written, if any was.
+    pub(super) slots: Vec<Option<ContainerBuf>>,
+    /// The inputs that operators under evaluation have still to visit.
+    steps: Vec<Step>,
+    counter: Counter,
+    /// Documents of a window that are looked at one by one, then those that are kept of them.
+    pub(super) lows: Vec<u16>,
+}
+
+/// Containers of 8 KiB that are kept from one execution to the next.
+const SLOTS_KEPT: usize = 16;
+
+impl Workspace {
+    /// Makes room for all operators of a plan.
+    pub(super) fn make_room(&mut self, plan: &Plan<'_>) {
+        self.slots.resize_with(self.slots.len().max(2 * plan.nodes.len()), || None);
+        self.steps.reserve(plan.inputs.len());
+    }
+
+    /// Leaves what is worth being kept for the next execution.
+    pub(super) fn shrink(&mut self) {
+        self.slots.truncate(SLOTS_KEPT);
+        self.counter = Counter::default();
+    }
 }
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
@@ -104,46 +122,34 @@ impl<'e, 's> Evaluation<'e, 's> {
         part: &'e SegmentPlan<'s>,
         lists: &'e mut Lists<'s>,
         phrases: &'e mut [Option<PhraseReader<'s>>],
-        workspace: Workspace<'e>,
+        workspace: &'e mut Workspace,
         profile: SegmentProfile<'e>,
     ) -> Self {
-        let Workspace { slots, steps, counter, lows } = workspace;
         // What an earlier run left when it ended in an error.
-        steps.clear();
+        workspace.steps.clear();
         let last = part.window_len(part.n_windows().saturating_sub(1)).saturating_sub(1);
         let [low, high] = (last as u16).to_le_bytes();
         let last_window = [[0, 0, low, high]];
-        Evaluation {
-            plan,
-            part,
-            lists,
-            slots,
-            steps,
-            counter,
-            phrases,
-            lows,
-            profile,
-            inputs_ns: 0,
-            last_window,
-        }
+        let (inputs_ns, next) = (0, 0);
+        Evaluation { plan, part, lists, phrases, workspace, profile, next, inputs_ns, last_window }
     }
 
-    /// The first window from `from` on where the root may have documents.
+    /// The next window where the root may have documents.
     #[inline]
-    pub(super) fn next_root_window(&mut self, from: u32) -> Option<u32> {
-        self.next_window_of(self.plan.root(), from)
+    pub(super) fn next_root_window(&mut self) -> Option<u32> {
+        self.next_window_of(self.plan.root())
     }
 
-    /// The first window from `from` on where an operator that is no input of others may have documents.
+    /// The next window where an operator that is no input of others may have documents.
     #[inline]
-    pub(super) fn next_window_of(&mut self, root: NodeId, from: u32) -> Option<u32> {
-        if !self.profile.timed {
-            return self.next_window(root, from);
+    pub(super) fn next_window_of(&mut self, root: NodeId) -> Option<u32> {
+        let started = self.profile.timed.then(Instant::now);
+        let key = self.next_window(root, self.next);
+        if let Some(started) = started {
+            self.profile.nodes[root.index()].time_ns += started.elapsed().as_nanos() as u64;
         }
-        let started = Instant::now();
-        let next = self.next_window(root, from);
-        self.profile.nodes[root.index()].time_ns += started.elapsed().as_nanos() as u64;
-        next
+        self.next = key? + 1;
+        key
     }
 
     /// What the query finds in window `key`.
@@ -170,7 +176,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             Place::Everything if chunk.cardinality == WINDOW => Ok(Container::Run(&WHOLE_WINDOW)),
             Place::Everything => Ok(Container::Run(&self.last_window)),
             Place::Leaf(fetched) => self.lists.resolve(self.part, fetched),
-            Place::Slot(at) => Ok(self.slots[at]
+            Place::Slot(at) => Ok(self.workspace.slots[at]
                 .as_ref()
                 .map_or(Container::Array(&[]), ContainerBuf::as_container)),
         }
@@ -182,9 +188,6 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
-            Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
-                (from < self.part.n_windows()).then_some(from)
-            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
@@ -252,30 +255,28 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     fn chunk(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
         let plan = self.plan;
-        let chunk = match &plan.node(id).operator {
-            Operator::Nothing { .. } => Chunk::EMPTY,
-            Operator::All => Chunk::everything(self.part.window_len(key)),
+        match &plan.node(id).operator {
+            Operator::Nothing { .. } => Ok(Chunk::EMPTY),
+            Operator::All => Ok(Chunk::everything(self.part.window_len(key))),
             Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
-                self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
+                self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)
             }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
-            | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
+            | Operator::Deleted(leaf) => self.read(id, *leaf, key, want),
             Operator::Intersect { all, none } => {
-                self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
+                self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)
             }
             Operator::Phrase { nth, input } => {
-                let input = plan.inputs(input).first().copied();
-                self.phrase(id, *nth as usize, input, None, key, want)?
+                self.phrase(id, *nth, plan.inputs(input), None, key, want)
             }
-            Operator::Union { any } => self.unite(id, plan.inputs(any), key, want)?,
+            Operator::Union { any } => self.unite(id, plan.inputs(any), key, want),
             Operator::AtLeast { minimum, any } => {
-                self.at_least(id, *minimum, plan.inputs(any), key, want)?
+                self.at_least(id, *minimum, plan.inputs(any), key, want)
             }
-        };
-        Ok(chunk)
+        }
     }
 
     fn read(&mut self, id: NodeId, leaf: LeafId, key: u32, want: Want) -> Result<Chunk<'s>> {
@@ -308,53 +309,45 @@ impl<'e, 's> Evaluation<'e, 's> {
         if all.is_empty() {
             return self.complement(id, none, key, want);
         }
-        let first = self.steps.len();
+        let first = self.workspace.steps.len();
         let keeps_order = self.plan.node(id).keeps_order;
         for &input in all {
             let Some(expected) = self.expected(input, key) else {
-                self.steps.truncate(first);
+                self.workspace.steps.truncate(first);
                 return Ok(Chunk::EMPTY);
             };
             let expected = self.placed(input, key).unwrap_or(expected);
             let at = match keeps_order {
-                true => self.steps.len(),
+                true => self.workspace.steps.len(),
                 false => {
                     let is_before = |step: &Step| step.expected <= expected;
-                    first + self.steps[first..].partition_point(is_before)
+                    first + self.workspace.steps[first..].partition_point(is_before)
                 }
             };
-            self.steps.insert(at, Step { expected, input });
+            self.workspace.steps.insert(at, Step { expected, input });
         }
-        let end = self.steps.len();
+        let end = self.workspace.steps.len();
         let mut result = None;
         for at in first..end {
             let last = at + 1 == end && none.is_empty();
             let wanted = if last { want } else { Want::Documents };
-            let input = self.steps[at].input;
-            let (chunk, met) = match result {
-                None => (self.evaluate(input, key, wanted)?, true),
-                Some(few) if self.are_few(few, input, key) => (self.within(input, few, key)?, true),
-                Some(_) => (self.evaluate(input, key, Want::Documents)?, false),
-            };
-            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let input = self.workspace.steps[at].input;
+            let of_input = if result.is_none() { wanted } else { Want::Documents };
+            let (chunk, is_within) = self.take_in(id, input, result, key, of_input)?;
             let both = match result {
-                Some(result) if !met => self.and(id, result, chunk, wanted)?,
+                Some(result) if !is_within => self.and(id, result, chunk, wanted)?,
                 _ => chunk,
             };
             if both.cardinality == 0 {
-                self.steps.truncate(first);
+                self.workspace.steps.truncate(first);
                 return Ok(Chunk::EMPTY);
             }
             result = Some(both);
         }
-        self.steps.truncate(first);
+        self.workspace.steps.truncate(first);
         let mut result = result.unwrap_or(Chunk::EMPTY);
         for (at, &input) in none.iter().enumerate() {
-            let chunk = match self.are_few(result, input, key) {
-                true => self.within(input, result, key)?,
-                false => self.evaluate(input, key, Want::Documents)?,
-            };
-            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let (chunk, _) = self.take_in(id, input, Some(result), key, Want::Documents)?;
             let last = at + 1 == none.len();
             result = self.and_not(id, result, chunk, if last { want } else { Want::Documents })?;
             if result.cardinality == 0 {
@@ -364,15 +357,30 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok(result)
     }
 
-    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf
-    /// has none.
+    /// What an input of an operator holds in window `key`, and whether that is only those of `few` documents, as
+    /// [pays](Self::are_few).
+    fn take_in(
+        &mut self,
+        id: NodeId,
+        input: NodeId,
+        few: Option<Chunk<'s>>,
+        key: u32,
+        want: Want,
+    ) -> Result<(Chunk<'s>, bool)> {
+        let few = few.filter(|few| self.are_few(*few, input, key));
+        let chunk = match few {
+            Some(few) => self.within(input, few, key)?,
+            None => self.evaluate(input, key, want)?,
+        };
+        self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+        Ok((chunk, few.is_some()))
+    }
+
+    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf has none.
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
-            // After all else, so that few documents are left to compare.
-            Operator::ColumnScan(leaf) if self.values(leaf).is_some() => {
-                Some(self.part.window_len(key))
-            }
+            // Columns say every document, and come after all else, so that few are left to compare.
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
@@ -418,7 +426,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     fn unite(&mut self, id: NodeId, any: &[NodeId], key: u32, want: Want) -> Result<Chunk<'s>> {
         budget::work(ns::WINDOW_STEP * any.len() as u64)?;
         let len = self.part.window_len(key);
-        let first = self.steps.len();
+        let first = self.workspace.steps.len();
         for &input in any {
             let Some(expected) = self.expected(input, key) else { continue };
             if expected == len
@@ -427,25 +435,27 @@ impl<'e, 's> Evaluation<'e, 's> {
                     Operator::TermScan(_) | Operator::Exists(_) | Operator::Expand(_)
                 )
             {
-                self.steps.truncate(first);
+                self.workspace.steps.truncate(first);
                 self.profile.nodes[id.index()].partial = true;
                 return Ok(Chunk::everything(len));
             }
             // The largest first: bitmaps are copied, and the smallest is only probed for.
-            let at = first + self.steps[first..].partition_point(|step| step.expected >= expected);
-            self.steps.insert(at, Step { expected, input });
+            let at = first
+                + self.workspace.steps[first..].partition_point(|step| step.expected >= expected);
+            self.workspace.steps.insert(at, Step { expected, input });
         }
-        let end = self.steps.len();
+        let end = self.workspace.steps.len();
         // Several inputs with many documents meet in one bitmap from the start: merging arrays
         // would touch the documents of the first ones again and again.
         let by_bits = end - first > 2
-            && self.steps[first..].iter().map(|step| step.expected).sum::<u32>() > BITS_FROM;
+            && self.workspace.steps[first..].iter().map(|step| step.expected).sum::<u32>()
+                > BITS_FROM;
         let mut result = Chunk::EMPTY;
         for at in first..end {
             let last = at + 1 == end;
             let wanted = if last && result.cardinality == 0 { want } else { Want::Documents };
-            let chunk = self.evaluate(self.steps[at].input, key, wanted)?;
-            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let input = self.workspace.steps[at].input;
+            let (chunk, _) = self.take_in(id, input, None, key, wanted)?;
             let wanted = if last { want } else { Want::Documents };
             result = match by_bits && !last && result.cardinality == 0 {
                 true => self.write(id, [chunk; 2], |run, out| {
@@ -461,7 +471,7 @@ impl<'e, 's> Evaluation<'e, 's> {
                 break;
             }
         }
-        self.steps.truncate(first);
+        self.workspace.steps.truncate(first);
         Ok(result)
     }
 
@@ -495,8 +505,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::ColumnScan(leaf) => run.compare(input, *leaf, few, key),
             Operator::Union { any } => run.unite_within(input, plan.inputs(any), few, key),
             Operator::Phrase { nth, input: words } => {
-                let words = plan.inputs(words).first().copied();
-                run.phrase(input, *nth as usize, words, Some(few), key, Want::Documents)
+                run.phrase(input, *nth, plan.inputs(words), Some(few), key, Want::Documents)
             }
             _ => run.chunk(input, key, Want::Documents),
         })
@@ -515,16 +524,44 @@ impl<'e, 's> Evaluation<'e, 's> {
             let all = self.write(id, [documents; 2], |_, out| fill(values, key, out))?;
             return self.and(id, documents, all, Want::Documents);
         }
-        let mut lows = std::mem::take(self.lows);
+        self.retained(id, documents, [documents; 2], Want::Documents, |_, lows| {
+            retain(values, key, lows)
+        })
+    }
+
+    /// Those of some documents that `retain` leaves when it looks at them one by one; `inputs` are not written over.
+    fn retained(
+        &mut self,
+        id: NodeId,
+        documents: Chunk<'s>,
+        inputs: [Chunk<'s>; 2],
+        want: Want,
+        retain: impl FnOnce(&mut Self, &mut Vec<u16>) -> Result<()>,
+    ) -> Result<Chunk<'s>> {
+        let mut lows = std::mem::take(&mut self.workspace.lows);
         lows.clear();
         lows.extend(self.resolve(documents)?.iter());
-        retain(values, key, &mut lows)?;
-        let chunk = self.write(id, [documents; 2], |_, out| {
+        retain(self, &mut lows)?;
+        let chunk = self.of_lows(id, inputs, &lows, want);
+        self.workspace.lows = lows;
+        chunk
+    }
+
+    /// Documents that ascend, written or counted.
+    fn of_lows(
+        &mut self,
+        id: NodeId,
+        inputs: [Chunk<'s>; 2],
+        lows: &[u16],
+        want: Want,
+    ) -> Result<Chunk<'s>> {
+        if want == Want::Count {
+            return Ok(Chunk::counted(lows.len() as u32));
+        }
+        self.write(id, inputs, |_, out| {
             out.set_sorted(lows.iter().copied());
             Ok(())
-        });
-        *self.lows = lows;
-        chunk
+        })
     }
 
     /// Those of `few` documents that any input of a union holds; the union itself is not made.
@@ -537,16 +574,11 @@ impl<'e, 's> Evaluation<'e, 's> {
     ) -> Result<Chunk<'s>> {
         budget::work(ns::WINDOW_STEP * any.len() as u64)?;
         let slot = 2 * id.index();
-        let mut found = self.slots[slot].take().unwrap_or_default();
-        let mut both = self.slots[slot + 1].take().unwrap_or_default();
+        let mut found = self.workspace.slots[slot].take().unwrap_or_default();
+        let mut both = self.workspace.slots[slot + 1].take().unwrap_or_default();
         found.clear();
         for &input in any {
-            let is_within = self.are_few(few, input, key);
-            let chunk = match is_within {
-                true => self.within(input, few, key)?,
-                false => self.evaluate(input, key, Want::Documents)?,
-            };
-            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let (chunk, is_within) = self.take_in(id, input, Some(few), key, Want::Documents)?;
             match (chunk.cardinality, is_within) {
                 (0, _) => continue,
                 (_, true) => found.or_with(self.resolve(chunk)?),
@@ -559,7 +591,7 @@ impl<'e, 's> Evaluation<'e, 's> {
                 break;
             }
         }
-        self.slots[slot + 1] = Some(both);
+        self.workspace.slots[slot + 1] = Some(both);
         Ok(self.keep(slot, found))
     }
 
@@ -572,67 +604,45 @@ impl<'e, 's> Evaluation<'e, 's> {
         key: u32,
         want: Want,
     ) -> Result<Chunk<'s>> {
-        let mut counter = std::mem::take(self.counter);
+        let mut counter = std::mem::take(&mut self.workspace.counter);
         counter.begin();
         for &input in any {
-            let chunk = self.evaluate(input, key, Want::Documents)?;
-            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let (chunk, _) = self.take_in(id, input, None, key, Want::Documents)?;
             budget::work(ns::WINDOW_STEP + ns::DOC_INPUTS_COUNTED * u64::from(chunk.cardinality))?;
             if chunk.cardinality > 0 {
                 counter.add(self.resolve(chunk)?);
             }
         }
-        let found = counter.finish(minimum);
-        let chunk = match want {
-            Want::Count => Chunk::counted(found.len() as u32),
-            Want::Documents => self.write(id, [Chunk::EMPTY; 2], |_, out| {
-                out.set_sorted(found.iter().copied());
-                Ok(())
-            })?,
-        };
-        *self.counter = counter;
-        Ok(chunk)
+        let chunk = self.of_lows(id, [Chunk::EMPTY; 2], counter.finish(minimum), want);
+        self.workspace.counter = counter;
+        chunk
     }
 
     /// The documents of the input, or those `within` others, where the words of a phrase stand as it wants them.
     fn phrase(
         &mut self,
         id: NodeId,
-        nth: usize,
-        input: Option<NodeId>,
+        nth: u32,
+        inputs: &[NodeId],
         within: Option<Chunk<'s>>,
         key: u32,
         want: Want,
     ) -> Result<Chunk<'s>> {
-        let Some(input) = input else { return Ok(Chunk::EMPTY) };
-        let is_phrase = matches!(self.plan.node(input).operator, Operator::Phrase { .. });
-        let mut chunk = match within {
-            Some(few) if is_phrase => self.within(input, few, key)?,
-            _ => self.evaluate(input, key, Want::Documents)?,
-        };
-        self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
-        if let Some(few) = within.filter(|_| !is_phrase) {
+        let [input, ..] = *inputs else { return Ok(Chunk::EMPTY) };
+        let (mut chunk, is_within) = self.take_in(id, input, within, key, Want::Documents)?;
+        if let Some(few) = within.filter(|_| !is_within) {
             chunk = self.and(id, chunk, few, Want::Documents)?;
         }
-        let mut lows = std::mem::take(self.lows);
-        lows.clear();
-        lows.extend(self.resolve(chunk)?.iter());
-        let Some(Some(reader)) = self.phrases.get_mut(nth) else {
-            *self.lows = lows;
-            return Ok(Chunk::EMPTY);
-        };
-        let before = reader.work();
-        reader.retain(key, &mut lows)?;
-        self.profile.nodes[id.index()].placed(reader.work(), before);
-        let chunk = match want {
-            Want::Count => Chunk::counted(lows.len() as u32),
-            Want::Documents => self.write(id, [Chunk::EMPTY; 2], |_, out| {
-                out.set_sorted(lows.iter().copied());
-                Ok(())
-            })?,
-        };
-        *self.lows = lows;
-        Ok(chunk)
+        self.retained(id, chunk, [Chunk::EMPTY; 2], want, |run, lows| {
+            let Some(Some(reader)) = run.phrases.get_mut(nth as usize) else {
+                lows.clear();
+                return Ok(());
+            };
+            let before = reader.work();
+            reader.retain(key, lows)?;
+            run.profile.nodes[id.index()].placed(reader.work(), before);
+            Ok(())
+        })
     }
 
     fn and(&mut self, id: NodeId, a: Chunk<'s>, b: Chunk<'s>, want: Want) -> Result<Chunk<'s>> {
@@ -640,22 +650,18 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if a.cardinality == 0 || b.cardinality == 0 => Ok(Chunk::EMPTY),
             (Place::Everything, _) => Ok(b),
             (_, Place::Everything) => Ok(a),
-            _ if want == Want::Count => {
-                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
-                let (n_x, n_y) = (a.cardinality, b.cardinality);
-                Ok(Chunk::counted(match self.plan.node(id).kernel {
-                    None => bitmap::and_count(x, n_x, y, n_y),
-                    Some(kernel) => bitmap::and_count_by(kernel, x, n_x, y, n_y),
-                }))
-            }
-            _ => self.write(id, [a, b], |run, out| {
-                let (x, y) = (run.resolve(a)?, run.resolve(b)?);
-                match run.plan.node(id).kernel {
-                    None => bitmap::and(x, y, out),
-                    Some(kernel) => bitmap::and_by(kernel, x, y, out),
+            _ => match self.plan.node(id).kernel {
+                None => self.combine(id, [a, b], want, bitmap::and_count, bitmap::and),
+                Some(kernel) => {
+                    let count = |x: Container<'_>, n_x, y: Container<'_>, n_y| {
+                        bitmap::and_count_by(kernel, x, n_x, y, n_y)
+                    };
+                    let and = |x: Container<'_>, y: Container<'_>, out: &mut ContainerBuf| {
+                        bitmap::and_by(kernel, x, y, out);
+                    };
+                    self.combine(id, [a, b], want, count, and)
                 }
-                Ok(())
-            }),
+            },
         }
     }
 
@@ -663,14 +669,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         match b.place {
             _ if a.cardinality == 0 || b.cardinality == 0 => Ok(a),
             Place::Everything => Ok(Chunk::EMPTY),
-            _ if want == Want::Count => {
-                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
-                Ok(Chunk::counted(bitmap::and_not_count(x, a.cardinality, y, b.cardinality)))
-            }
-            _ => self.write(id, [a, b], |run, out| {
-                bitmap::and_not(run.resolve(a)?, run.resolve(b)?, out);
-                Ok(())
-            }),
+            _ => self.combine(id, [a, b], want, bitmap::and_not_count, bitmap::and_not),
         }
     }
 
@@ -680,21 +679,34 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if b.cardinality == 0 => Ok(a),
             (Place::Everything, _) => Ok(a),
             (_, Place::Everything) => Ok(b),
-            _ if want == Want::Count => {
-                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
-                Ok(Chunk::counted(bitmap::or_count(x, a.cardinality, y, b.cardinality)))
-            }
             // What this operator has united so far grows in place.
-            (Place::Slot(at), _) if at / 2 == id.index() => {
-                let Some(mut out) = self.slots[at].take() else { return Ok(b) };
+            (Place::Slot(at), _) if want == Want::Documents && at / 2 == id.index() => {
+                let Some(mut out) = self.workspace.slots[at].take() else { return Ok(b) };
                 out.or_with(self.resolve(b)?);
                 Ok(self.keep(at, out))
             }
-            _ => self.write(id, [a, b], |run, out| {
-                bitmap::or(run.resolve(a)?, run.resolve(b)?, out);
-                Ok(())
-            }),
+            _ => self.combine(id, [a, b], want, bitmap::or_count, bitmap::or),
         }
+    }
+
+    /// Counts or writes what two results make together.
+    #[inline]
+    fn combine(
+        &mut self,
+        id: NodeId,
+        [a, b]: [Chunk<'s>; 2],
+        want: Want,
+        count: impl FnOnce(Container<'_>, u32, Container<'_>, u32) -> u32,
+        write: impl FnOnce(Container<'_>, Container<'_>, &mut ContainerBuf),
+    ) -> Result<Chunk<'s>> {
+        if want == Want::Count {
+            let (x, y) = (self.resolve(a)?, self.resolve(b)?);
+            return Ok(Chunk::counted(count(x, a.cardinality, y, b.cardinality)));
+        }
+        self.write(id, [a, b], |run, out| {
+            write(run.resolve(a)?, run.resolve(b)?, out);
+            Ok(())
+        })
     }
 
     /// Writes a result into whichever slot of the operator holds none of its inputs.
@@ -708,14 +720,14 @@ impl<'e, 's> Evaluation<'e, 's> {
         let taken =
             |at| inputs.iter().any(|input| matches!(input.place, Place::Slot(slot) if slot == at));
         let at = if taken(first) { first + 1 } else { first };
-        let mut out = self.slots[at].take().unwrap_or_default();
+        let mut out = self.workspace.slots[at].take().unwrap_or_default();
         fill(self, &mut out)?;
         Ok(self.keep(at, out))
     }
 
     fn keep(&mut self, at: usize, out: ContainerBuf) -> Chunk<'s> {
         let cardinality = out.cardinality();
-        self.slots[at] = Some(out);
+        self.workspace.slots[at] = Some(out);
         Chunk { cardinality, place: Place::Slot(at) }
     }
 }

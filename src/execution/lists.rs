@@ -15,43 +15,31 @@ use std::time::{Duration, Instant};
 ///
 /// Short lists are kept as the containers they would have been, so that the same kernels serve
 /// them: the lower halves of all documents, cut into groups that share the upper half.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lists<'s> {
     cursors: Vec<Cursor<'s>>,
     groups: Vec<Group>,
     lows: Vec<[u8; 2]>,
     /// The documents of patterns.
-    expanded: Vec<Expanded>,
+    pub(super) expanded: Vec<Expanded>,
     opened: bool,
-    /// The pattern whose terms are being united.
-    opening: Option<LeafId>,
+    /// The pattern whose terms are being united, or at which that stopped.
+    pub(super) opening: Option<LeafId>,
 }
 
 /// The documents of the terms of a pattern, united.
 #[derive(Debug)]
-struct Expanded {
-    leaf: LeafId,
-    docs: DocSet,
-    walked: TermCounts,
-    /// What uniting them took, where that was timed.
-    took: Duration,
-}
-
-/// What uniting the terms of a pattern took.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Uniting {
+pub(super) struct Expanded {
     pub(super) leaf: LeafId,
+    pub(super) docs: DocSet,
     pub(super) walked: TermCounts,
-    /// Bytes of postings.
-    pub(super) bytes_read: u64,
-    /// Zero unless it was timed.
+    /// What uniting them took, where that was timed.
     pub(super) took: Duration,
 }
 
 #[derive(Debug)]
 struct Cursor<'s> {
-    /// The container or the group that the next window is looked for from; of a pattern, its place
-    /// among those that were united.
+    /// The container or the group that the next window is looked for from, or the place of a pattern in `expanded`.
     place: usize,
     /// The groups of a short list.
     groups: Range<usize>,
@@ -82,56 +70,30 @@ pub(super) enum Fetched<'s> {
     Expanded { nth: usize, key: u32 },
 }
 
-/// The memory of lists that nothing uses any more.
-#[derive(Debug, Default)]
-pub(super) struct ListsMemory {
-    cursors: Vec<Cursor<'static>>,
-    groups: Vec<Group>,
-    lows: Vec<[u8; 2]>,
-}
-
 impl<'s> Lists<'s> {
-    pub(super) fn new(n_leaves: usize, memory: ListsMemory) -> Self {
-        let ListsMemory { cursors, groups, lows } = memory;
+    /// None open yet of so many, with the memory of others.
+    pub(super) fn new(n_leaves: usize, memory: Lists<'static>) -> Self {
+        let Lists { cursors, groups, lows, expanded, opened, opening } = memory;
         let cursor = || Cursor { place: 0, groups: 0..0, window: 0, held: Bytes::Mapped(&[]) };
         let mut cursors = recycled(cursors);
-        cursors.extend(std::iter::repeat_with(cursor).take(n_leaves));
-        Lists { cursors, groups, lows, expanded: vec![], opened: false, opening: None }
+        cursors.resize_with(n_leaves, cursor);
+        Lists { cursors, groups, lows, expanded, opened, opening }
     }
 
-    /// Gives its memory back, and to `doc_sets` that of the documents of patterns.
-    pub(super) fn into_memory(self, doc_sets: &mut Vec<DocSet>) -> ListsMemory {
-        let Lists { cursors, mut groups, mut lows, expanded, .. } = self;
-        for Expanded { docs, .. } in expanded {
-            budget::release(docs.bytes() as u64);
-            doc_sets.push(docs);
-        }
-        groups.clear();
-        lows.clear();
-        ListsMemory { cursors: recycled(cursors), groups, lows }
+    /// Closes all and keeps their memory, in `doc_sets` that of the documents of patterns.
+    pub(super) fn into_memory(mut self, doc_sets: &mut Vec<DocSet>) -> Lists<'static> {
+        let held: usize = self.expanded.iter().map(|expanded| expanded.docs.bytes()).sum();
+        budget::release(held as u64);
+        self.forget(doc_sets);
+        let Lists { cursors, groups, lows, expanded, .. } = self;
+        let cursors = recycled(cursors);
+        Lists { cursors, groups, lows, expanded, opened: false, opening: None }
     }
 
-    /// Forgets what [`open`](Self::open) left when it ended in an error.
-    #[cold]
-    fn start_again(&mut self, doc_sets: &mut Vec<DocSet>) {
+    fn forget(&mut self, doc_sets: &mut Vec<DocSet>) {
         self.groups.clear();
         self.lows.clear();
         doc_sets.extend(self.expanded.drain(..).map(|expanded| expanded.docs));
-    }
-
-    /// The pattern at which [`open`](Self::open) stopped, if it did.
-    pub(super) fn opening(&self) -> Option<LeafId> {
-        self.opening
-    }
-
-    /// What uniting the terms of each pattern took.
-    pub(super) fn expanded(&self) -> impl Iterator<Item = Uniting> {
-        self.expanded.iter().map(|&Expanded { leaf, ref docs, walked, took }| Uniting {
-            leaf,
-            walked,
-            bytes_read: docs.bytes_read(),
-            took,
-        })
     }
 
     /// Reads the short lists and the headers that planning left unread, and unites the terms of
@@ -147,9 +109,8 @@ impl<'s> Lists<'s> {
         // Whoever opens them again has nothing to unite.
         self.expanded.iter_mut().for_each(|expanded| expanded.took = Duration::ZERO);
         if !self.opened {
-            if !(self.groups.is_empty() && self.expanded.is_empty()) {
-                self.start_again(doc_sets);
-            }
+            // Also what was left where this ended in an error.
+            self.forget(doc_sets);
             for (at, key) in keys.iter().enumerate() {
                 let field = key.field().map(|field| part.segment.field(field));
                 if let Some(field) = field {
@@ -236,7 +197,8 @@ impl<'s> Lists<'s> {
     ) -> Option<(u32, u32)> {
         let cursor = &mut self.cursors[leaf.index()];
         match &part.leaves[leaf.index()].postings {
-            Postings::Everything => {
+            // Also where values of all documents are compared.
+            Postings::Everything | Postings::Column(_) => {
                 let len = part.window_len(key);
                 (len > 0).then_some((key, len))
             }
@@ -292,9 +254,8 @@ impl<'s> Lists<'s> {
                 Ok((Fetched::Expanded { nth: cursor.place, key: cursor.window }, None))
             }
             _ => {
-                let group = self.groups[cursor.place];
-                let fetched = Fetched::Short { start: group.start, end: group.end };
-                Ok((fetched, None))
+                let Group { start, end, .. } = self.groups[cursor.place];
+                Ok((Fetched::Short { start, end }, None))
             }
         }
     }

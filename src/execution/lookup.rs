@@ -61,8 +61,7 @@ pub(crate) fn leaf_has(
     }
 }
 
-/// Whether a document of a segment that has the words of a phrase of the plan has them where the phrase
-/// wants them.
+/// Whether a document of a segment has the words of a phrase of the plan where the phrase wants them.
 pub(crate) fn phrase_has(
     plan: &Plan<'_>,
     part: &SegmentPlan<'_>,

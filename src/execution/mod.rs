@@ -25,7 +25,7 @@ mod profile;
 mod result;
 mod single;
 
-use crate::bitmap::{Container, ContainerBuf};
+use crate::bitmap::Container;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
@@ -33,14 +33,12 @@ use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, PhaseClock, Plan, PlanOptions,
-    PlanScratch, Total,
+    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, Plan, PlanScratch, Total,
 };
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
-use boolean::{Chunk, Evaluation, Step, Want, Workspace};
-use counter::Counter;
-use lists::{Lists, ListsMemory, Uniting};
+use boolean::{Chunk, Evaluation, Want, Workspace};
+use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use phrases::{Phrases, PhrasesMemory};
@@ -56,36 +54,24 @@ use std::time::Instant;
 pub(crate) struct Execution<'s> {
     plan: Plan<'s>,
     lists: Vec<Lists<'s>>,
-    counter: Counter,
     phrases: Phrases<'s>,
     profile: Profile,
     /// Number of documents that the last run counted, also where it was stopped.
     counted: u64,
-    memory: Memory,
+    memory: ExecutionScratch,
 }
 
-/// Memory that an execution uses and leaves as it is.
+/// Memory of an execution, for the next one when it has ended.
 #[derive(Debug, Default)]
-struct Memory {
-    /// Two results for each operator, the one being read and the one being written; allocated when
-    /// first written to.
-    slots: Vec<Option<ContainerBuf>>,
-    /// The inputs that operators under evaluation have still to visit.
-    steps: Vec<Step>,
-    lows: Vec<u16>,
+pub(crate) struct ExecutionScratch {
+    workspace: Workspace,
     /// For the documents of patterns.
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     /// For segments, the first one last.
-    of_lists: Vec<ListsMemory>,
-}
-
-/// The memory of an execution that has ended, for the next one.
-#[derive(Debug, Default)]
-pub(crate) struct ExecutionScratch {
-    memory: Memory,
-    profile: Vec<NodeProfile>,
+    of_lists: Vec<Lists<'static>>,
     lists: Vec<Lists<'static>>,
+    profile: Vec<NodeProfile>,
     phrases: PhrasesMemory,
 }
 
@@ -94,9 +80,7 @@ const DOC_SETS_KEPT: usize = 2;
 const DOC_SET_BYTES_KEPT: usize = 2 << 20;
 /// Segments whose memory is kept from one execution to the next.
 const LISTS_KEPT: usize = 32;
-/// Containers of 8 KiB that are kept from one execution to the next.
-const SLOTS_KEPT: usize = 16;
-/// Bytes of one.
+/// Bytes of a container at the most.
 const SLOT_BYTES: u64 = 8 << 10;
 
 /// How many documents match, as far as they were counted.
@@ -108,13 +92,12 @@ pub(crate) struct Counted {
 }
 
 impl<'s> Execution<'s> {
-    /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
-    /// some 50 ns for each container.
-    pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
-        let ExecutionScratch { mut memory, profile, lists, phrases } = scratch;
-        memory.slots.resize_with(memory.slots.len().max(2 * plan.nodes.len()), || None);
-        memory.steps.reserve(plan.inputs.len());
-        let mut lists = recycled(lists);
+    /// Prepares to carry out `plan`, with `timed` by the clock, which costs some 50 ns for each container.
+    pub(crate) fn new(plan: Plan<'s>, timed: bool, mut memory: ExecutionScratch) -> Self {
+        memory.workspace.make_room(&plan);
+        let mut lists = recycled(std::mem::take(&mut memory.lists));
+        let (phrases, profile) =
+            (std::mem::take(&mut memory.phrases), std::mem::take(&mut memory.profile));
         lists.extend(
             plan.segments.iter().map(|part| {
                 Lists::new(part.leaves.len(), memory.of_lists.pop().unwrap_or_default())
@@ -122,7 +105,6 @@ impl<'s> Execution<'s> {
         );
         Execution {
             lists,
-            counter: Counter::default(),
             phrases: Phrases::of(&plan, phrases),
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             counted: 0,
@@ -134,22 +116,22 @@ impl<'s> Execution<'s> {
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
         let Execution { plan, mut lists, mut memory, profile, phrases, .. } = self;
-        let Memory { slots, doc_sets, of_lists, .. } = &mut memory;
-        slots.truncate(SLOTS_KEPT);
+        let ExecutionScratch { workspace, doc_sets, of_lists, .. } = &mut memory;
+        workspace.shrink();
         of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(doc_sets)));
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
-        let (lists, profile) = (recycled(lists), profile.nodes);
-        let scratch = ExecutionScratch { memory, profile, lists, phrases: phrases.into_memory() };
-        (plan.into_scratch(), scratch)
+        (memory.lists, memory.profile) = (recycled(lists), profile.nodes);
+        memory.phrases = phrases.into_memory();
+        (plan.into_scratch(), memory)
     }
 
     pub(crate) fn plan(&self) -> &Plan<'s> {
         &self.plan
     }
 
-    /// The plan, to add what people are told.
+    /// The plan, to complete it, or to add what people are told.
     pub(crate) fn plan_mut(&mut self) -> &mut Plan<'s> {
         &mut self.plan
     }
@@ -161,14 +143,14 @@ impl<'s> Execution<'s> {
 
     /// How many documents match.
     pub(crate) fn count(&mut self) -> Result<u64> {
-        let started = self.start()?;
         self.counted = 0;
-        let mut total = 0;
-        let all =
-            (0..self.plan.segments.len()).try_for_each(|at| self.count_segment(at, &mut total));
-        self.counted = total;
-        self.end(started, all.as_ref().err());
-        all.map(|()| total)
+        self.profiled(|run| {
+            let mut total = 0;
+            let all =
+                (0..run.plan.segments.len()).try_for_each(|at| run.count_segment(at, &mut total));
+            run.counted = total;
+            all.map(|()| total)
+        })
     }
 
     /// Returns the number of documents that the last run counted, which is all that is known of one that was stopped.
@@ -198,19 +180,17 @@ impl<'s> Execution<'s> {
         docs: &mut Vec<DocId>,
         matches: Option<&mut Matches>,
     ) -> Result<Counted> {
-        let started = self.start()?;
         let (offset, limit, total) = match self.plan.goal {
             Goal::Count => (0, 0, Total::Exact),
             Goal::Page { offset, limit, total } => (offset, limit, total),
         };
-        let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
-        let all = self.fill(&mut page, docs, matches);
-        self.counted = page.counted;
-        if page.stopped {
-            self.profile.stopped_early = true;
-        }
-        self.end(started, all.as_ref().err());
-        all.map(|()| Counted { documents: page.counted, more: page.stopped })
+        self.profiled(|run| {
+            let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
+            let all = run.fill(&mut page, docs, matches);
+            run.counted = page.counted;
+            run.profile.stopped_early |= page.stopped;
+            all.map(|()| Counted { documents: page.counted, more: page.stopped })
+        })
     }
 
     /// Goes through the segments until the page is full and everything is counted and kept that is to be.
@@ -238,23 +218,19 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
-    /// Calls `found` with the documents of each window of the plan's one segment, as they are found: nothing is kept of
-    /// them.
+    /// Calls `found` with the documents of each window of the plan's one segment, and keeps nothing of them.
     pub(crate) fn each_window(&mut self, mut found: impl FnMut(u32, Container<'_>)) -> Result<()> {
         debug_assert!(self.plan.segments.len() <= 1, "windows of one segment");
-        let started = self.start()?;
-        let all = (0..self.plan.segments.len()).try_for_each(|at| {
-            let mut run = self.evaluation(at)?;
-            let mut key = 0;
-            while let Some(next) = run.next_root_window(key) {
-                let chunk = run.root(next, Want::Documents)?;
-                found(next, run.resolve(chunk)?);
-                key = next + 1;
+        self.profiled(|run| {
+            for at in 0..run.plan.segments.len() {
+                let mut run = run.evaluation(at)?;
+                while let Some(key) = run.next_root_window() {
+                    let chunk = run.root(key, Want::Documents)?;
+                    found(key, run.resolve(chunk)?);
+                }
             }
             Ok(())
-        });
-        self.end(started, all.as_ref().err());
-        all
+        })
     }
 
     /// Finds the documents of the sets that scores depend on, each by segment.
@@ -271,12 +247,10 @@ impl<'s> Execution<'s> {
     }
 
     fn find_set<T>(&mut self, nth: usize, then: impl Fn(DocIdSet) -> Result<T>) -> Result<Vec<T>> {
-        let started = self.profile.timed.then(Instant::now);
         let root = self.plan.sets[nth];
-        let each = (0..self.plan.segments.len()).map(|at| then(self.set_in(at, root)?));
-        let found: Result<Vec<T>> = each.collect();
-        self.end_of(root, started, found.as_ref().err());
-        found
+        self.profiled_of(root, |run| {
+            (0..run.plan.segments.len()).map(|at| then(run.set_in(at, root)?)).collect()
+        })
     }
 
     /// Finds what an operator has in one segment.
@@ -291,25 +265,15 @@ impl<'s> Execution<'s> {
             _ => {}
         }
         let mut found = MatchWindows::with_room(n_docs);
-        let (mut run, mut key) = (self.evaluation(at)?, 0);
-        while let Some(next) = run.next_window_of(root, key) {
-            let chunk = run.documents(root, next)?;
-            found.push(next, chunk.cardinality, run.resolve(chunk)?)?;
-            key = next + 1;
+        let mut run = self.evaluation(at)?;
+        while let Some(key) = run.next_window_of(root) {
+            let chunk = run.documents(root, key)?;
+            found.push(key, chunk.cardinality, run.resolve(chunk)?)?;
         }
         Ok(DocIdSet::Some(found))
     }
 
-    /// Completes the plan; see [`Plan::aim`].
-    pub(crate) fn aim(&mut self, options: &PlanOptions, clock: Option<&PhaseClock>) -> Result<()> {
-        self.plan.aim(options, clock)
-    }
-
-    /// Says whether there is the memory that carrying out a plan takes, beside what it finds.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take so much.
+    /// Refuses to carry out a plan for which a query may not take the memory, beside what it finds.
     pub(crate) fn check_memory(plan: &Plan<'_>) -> Result<()> {
         let bytes = slot_bytes(plan);
         budget::hold(bytes)?;
@@ -317,25 +281,24 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
-    /// Clears the profile; the time is taken only where the profile will be looked at.
-    fn start(&mut self) -> Result<Option<Instant>> {
+    /// Runs the plan with a profile of its own.
+    fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.profile.clear(self.plan.n_of_sets());
         budget::hold(slot_bytes(&self.plan))?;
-        Ok(self.profile.timed.then(Instant::now))
+        self.profiled_of(self.plan.root(), run)
     }
 
-    /// Ends a run, by an error if there is one.
-    fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
-        self.end_of(self.plan.root(), started, error);
-    }
-
-    fn end_of(&mut self, root: NodeId, started: Option<Instant>, error: Option<&Error>) {
-        if error.is_some_and(budget::is_stop) {
-            self.profile.stopped_early = true;
-        }
-        if started.is_some() {
+    fn profiled_of<T>(
+        &mut self,
+        root: NodeId,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let done = run(self);
+        self.profile.stopped_early |= done.as_ref().is_err_and(budget::is_stop);
+        if self.profile.timed {
             self.profile.finish(&self.plan, root);
         }
+        done
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {
@@ -357,10 +320,8 @@ impl<'s> Execution<'s> {
             CountWay::Written => Want::Documents,
         };
         let mut run = self.evaluation(at)?;
-        let mut key = 0;
-        while let Some(next) = run.next_root_window(key) {
-            *total += u64::from(run.root(next, want)?.cardinality);
-            key = next + 1;
+        while let Some(key) = run.next_root_window() {
+            *total += u64::from(run.root(key, want)?.cardinality);
         }
         Ok(())
     }
@@ -371,7 +332,8 @@ impl<'s> Execution<'s> {
         let (lists, doc_sets) = (&mut self.lists[at], &mut self.memory.doc_sets);
         lists.open(leaves, expansions, &mut segments[at], doc_sets, false)?;
         let (plan, part) = (&self.plan, &self.plan.segments[at]);
-        let mut shared = self.memory.slots[0].take().unwrap_or_default();
+        let slot = &mut self.memory.workspace.slots[0];
+        let mut shared = slot.take().unwrap_or_default();
         let done = match self.profile.timed {
             false => pair.count(part, lists, &mut shared, |_| ()).map(|n| *total += n),
             true => {
@@ -379,18 +341,17 @@ impl<'s> Execution<'s> {
                 pair.count_for_people(plan, part, lists, &mut shared, notes)
             }
         };
-        self.memory.slots[0] = Some(shared);
+        *slot = Some(shared);
         done
     }
 
-    /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
-    /// opened.
+    /// How many documents of a segment match, where that is known without opening a list.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);
             return Ok(Some(known));
         }
-        let (plan, lows) = (&self.plan, &mut self.memory.lows);
+        let (plan, lows) = (&self.plan, &mut self.memory.workspace.lows);
         less_deleted::count(plan, &plan.segments[at], lows, &mut self.profile.segment_mut(at))
     }
 
@@ -426,12 +387,12 @@ impl<'s> Execution<'s> {
         let collect = matches!(set, Some(DocIdSet::Some(_)));
         let before = page.counted;
         let mut run = self.evaluation(at)?;
-        let mut key = 0;
         loop {
             if !collect && page.is_full() {
                 let known = match known {
                     None if page.total == Total::Exact => {
-                        less_deleted::count(run.plan, run.part, run.lows, &mut run.profile)?
+                        let lows = &mut run.workspace.lows;
+                        less_deleted::count(run.plan, run.part, lows, &mut run.profile)?
                     }
                     known => known,
                 };
@@ -446,16 +407,15 @@ impl<'s> Execution<'s> {
                     return Ok(set);
                 }
             }
-            let Some(next) = run.next_root_window(key) else { return Ok(set) };
+            let Some(key) = run.next_root_window() else { return Ok(set) };
             let want = if collect || !page.is_full() { Want::Documents } else { Want::Count };
-            let chunk = run.root(next, want)?;
-            key = next + 1;
+            let chunk = run.root(key, want)?;
             page.counted += u64::from(chunk.cardinality);
             if !page.is_full() {
-                page.take(&run, chunk, base..base + u64::from(n_docs), next, docs)?;
+                page.take(&run, chunk, base..base + u64::from(n_docs), key, docs)?;
             }
             if let Some(DocIdSet::Some(set)) = &mut set {
-                set.push(next, chunk.cardinality, run.resolve(chunk)?)?;
+                set.push(key, chunk.cardinality, run.resolve(chunk)?)?;
             }
         }
     }
@@ -511,17 +471,17 @@ impl<'s> Execution<'s> {
         let (lists, part) = (&mut self.lists[at], &mut segments[at]);
         if let Err(error) = lists.open(leaves, expansions, part, &mut self.memory.doc_sets, timed) {
             let is_at =
-                |node: &Node| lists.opening().is_some_and(|at| node.operator.leaf() == Some(at));
+                |node: &Node| lists.opening.is_some() && node.operator.leaf() == lists.opening;
             if let Some(node) = nodes.iter().position(is_at).filter(|_| budget::is_stop(&error)) {
                 profile.nodes[node].stopped = true;
             }
             return Err(error);
         }
-        for Uniting { leaf, walked, bytes_read, took } in self.lists[at].expanded() {
-            let of_leaf = |node: &Node| node.operator.leaf() == Some(leaf);
+        for Expanded { leaf, docs, walked, took } in &self.lists[at].expanded {
+            let of_leaf = |node: &Node| node.operator.leaf() == Some(*leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {
-                profile.nodes[node].terms = Some(walked);
-                profile.nodes[node].bytes_read += bytes_read;
+                profile.nodes[node].terms = Some(*walked);
+                profile.nodes[node].bytes_read += docs.bytes_read();
                 profile.nodes[node].time_ns += took.as_nanos() as u64;
             }
         }
@@ -532,12 +492,7 @@ impl<'s> Execution<'s> {
             &self.plan.segments[at],
             &mut self.lists[at],
             self.phrases.of_segment(at),
-            Workspace {
-                slots: &mut self.memory.slots,
-                steps: &mut self.memory.steps,
-                counter: &mut self.counter,
-                lows: &mut self.memory.lows,
-            },
+            &mut self.memory.workspace,
             profile,
         ))
     }

@@ -85,8 +85,7 @@ impl Pair {
         done.map(drop)
     }
 
-    /// Windows in which both lists have documents, whose shared ones were counted, and those of which one list has all: headers say
-    /// how many.
+    /// Windows in which shared documents were counted, and others, of which one list has all: as many as headers say.
     fn with_windows_of_one<'s>(
         self,
         part: &SegmentPlan<'s>,
@@ -146,47 +145,48 @@ impl Pair {
         shared: &mut ContainerBuf,
         mut met: impl FnMut(Met),
     ) -> Result<u64> {
+        let leaves = [Some(self.a.leaf), self.b.map(|b| b.leaf)];
+        let is_both = self.b.is_some() && !self.is_union;
         let (mut key, mut total) = (0, 0);
         loop {
-            let of_a = lists.seek(part, self.a.leaf, key);
-            let of_b = self.b.and_then(|b| lists.seek(part, b.leaf, key));
-            let keys = [of_a, of_b].into_iter().flatten().map(|(key, _)| key);
-            let Some(next) = (match self.b.is_some() && !self.is_union {
-                true if of_a.is_none() || of_b.is_none() => None,
+            let next = leaves.map(|leaf| lists.seek(part, leaf?, key));
+            let keys = next.iter().flatten().map(|(key, _)| *key);
+            let Some(window) = (match is_both {
+                true if next.contains(&None) => None,
                 true => keys.max(),
                 false => keys.min(),
             }) else {
                 return Ok(total);
             };
-            let here = |found: Option<(u32, u32)>| found.filter(|(key, _)| *key == next);
-            let (n_a, n_b) = (here(of_a).map(|of| of.1), here(of_b).map(|of| of.1));
-            if self.b.is_some() && !self.is_union && (n_a.is_none() || n_b.is_none()) {
+            let here = |next: Option<(u32, u32)>| next.filter(|(key, _)| *key == window);
+            let [of_a, of_b] = next.map(here);
+            if is_both && (of_a.is_none() || of_b.is_none()) {
                 // Not in the same window yet.
-                key = next;
+                key = window;
                 continue;
             }
             budget::work(ns::WINDOW_STEP)?;
-            let gone = here(lists.seek(part, deleted, next)).map(|of| of.1);
-            let mut fetch = |leaf: LeafId| lists.fetch(part, leaf);
-            let in_a = n_a.map(|_| fetch(self.a.leaf)).transpose()?;
-            let in_b = self.b.filter(|_| n_b.is_some()).map(|b| fetch(b.leaf)).transpose()?;
-            let in_deleted = gone.map(|_| fetch(deleted)).transpose()?;
-            let resolve = |fetched: Option<(Fetched<'s>, _)>| match fetched {
-                Some((fetched, _)) => lists.resolve(part, fetched),
-                None => Ok(Container::Array(&[])),
+            let gone = here(lists.seek(part, deleted, window));
+            let mut fetch = |leaf: Option<LeafId>, here: Option<(u32, u32)>| {
+                let read = |(leaf, (_, n))| lists.fetch(part, leaf).map(|fetched| (n, fetched));
+                leaf.zip(here).map(read).transpose()
             };
-            let (a, b, deleted) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
-            let (of_a, of_b) = ((a, n_a.unwrap_or(0)), (b, n_b.unwrap_or(0)));
-            let of_deleted = (deleted, gone.unwrap_or(0));
-            let found = match self.b.is_some() && !self.is_union {
-                true => bitmap::and_count_without(of_a, of_b, of_deleted, shared),
-                false => bitmap::or_count_without(of_a, of_b, of_deleted, shared),
+            let in_a = fetch(leaves[0], of_a)?;
+            let in_b = fetch(leaves[1], of_b)?;
+            let in_deleted = fetch(Some(deleted), gone)?;
+            let resolve = |fetched: Option<(u32, (Fetched<'s>, _))>| match fetched {
+                Some((n, (fetched, _))) => Ok((lists.resolve(part, fetched)?, n)),
+                None => Ok((Container::Array(&[]), 0)),
+            };
+            let (a, b, gone) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
+            let found = match is_both {
+                true => bitmap::and_count_without(a, b, gone, shared),
+                false => bitmap::or_count_without(a, b, gone, shared),
             };
             total += u64::from(found);
-            let seen = |n: Option<u32>, fetched: Option<(Fetched<'s>, _)>| Some((n?, fetched?.1));
-            let seen = [seen(n_a, in_a), seen(n_b, in_b), seen(gone, in_deleted)];
-            met(Met { key: next, seen, found });
-            key = next + 1;
+            let seen = [in_a, in_b, in_deleted].map(|read| read.map(|(n, (_, bytes))| (n, bytes)));
+            met(Met { key: window, seen, found });
+            key = window + 1;
         }
     }
 }

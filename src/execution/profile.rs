@@ -158,8 +158,7 @@ impl NodeProfile {
         self.bytes_read += after.bytes - before.bytes;
     }
 
-    /// Adds what follows from the list of a leaf: containers left alone, and what was read of it
-    /// besides containers.
+    /// Adds containers of a leaf that were left alone, and what was read of it besides containers.
     fn count_list(&mut self, postings: &Postings<'_>) {
         match postings {
             Postings::Long(list) => {
@@ -191,8 +190,10 @@ fn mark_complete(
     let all_came = documents_out == part.estimate(id).upper;
     let complete = match &plan.node(id).operator {
         Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => all_came,
-        Operator::Expand(_) | Operator::ColumnScan(_) => ran_to_end || all_came,
-        Operator::All | Operator::Nothing { .. } => ran_to_end || all_came,
+        Operator::Expand(_)
+        | Operator::ColumnScan(_)
+        | Operator::All
+        | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {
             let asked = ran_to_end && !answered && !partial;
             let mut inputs_complete = !answered && !partial;

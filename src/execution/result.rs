@@ -65,10 +65,6 @@ impl DocIdSet {
     }
 
     /// The same, so that it takes little to test whether a document matches.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn to_test(&self) -> Result<DocIdSet> {
         let DocIdSet::Some(windows) = self else { return Ok(DocIdSet::Everything) };
         let mut tested = MatchWindows {
@@ -100,11 +96,7 @@ impl DocIdSet {
         Ok(DocIdSet::Some(tested))
     }
 
-    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending.
-    ///
-    /// # Errors
-    ///
-    /// A corrupt error where the segment does not have all of them.
+    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending; an error where it does not have all.
     pub(crate) fn documents_from(
         &self,
         start: u32,
@@ -137,10 +129,6 @@ impl MatchWindows {
     }
 
     /// Those documents of a segment of `n_docs`, which ascend.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn of_documents(n_docs: u32, docs: &[u32]) -> Result<Self> {
         let (mut windows, mut of_window) = (Self::with_room(n_docs), ContainerBuf::new());
         for docs in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {
@@ -152,10 +140,6 @@ impl MatchWindows {
     }
 
     /// Adds window `key`; windows come in ascending order, each at most once.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(crate) fn push(
         &mut self,
         key: u32,
@@ -192,15 +176,7 @@ impl MatchWindows {
     /// The documents of one of the [`windows`](Self::windows).
     #[inline]
     pub(crate) fn documents(&self, window: &MatchWindow) -> Container<'_> {
-        let bytes = &self.bytes[window.bytes.clone()];
-        match window.kind {
-            ContainerKind::Array => Container::Array(bytes.as_chunks().0),
-            ContainerKind::Run => Container::Run(bytes.as_chunks().0),
-            ContainerKind::Bitmap => match bytes.as_chunks().0.first_chunk() {
-                Some(words) => Container::Bitmap(words),
-                None => Container::Array(&[]),
-            },
-        }
+        Container::of_bytes(window.kind, &self.bytes[window.bytes.clone()])
     }
 
     fn documents_from(&self, start: u32) -> impl Iterator<Item = u32> {

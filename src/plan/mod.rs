@@ -38,6 +38,7 @@ mod facets;
 pub(crate) mod forced;
 pub(crate) mod in_window;
 pub(crate) mod leaf;
+mod lists_kernel;
 mod look_ups;
 pub(crate) mod order;
 pub(crate) mod page;
@@ -74,6 +75,7 @@ pub(crate) use facets::{
 };
 use forced::Forced;
 use leaf::Leaf;
+pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, ListsKernel};
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{

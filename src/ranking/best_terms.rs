@@ -50,7 +50,8 @@ impl Ranked<'_> {
         for (term, own) in best.terms.into_iter().zip(dfs) {
             let boost = boost * expansion.nearness(&term.term, term.distance);
             let df = if are_spellings { most } else { own };
-            let infos = self.add_infos(term.infos);
+            let infos = self.infos.len();
+            self.infos.extend(term.infos);
             let node = self.term((field, &term.term), Some(df), boost, infos, sources)?;
             if let Node::Term(nth) = node
                 && let Some(term) = self.terms.get_mut(nth)

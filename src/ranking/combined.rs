@@ -65,8 +65,7 @@ impl RankedCombined {
         (with_term.count(), self.fields.iter().map(df).sum())
     }
 
-    /// What the fields of a document add up to, each given by its frequency and length; `None` where the word is
-    /// in none of them.
+    /// The sum over the fields of a document, of the frequency and length of each; `None` where the word is in none.
     pub(crate) fn sum(
         &self,
         of_fields: impl Iterator<Item = Result<(u32, u32)>>,

@@ -33,15 +33,14 @@ impl Ranked<'_> {
             };
             n_docs = n_docs.max(own.n_docs);
             n_tokens += f64::from(*weight) * own.n_tokens as f64;
-            let infos = match term {
-                Some(term) => self.look_up_each(*field, term, sources)?,
-                None => vec![None; self.segments.len()],
-            };
-            let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
-            df = df.max(match term {
-                Some(term) => sources.statistics.document_frequency(*field, term, here)?,
-                None => 0,
-            });
+            let mut infos = vec![None; self.segments.len()];
+            if let Some(term) = term {
+                for (info, segment) in infos.iter_mut().zip(&self.segments) {
+                    *info = sources.look_ups.get(*segment, *field, term)?;
+                }
+                let here = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+                df = df.max(sources.statistics.document_frequency(*field, term, here)?);
+            }
             ranked.push(RankedField { weight: *weight, scoring, term: term.clone(), infos });
         }
         let (k1, b) = parameters.unwrap_or_default();

@@ -1,16 +1,35 @@
-//! Estimate of the documents that a query matches, from the statistics that were looked up to score it.
+//! Facts of a query that plans of pages go by, from what was looked up to score it.
 
 use super::node::Node;
 use super::prepared::Ranked;
 use crate::plan::{Scoring, Shape, cost};
+use crate::query::Proximity;
 
 impl Scoring for Ranked<'_> {
     fn shape(&self) -> Shape {
-        Ranked::shape(self)
+        let are_terms = |nodes: &[Node]| nodes.iter().all(|node| node.term().is_some());
+        match &self.root {
+            Node::Set { .. } => Shape::Constant,
+            Node::Term(_) => Shape::AnyOf,
+            Node::Phrase(_) => Shape::Phrase,
+            Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
+                match (must.is_empty(), should.is_empty()) {
+                    (true, false) if *minimum == 1 && are_terms(should) => Shape::AnyOf,
+                    (false, true) if are_terms(must) => Shape::AllOf,
+                    _ => Shape::Tree,
+                }
+            }
+            _ => Shape::Tree,
+        }
     }
 
     fn constant(&self) -> Option<f32> {
-        Ranked::constant(self)
+        if !self.functions.is_empty() {
+            return None;
+        }
+        let score = self.root.constant()?;
+        let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
+        self.by_segment.iter().all(is_same).then_some(score)
     }
 
     fn has_functions(&self) -> bool {
@@ -18,7 +37,8 @@ impl Scoring for Ranked<'_> {
     }
 
     fn is_exact_phrase(&self) -> bool {
-        Ranked::is_exact_phrase(self)
+        let Node::Phrase(at) = self.root else { return false };
+        self.phrases[at].spec.proximity == Proximity::Exact
     }
 
     /// Nothing is looked up or read, as a decision may not cost more than it is worth. Words that people ask for together are

@@ -31,20 +31,30 @@ pub(crate) mod search;
 pub(crate) mod statistics;
 pub(crate) mod top;
 
-use crate::format::lengths::Lengths;
+use crate::error::Result;
+use crate::format::lengths::{Lengths, score_part};
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
 use bm25::FieldScoring;
 use std::sync::Arc;
 
-/// A word of a query in one segment, ready to be scored.
+/// A word of a query in one segment, ready to be scored, or a phrase, which has no list.
 #[derive(Debug)]
-pub(crate) struct Clause<'s> {
-    pub(crate) list: RankedList<'s, Section<'s>>,
+pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
+    pub(crate) list: L,
     /// What a score part is multiplied with.
     pub(crate) weight: f32,
     /// The lengths of the field in this segment, and what its codes were computed with.
     pub(crate) lengths: Lengths<Section<'s>>,
     /// The field in the snapshot.
     pub(crate) scoring: Arc<FieldScoring>,
+}
+
+impl<L> Clause<'_, L> {
+    /// The score of a document that has it so often.
+    #[inline]
+    fn score(&self, doc: u32, frequency: u32) -> Result<f32> {
+        let k = self.scoring.k_by_code[usize::from(self.lengths.code(doc)?)];
+        Ok(self.weight * score_part(frequency, k))
+    }
 }

@@ -30,6 +30,13 @@ pub(crate) enum Node {
     },
 }
 
+/// Nothing, which stands where no word was looked up yet.
+impl Default for Node {
+    fn default() -> Self {
+        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 }
+    }
+}
+
 /// What one document has of the parts of a query.
 pub(crate) trait Scores {
     /// What a term scores; `None` where it is not there.
@@ -43,9 +50,13 @@ pub(crate) trait Scores {
 }
 
 impl Node {
-    /// Stands where nothing was looked up yet.
-    pub(super) const NOTHING: Node =
-        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+    /// The number of a term, if it is one.
+    pub(super) fn term(&self) -> Option<usize> {
+        match self {
+            Node::Term(nth) => Some(*nth),
+            _ => None,
+        }
+    }
 
     /// Keeps the memory of its lists.
     pub(super) fn give(self, free: &mut FreeLists<Node>) {
@@ -114,8 +125,7 @@ impl Node {
             Node::Sum { must, should, minimum: 0, .. } if should.is_empty() && !must.is_empty() => {
                 must.iter().try_fold(0.0, |sum, part| Some(sum + part.constant()?))
             }
-            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Sum { .. } => None,
-            Node::Max { .. } => None,
+            _ => None,
         }
     }
 
@@ -146,8 +156,7 @@ impl Node {
         }
     }
 
-    /// Calls `visit` with terms that suffice: every document of one matches, and scores at least what the
-    /// term does.
+    /// Calls `visit` with terms that suffice: every document of one matches, and scores no less than by it alone.
     pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Node::Term(nth) => visit(*nth),

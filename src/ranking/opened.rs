@@ -12,8 +12,12 @@ use crate::phrase::{PhraseReader, PhraseWorkspace};
 use crate::plan::cost;
 use crate::query::Proximity;
 use crate::recycle::FreeLists;
+use crate::segment::reader::FieldReader;
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Numbers of a few terms.
+type Numbers = SmallVec<[usize; 4]>;
 
 impl<'s> Ranked<'s> {
     /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
@@ -24,44 +28,43 @@ impl<'s> Ranked<'s> {
         PhraseWorkspace { rare, words: memory, .. }: &mut PhraseWorkspace,
     ) -> Result<Option<(PhraseClause<'s>, Option<PhraseReader<'s>>)>> {
         let Node::Phrase(at) = self.root else { return Ok(None) };
-        let phrase @ RankedPhrase { field, spec, weight, .. } = &self.phrases[at];
-        let (infos, scoring) = (self.infos_of_phrase(phrase, segment), &self.fields[*field]);
-        let reader = self.segments[segment].field(scoring.field);
-        let words = match rare.find(reader, infos, spec)? {
+        let phrase = &self.phrases[at];
+        let (field, infos) =
+            (self.field_of(phrase, segment), self.infos_of_phrase(phrase, segment));
+        let words = match rare.find(field, infos, &phrase.spec)? {
             true if rare.matches().len() == 0 => None,
             true => Some(None),
-            false => PhraseReader::open_in(reader, infos, spec, memory)?.map(Some),
+            false => PhraseReader::open_in(field, infos, &phrase.spec, memory)?.map(Some),
         };
-        let Some(words) = words else { return Ok(None) };
-        let clause = |lengths| {
-            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
-        };
-        Ok(reader.lengths()?.map(clause))
+        self.with_clause(phrase, words, segment)
     }
 
-    /// As [`phrase_clause`](Self::phrase_clause), with its words open also where one of them is rare.
-    pub(crate) fn open_phrase(
-        &self,
-        segment: usize,
-    ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
-        let Node::Phrase(at) = self.root else { return Ok(None) };
-        self.open_words(&self.phrases[at], segment)
-    }
-
-    /// A phrase in one segment, with its words open; `None` where it is in no document.
+    /// A phrase in one segment, with its words open, also where one of them is rare; `None` where it is in no document.
     pub(super) fn open_words(
         &self,
         phrase: &RankedPhrase,
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
-        let (weight, scoring) = (phrase.weight, &self.fields[phrase.field]);
-        let reader = self.segments[segment].field(scoring.field);
-        let infos = self.infos_of_phrase(phrase, segment);
-        let words = PhraseReader::open(reader, infos, &phrase.spec)?;
-        let clause = |(words, lengths)| {
-            (PhraseClause { weight, lengths, scoring: Arc::clone(scoring) }, words)
-        };
-        Ok(words.zip(reader.lengths()?).map(clause))
+        let (field, infos) =
+            (self.field_of(phrase, segment), self.infos_of_phrase(phrase, segment));
+        let words = PhraseReader::open(field, infos, &phrase.spec)?;
+        self.with_clause(phrase, words, segment)
+    }
+
+    fn field_of(&self, phrase: &RankedPhrase, segment: usize) -> FieldReader<'s> {
+        self.segments[segment].field(self.fields[phrase.field].field)
+    }
+
+    fn with_clause<T>(
+        &self,
+        phrase: &RankedPhrase,
+        words: Option<T>,
+        segment: usize,
+    ) -> Result<Option<(PhraseClause<'s>, T)>> {
+        let Some(words) = words else { return Ok(None) };
+        let (weight, scoring) = (phrase.weight, Arc::clone(&self.fields[phrase.field]));
+        let lengths = self.field_of(phrase, segment).lengths()?;
+        Ok(lengths.map(|lengths| (PhraseClause { list: (), weight, lengths, scoring }, words)))
     }
 
     /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
@@ -96,7 +99,7 @@ impl<'s> Ranked<'s> {
     }
 
     /// Terms of which one must match, and terms that only filter, where the query is nothing else.
-    fn filtered(&self) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
+    fn filtered(&self) -> Option<(Numbers, Numbers)> {
         let Node::Sum { must, should, must_not, minimum } = &self.root else { return None };
         // Masks leave nothing out that another list has.
         if !must_not.is_empty() {
@@ -105,7 +108,7 @@ impl<'s> Ranked<'s> {
         let (any, filters) = match (should.is_empty(), minimum) {
             (false, 1) if !must.is_empty() => (should, self.filters(must.iter())),
             (true, 0) => {
-                let at = must.iter().position(|part| !matches!(part, Node::Term(_)))?;
+                let at = must.iter().position(|part| part.term().is_none())?;
                 let Node::Sum { must: inner, should: any, must_not: not, minimum: 1 } = &must[at]
                 else {
                     return None;
@@ -118,39 +121,27 @@ impl<'s> Ranked<'s> {
             }
             _ => return None,
         };
-        self.are_terms(any).zip(filters)
-    }
-
-    /// Nodes that are all terms.
-    fn are_terms<'n>(&self, nodes: &'n [Node]) -> Option<&'n [Node]> {
-        nodes.iter().all(|node| matches!(node, Node::Term(_))).then_some(nodes)
+        any.iter().map(Node::term).collect::<Option<_>>().zip(filters)
     }
 
     /// Terms, if none of them adds to a score.
-    fn filters<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Option<SmallVec<[usize; 4]>> {
-        let filter = |node: &Node| match node {
-            Node::Term(nth) if self.terms[*nth].weight == 0.0 => Some(*nth),
-            _ => None,
-        };
-        nodes.map(filter).collect()
+    fn filters<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Option<Numbers> {
+        nodes.map(|node| node.term().filter(|nth| self.terms[*nth].weight == 0.0)).collect()
     }
 
-    /// Terms of which one must match, and terms that only filter, where the lists of these mask the blocks of the others in a
-    /// segment.
-    fn masked(&self, segment: usize) -> Option<(&[Node], SmallVec<[usize; 4]>)> {
+    /// Those terms, where the lists of what only filters mask the blocks of the others in a segment.
+    fn masked(&self, segment: usize) -> Option<(Numbers, Numbers)> {
         let (any, filters) = self.filtered()?;
         let n_docs = u64::from(self.segments[segment].n_docs());
         let df = |nth: &usize| self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| info.df);
         let is_long = |nth: &usize| df(nth) as usize > SHORT_DOCS_MAX;
         let pays =
             |nth: &usize| is_long(nth) && cost::filter_pays_as_mask(u64::from(df(nth)), n_docs);
-        let scores = |node: &Node| matches!(node, Node::Term(nth) if is_long(nth));
-        let pay = !filters.is_empty() && filters.iter().all(pays) && any.iter().any(scores);
+        let pay = !filters.is_empty() && filters.iter().all(pays) && any.iter().any(is_long);
         pay.then_some((any, filters))
     }
 
-    /// Segments in which words that only filter mask blocks, if the query has such words and is else words of which one must
-    /// match.
+    /// Segments in which words that only filter mask blocks, if the query is such words and others of which one must match.
     pub(crate) fn segments_with_masks(&self) -> Option<usize> {
         self.of_segment(0).0.filtered()?;
         let has_masks = |nth: &usize| {
@@ -170,14 +161,12 @@ impl<'s> Ranked<'s> {
     ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
         let Some((any, filters)) = self.masked(segment) else { return Ok((clauses, None)) };
         clauses.clear();
-        for node in any {
-            if let Node::Term(nth) = node {
-                clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
-            }
+        for nth in any {
+            clauses.extend(self.clause(&self.terms[nth], segment, numbers)?);
         }
         let first_filter = clauses.len();
-        for nth in &filters {
-            clauses.extend(self.clause(&self.terms[*nth], segment, numbers)?);
+        for nth in filters {
+            clauses.extend(self.clause(&self.terms[nth], segment, numbers)?);
         }
         Ok((clauses, Some(first_filter)))
     }
@@ -216,8 +205,7 @@ impl<'s> Ranked<'s> {
                 readers.push(None);
                 continue;
             };
-            let reader = self.segments[segment].field(clause.scoring.field);
-            let start = tree.clauses.len();
+            let (reader, start) = (self.field_of(phrase, segment), tree.clauses.len());
             for info in self.infos_of_phrase(phrase, segment).iter().flatten() {
                 tree.add(reader, info, clause.weight, Arc::clone(&clause.scoring))?;
             }
@@ -230,10 +218,8 @@ impl<'s> Ranked<'s> {
             let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
             tree.combined.push(combined);
         }
-        let in_segment = |set: &Vec<Arc<DocIdSet>>| match set.get(segment) {
-            Some(own) => Arc::clone(own),
-            None => Arc::new(DocIdSet::Everything),
-        };
+        let everything = || Arc::new(DocIdSet::Everything);
+        let in_segment = |set: &Vec<_>| set.get(segment).cloned().unwrap_or_else(everything);
         tree.sets.extend(self.sets.iter().map(in_segment));
         Ok(OpenTree::new(&self.root, tree, readers))
     }

@@ -10,8 +10,9 @@ use crate::execution::DocIdSet;
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
-use crate::plan::Shape;
-use crate::query::{Logical, Normal, PhraseSpec, Proximity};
+use crate::plan::{Scoring, Shape};
+use crate::plural::counted;
+use crate::query::{Logical, Normal, PhraseSpec};
 use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
@@ -19,13 +20,13 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ranked<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
     pub(super) fields: Vec<Arc<FieldScoring>>,
     pub(super) terms: Vec<RankedTerm>,
     /// By term and segment what the dictionary says; none where a segment has no document.
-    infos: Vec<Option<TermInfo>>,
+    pub(super) infos: Vec<Option<TermInfo>>,
     pub(super) phrases: Vec<RankedPhrase>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
@@ -36,7 +37,7 @@ pub(crate) struct Ranked<'s> {
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
-    by_segment: Vec<Ranked<'s>>,
+    pub(super) by_segment: Vec<Ranked<'s>>,
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
     /// How the score of a document is made.
@@ -45,15 +46,7 @@ pub(crate) struct Ranked<'s> {
 }
 
 /// The memory of a ranking that is over, for the next one.
-#[derive(Debug, Default)]
-pub(crate) struct RankedScratch {
-    segments: Vec<SegmentReader<'static>>,
-    fields: Vec<Arc<FieldScoring>>,
-    terms: Vec<RankedTerm>,
-    infos: Vec<Option<TermInfo>>,
-    phrases: Vec<RankedPhrase>,
-    nodes: FreeLists<Node>,
-}
+pub(crate) type RankedScratch = Ranked<'static>;
 
 #[derive(Debug)]
 pub(super) struct RankedTerm {
@@ -100,25 +93,11 @@ impl<'s> Ranked<'s> {
         parts: Parts,
         scratch: RankedScratch,
     ) -> Result<Self> {
-        let RankedScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
-            scratch;
-        let mut in_order = recycled(memory);
-        in_order.extend(segments);
-        let mut ranked = Ranked {
-            segments: in_order,
-            fields,
-            terms,
-            infos,
-            phrases,
-            combined: vec![],
-            wanted: vec![],
-            sets: vec![],
-            patterns: vec![],
-            by_segment: vec![],
-            functions: vec![],
-            root: Node::NOTHING,
-            free,
-        };
+        let Ranked { segments: memory, fields, terms, infos, phrases, free, .. } = scratch;
+        let (memory, nothing) = (recycled(memory), Ranked::default());
+        let mut ranked =
+            Ranked { segments: memory, fields, terms, infos, phrases, free, ..nothing };
+        ranked.segments.extend(segments);
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
@@ -227,8 +206,7 @@ impl<'s> Ranked<'s> {
         })
     }
 
-    /// Documents that must match, or must not, whatever they score: words are looked up where that is needed, all else is found
-    /// beforehand.
+    /// Documents that must match, or must not, whatever they score: words are looked up, all else is found beforehand.
     fn unscored(&mut self, normal: &Normal, sources: &Sources<'_>) -> Result<Node> {
         match normal {
             Normal::Term { field, term } => {
@@ -277,17 +255,6 @@ impl<'s> Ranked<'s> {
         schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
     }
 
-    /// What the dictionaries say of a term, by segment.
-    pub(super) fn look_up_each(
-        &self,
-        field: FieldId,
-        term: &[u8],
-        sources: &Sources<'_>,
-    ) -> Result<Vec<Option<TermInfo>>> {
-        let of_segment = |segment: &SegmentReader<'s>| sources.look_ups.get(*segment, field, term);
-        self.segments.iter().map(of_segment).collect()
-    }
-
     /// Looks a term up and keeps what is said of it; the place of what the first segment says.
     fn look_up(&mut self, field: FieldId, term: &[u8], sources: &Sources<'_>) -> Result<usize> {
         let start = self.infos.len();
@@ -313,33 +280,29 @@ impl<'s> Ranked<'s> {
         &self.infos[start..start + n_terms]
     }
 
-    /// Looks up each part that is a term, all of a field together, so that they wait for memory together;
-    /// their postings are asked for early. The place of what is said of the first part, of which there is one for every part.
+    /// Looks up each part that is a term, all of a field together, so that they wait for memory together, and asks for their
+    /// postings early. The place of what is said of the first part, of which there is one for every part.
     fn look_up_all(&mut self, parts: &[Logical], sources: &Sources<'_>) -> Result<usize> {
         let (start, n_segments) = (self.infos.len(), self.segments.len());
         self.infos.resize(start + parts.len() * n_segments, None);
-        let term_of = |part: &Logical| match part {
-            Logical::Term { field, .. } => Some(*field),
-            _ => None,
-        };
-        for (nth, field) in parts.iter().map(term_of).enumerate() {
-            let Some(field) = field else { continue };
-            if parts[..nth].iter().any(|part| term_of(part) == Some(field)) {
-                continue;
-            }
+        for (nth, part) in parts.iter().enumerate() {
+            let Logical::Term { field, .. } = part else { continue };
             let of_field = || {
-                parts.iter().enumerate().filter_map(move |(at, part)| match part {
-                    Logical::Term { field: other, term, .. } if *other == field => {
-                        Some((at, &term[..]))
+                parts.iter().enumerate().filter_map(|(at, part)| match part {
+                    Logical::Term { field: other, term, .. } => {
+                        (other == field).then_some((at, &term[..]))
                     }
                     _ => None,
                 })
             };
+            if of_field().next().is_some_and(|(first, _)| first < nth) {
+                continue;
+            }
             for (nth_segment, segment) in self.segments.iter().enumerate() {
-                let reader = segment.field(field);
+                let reader = segment.field(*field);
                 let mut places = of_field().map(|(at, _)| at);
                 let terms = of_field().map(|(_, term)| term);
-                sources.look_ups.get_all(*segment, field, terms, |info| {
+                sources.look_ups.get_all(*segment, *field, terms, |info| {
                     if let Some(info) = &info {
                         reader.prefetch_postings(info)?;
                     }
@@ -353,8 +316,7 @@ impl<'s> Ranked<'s> {
         Ok(start)
     }
 
-    /// A term that counts as if it were in `df` documents, or in those that have it; `infos` is the place of what the first
-    /// segment says.
+    /// A term that counts as if it were in `df` documents, or in those that have it by the `infos` that begin there.
     pub(super) fn term(
         &mut self,
         (field, term): (FieldId, &[u8]),
@@ -430,24 +392,6 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// How its best documents can be found.
-    pub(crate) fn shape(&self) -> Shape {
-        let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
-        match &self.root {
-            Node::Set { .. } => Shape::Constant,
-            Node::Term(_) => Shape::AnyOf,
-            Node::Phrase(_) => Shape::Phrase,
-            Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
-                match (must.is_empty(), should.is_empty()) {
-                    (true, false) if *minimum == 1 && are_terms(should) => Shape::AnyOf,
-                    (false, true) if are_terms(must) => Shape::AllOf,
-                    _ => Shape::Tree,
-                }
-            }
-            _ => Shape::Tree,
-        }
-    }
-
     /// Changes every score by these functions.
     pub(crate) fn with_functions(mut self, functions: Vec<BoundScoreFunction>) -> Self {
         for own in &mut self.by_segment {
@@ -462,16 +406,6 @@ impl<'s> Ranked<'s> {
         &self.functions
     }
 
-    /// The score of every document, where all have the same.
-    pub(crate) fn constant(&self) -> Option<f32> {
-        if !self.functions.is_empty() {
-            return None;
-        }
-        let score = self.root.constant()?;
-        let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
-        self.by_segment.iter().all(is_same).then_some(score)
-    }
-
     /// Scores each segment as `by_segment` does, one for each, in place of this.
     pub(crate) fn with_own_statistics(mut self, by_segment: Vec<Ranked<'s>>) -> Self {
         self.by_segment = by_segment;
@@ -484,6 +418,15 @@ impl<'s> Ranked<'s> {
             Some(own) => (own, 0),
             None => (self, segment),
         }
+    }
+
+    /// The segments, each with the number of its first document.
+    pub(super) fn bases(&self) -> impl Iterator<Item = (SegmentReader<'s>, u64)> {
+        self.segments.iter().scan(0, |next, segment| {
+            let base = *next;
+            *next += u64::from(segment.n_docs());
+            Some((*segment, base))
+        })
     }
 
     /// Those that score segments: itself, or one for each.
@@ -517,13 +460,8 @@ impl<'s> Ranked<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
-    }
-
-    /// Keeps what the segments say of a term that was looked up elsewhere; its place.
-    pub(super) fn add_infos(&mut self, infos: Vec<Option<TermInfo>>) -> usize {
-        self.infos.extend(infos);
-        self.infos.len() - self.segments.len()
+        let (segments, nothing) = (recycled(segments), Ranked::default());
+        Ranked { segments, fields, terms, infos, phrases, free, ..nothing }
     }
 
     /// How many lists score its documents, and how many documents these have together.
@@ -540,30 +478,17 @@ impl<'s> Ranked<'s> {
         (self.terms.len() + n_words + combined.0, of_terms + of_words + combined.1)
     }
 
-    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
-    pub(crate) fn is_exact_phrase(&self) -> bool {
-        let Node::Phrase(at) = self.root else { return false };
-        self.phrases[at].spec.proximity == Proximity::Exact
-    }
-
     /// What it is that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
-        let of = |n: usize, one: &str, more: &str| match n {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {more}")),
-        };
+        let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
         let parts = [
-            of(self.terms.len(), "term", "terms"),
-            of(self.phrases.len(), "phrase", "phrases"),
-            of(self.combined.len(), "word of several fields", "words of several fields"),
-            of(self.sets.len(), "set", "sets"),
+            of(self.terms.len(), "term"),
+            of(self.phrases.len(), "phrase"),
+            of(self.combined.len(), "word").map(|words| words + " of several fields"),
+            of(self.sets.len(), "set"),
+            (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        match self.shape() {
-            Shape::Tree => format!("{}, put together as in the query", parts.join(", ")),
-            _ => parts.join(", "),
-        }
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -24,6 +24,8 @@ const PART: &str = "frequency / (frequency + k1 × (1 - b + b × length / averag
 pub(crate) struct SegmentScorer<'r, 's> {
     ranked: &'r Ranked<'s>,
     segment: usize,
+    /// The document at hand.
+    doc: u32,
     cursors: Vec<Option<TermCursor<'s>>>,
     phrases: Vec<Option<(PhraseClause<'s>, PhraseReader<'s>)>>,
     combined: Vec<CombinedCursors<'s>>,
@@ -46,7 +48,7 @@ impl<'s> Ranked<'s> {
         let combined = combined.collect::<Result<_>>()?;
         let functions = self.functions.iter().map(|it| it.function.open(self.segments[segment]));
         let functions = functions.collect::<Result<_>>()?;
-        Ok(SegmentScorer { ranked: self, segment, cursors, phrases, combined, functions })
+        Ok(SegmentScorer { ranked: self, segment, doc: 0, cursors, phrases, combined, functions })
     }
 }
 
@@ -54,7 +56,8 @@ impl SegmentScorer<'_, '_> {
     /// The score of a document; `None` where it does not match.
     pub(crate) fn score(&mut self, doc: u32) -> Result<Option<f32>> {
         let ranked = self.ranked;
-        let score = self.node(&ranked.root, doc)?;
+        self.doc = doc;
+        let score = ranked.root.score(self)?;
         let Some(score) = score.filter(|_| !self.functions.is_empty()) else { return Ok(score) };
         let mut changed = f64::from(score);
         for (function, columns) in ranked.functions.iter().zip(&mut self.functions) {
@@ -64,11 +67,14 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(as_score(changed)))
     }
 
-    fn node(&mut self, node: &Node, doc: u32) -> Result<Option<f32>> {
-        node.score(&mut ScorerAt { scorer: self, doc })
+    fn found_term(&mut self, at: usize) -> Result<Option<FoundTerm>> {
+        let scoring = &self.ranked.fields[self.ranked.terms[at].field];
+        let cursor = self.cursors[at].as_mut();
+        cursor.map_or(Ok(None), |cursor| cursor.part(self.doc, &scoring.k_by_code))
     }
 
-    fn phrase(&mut self, at: usize, doc: u32) -> Result<Option<FoundTerm>> {
+    fn found_phrase(&mut self, at: usize) -> Result<Option<FoundTerm>> {
+        let doc = self.doc;
         let Some((PhraseClause { lengths, scoring, .. }, reader)) = &mut self.phrases[at] else {
             return Ok(None);
         };
@@ -84,7 +90,8 @@ impl SegmentScorer<'_, '_> {
     /// How the score of a document comes about; `None` where it does not match.
     pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
         let ranked = self.ranked;
-        let Some(mut score) = self.explain_node(&ranked.root, doc)? else { return Ok(None) };
+        self.doc = doc;
+        let Some(mut score) = self.explain_node(&ranked.root)? else { return Ok(None) };
         let mut changed = f64::from(score.value);
         for (function, columns) in ranked.functions.iter().zip(&mut self.functions) {
             let value = function.function.value(columns, doc, changed)?;
@@ -106,12 +113,12 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(score))
     }
 
-    fn explain_node(&mut self, node: &Node, doc: u32) -> Result<Option<Explanation>> {
-        let Some(value) = self.node(node, doc)? else { return Ok(None) };
+    fn explain_node(&mut self, node: &Node) -> Result<Option<Explanation>> {
+        let Some(value) = node.score(self)? else { return Ok(None) };
         let (what, nodes) = match node {
-            Node::Term(at) => return self.explain_term(*at, value, doc),
-            Node::Phrase(at) => return self.explain_phrase(*at, value, doc),
-            Node::Combined(at) => return self.explain_combined(*at, value, doc),
+            Node::Term(at) => return self.explain_term(*at, value),
+            Node::Phrase(at) => return self.explain_phrase(*at, value),
+            Node::Combined(at) => return self.explain_combined(*at, value),
             Node::Set { label, .. } => (format!("{label} matches"), vec![]),
             Node::Sum { must, should, .. } => {
                 ("sum of".to_owned(), must.iter().chain(should).collect())
@@ -122,16 +129,15 @@ impl SegmentScorer<'_, '_> {
         };
         let mut parts = vec![];
         for node in nodes {
-            parts.extend(self.explain_node(node, doc)?);
+            parts.extend(self.explain_node(node)?);
         }
         Ok(Some(Explanation { value, what, parts }))
     }
 
-    fn explain_term(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+    fn explain_term(&mut self, at: usize, value: f32) -> Result<Option<Explanation>> {
+        let Some(found) = self.found_term(at)? else { return Ok(None) };
         let term = &self.ranked.terms[at];
         let scoring = &self.ranked.fields[term.field];
-        let Some(cursor) = &mut self.cursors[at] else { return Ok(None) };
-        let Some(found) = cursor.part(doc, &scoring.k_by_code)? else { return Ok(None) };
         let text = String::from_utf8_lossy(&term.term);
         let spelling = if term.is_spelling { ", as its most frequent spelling" } else { "" };
         let n_docs = counted(scoring.n_docs, "document");
@@ -144,8 +150,8 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
     }
 
-    fn explain_phrase(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
-        let Some(found) = self.phrase(at, doc)? else { return Ok(None) };
+    fn explain_phrase(&mut self, at: usize, value: f32) -> Result<Option<Explanation>> {
+        let Some(found) = self.found_phrase(at)? else { return Ok(None) };
         let phrase = &self.ranked.phrases[at];
         let scoring = &self.ranked.fields[phrase.field];
         let of_words = match (phrase.spec.terms.is_empty(), phrase.spec.open.is_empty()) {
@@ -159,7 +165,8 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
     }
 
-    fn explain_combined(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+    fn explain_combined(&mut self, at: usize, value: f32) -> Result<Option<Explanation>> {
+        let doc = self.doc;
         let word = &self.ranked.combined[at];
         let Some(found) = word.sum(self.combined[at].of_fields(doc))? else { return Ok(None) };
         let of_fields = self.combined[at].of_fields(doc).collect::<Result<Vec<_>>>()?;
@@ -191,34 +198,26 @@ impl SegmentScorer<'_, '_> {
     }
 }
 
-/// One document to be scored.
-struct ScorerAt<'a, 'r, 's> {
-    scorer: &'a mut SegmentScorer<'r, 's>,
-    doc: u32,
-}
-
-impl Scores for ScorerAt<'_, '_, '_> {
+impl Scores for SegmentScorer<'_, '_> {
     fn term(&mut self, nth: usize) -> Result<Option<f32>> {
-        let term = &self.scorer.ranked.terms[nth];
-        let Some(cursor) = &mut self.scorer.cursors[nth] else { return Ok(None) };
-        let part = cursor.part(self.doc, &self.scorer.ranked.fields[term.field].k_by_code)?;
-        Ok(part.map(|found| term.weight * found.part))
+        let found = self.found_term(nth)?;
+        Ok(found.map(|found| self.ranked.terms[nth].weight * found.part))
     }
 
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
-        let found = self.scorer.phrase(nth, self.doc)?;
-        Ok(found.map(|found| self.scorer.ranked.phrases[nth].weight * found.part))
+        let found = self.found_phrase(nth)?;
+        Ok(found.map(|found| self.ranked.phrases[nth].weight * found.part))
     }
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {
-        let word = &self.scorer.ranked.combined[nth];
-        let found = word.sum(self.scorer.combined[nth].of_fields(self.doc))?;
+        let word = &self.ranked.combined[nth];
+        let found = word.sum(self.combined[nth].of_fields(self.doc))?;
         Ok(found.map(|found| word.weight * word.part(&found)))
     }
 
     fn is_in(&mut self, set: usize) -> bool {
-        let SegmentScorer { ranked, segment, .. } = &*self.scorer;
-        match ranked.sets.get(set).and_then(|matches| matches.get(*segment)).map(|set| &**set) {
+        let of_segment = self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment));
+        match of_segment.map(|set| &**set) {
             Some(DocIdSet::Some(windows)) => windows.contains(self.doc),
             // The set that is the whole query is not kept: its documents come from there.
             Some(DocIdSet::Everything) | None => true,

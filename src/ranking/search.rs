@@ -1,6 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
+use super::node::Node;
 use super::prepared::Ranked;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
@@ -11,7 +12,7 @@ use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
-use crate::plan::{SegmentPlan, Shape};
+use crate::plan::{Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
@@ -59,10 +60,10 @@ pub(crate) fn find_best(
 ) -> Result<Pruning> {
     let mut pruning = Pruning::nothing();
     loop {
-        let (mut base, count) = (0, count && !pruning.searched_twice);
-        for (nth, segment) in ranked.segments.iter().enumerate() {
+        let count = count && !pruning.searched_twice;
+        for (nth, (segment, base)) in ranked.bases().enumerate() {
             let (own, at) = ranked.of_segment(nth);
-            top.enter(*segment, base);
+            top.enter(segment, base);
             let of_segment = match &mut open {
                 Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
                 None => {
@@ -76,7 +77,6 @@ pub(crate) fn find_best(
             // How many match came to light only where none is deleted.
             let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
             pruning += Pruning { matching, ..of_segment };
-            base += u64::from(segment.n_docs());
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
@@ -96,15 +96,14 @@ pub(crate) fn find_best_of_phrase(
     scratch: &mut pruned::Scratch,
 ) -> Result<PhrasePruning> {
     let mut pruning = PhrasePruning::default();
-    let mut base = 0;
     let scratch = &mut scratch.phrase;
-    for (nth, segment) in ranked.segments.iter().enumerate() {
+    for (nth, (segment, base)) in ranked.bases().enumerate() {
         let (own, at) = ranked.of_segment(nth);
-        top.enter(*segment, base);
+        top.enter(segment, base);
         pruning += match &mut open {
             Some(lists) => match &mut lists.0[nth] {
-                OpenQuery::Phrase(clause, words) => {
-                    pruned::phrase(clause, words, base, count, top, scratch)?
+                OpenQuery::Phrase(Some(open)) => {
+                    pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
                 }
                 _ => PhrasePruning::default(),
             },
@@ -120,7 +119,6 @@ pub(crate) fn find_best_of_phrase(
                 }
             },
         };
-        base += u64::from(segment.n_docs());
     }
     Ok(pruning)
 }
@@ -132,13 +130,12 @@ pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
 enum OpenQuery<'s> {
-    /// No document matches.
-    Nothing,
     /// Terms of which one must match, and from this one on terms that only filter.
     AnyOf(Vec<Clause<'s>>, usize),
     AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
-    Phrase(PhraseClause<'s>, Box<PhraseReader<'s>>),
+    /// None where no document has it.
+    Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
@@ -164,10 +161,7 @@ impl<'s> OpenQuery<'s> {
                 if let Some(first_filter) = first_filter {
                     return Ok(OpenQuery::AnyOf(clauses, first_filter));
                 }
-                scratch.keep_clauses(clauses);
-                let memory = recycled(std::mem::take(&mut scratch.clauses));
-                let numbers = std::mem::take(&mut scratch.numbers);
-                OpenQuery::Tree(ranked.tree(at, base, memory, numbers)?)
+                OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?)
             }
         })
     }
@@ -187,10 +181,12 @@ impl<'s> OpenQuery<'s> {
                 Ok(Pruning::nothing())
             }
             OpenQuery::AllOf(clauses) => {
-                pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
+                let count = count && !top.leaves_out();
+                let found = pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch);
+                found.map(Option::unwrap_or_default)
             }
             OpenQuery::AnyOf(clauses, first_filter) => {
-                match pruned::any_of(clauses, *first_filter, base, top, scratch)? {
+                match pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)? {
                     Some(pruning) => Ok(pruning),
                     None => {
                         let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
@@ -200,7 +196,7 @@ impl<'s> OpenQuery<'s> {
             }
             OpenQuery::Tree(tree) => tree.offer(&ranked.root, top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::nothing()),
+            OpenQuery::Phrase(_) => Ok(Pruning::nothing()),
         }
     }
 
@@ -211,7 +207,7 @@ impl<'s> OpenQuery<'s> {
                 scratch.keep_clauses(clauses);
             }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => {}
+            OpenQuery::Phrase(_) => {}
         }
     }
 }
@@ -219,21 +215,16 @@ impl<'s> OpenQuery<'s> {
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
     pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
-        let mut base = 0;
-        let mut lists = Vec::with_capacity(ranked.segments.len());
-        for (nth, segment) in ranked.segments.iter().enumerate() {
+        let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
-            let query = match own.shape() {
-                Shape::Phrase => match own.open_phrase(at)? {
-                    Some((clause, words)) => OpenQuery::Phrase(clause, Box::new(words)),
-                    None => OpenQuery::Nothing,
-                },
+            Ok(match own.root {
+                Node::Phrase(nth) => {
+                    OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
+                }
                 // Nothing is used again of what stays open.
-                shape => OpenQuery::of(own, shape, at, base, &mut pruned::Scratch::default())?,
-            };
-            lists.push(query);
-            base += u64::from(segment.n_docs());
-        }
-        Ok(OpenLists(lists))
+                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
+            })
+        };
+        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
     }
 }

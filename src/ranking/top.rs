@@ -171,9 +171,7 @@ impl Top {
     }
 
     /// Whether fewer than k documents reached a threshold that was taken from some of which too many are deleted. Then all
-    /// must be offered once more, and this time such thresholds are left alone.
-    ///
-    /// That k documents are kept says nothing: those of a segment before may be worse than the threshold, and
+    /// must be offered once more, and this time such thresholds are left alone. That k documents are kept says nothing: those of a segment before may be worse than the threshold, and
     /// what was left out since better than they are.
     pub(crate) fn begins_again(&mut self) -> bool {
         let optimistic = std::mem::replace(&mut self.optimistic, Self::NONE);
@@ -218,8 +216,7 @@ impl Top {
         })
     }
 
-    /// How many there must be to [raise](Self::raise) the threshold: those that are wanted, or more where some may be
-    /// deleted.
+    /// How many there must be to [raise](Self::raise) the threshold: more than are wanted where some may be deleted.
     pub(crate) fn k(&self) -> usize {
         self.deleted.as_ref().map_or(self.k, |deleted| deleted.k)
     }
@@ -230,15 +227,13 @@ impl Top {
         self.floor.score()
     }
 
-    /// Whether a document with this score could enter: it is not worse than all that are kept, whether or not
-    /// it is on an earlier page.
+    /// Whether a document with this score is better than the worst that is kept, also where it is on an earlier page.
     #[inline]
     pub(crate) fn would_take(&self, score: f32, doc: DocId) -> bool {
         ScoredDoc::new(score, doc) > self.floor
     }
 
-    /// Says that there are k documents with at least this score, whether or not they were offered yet.
-    /// Every document with that score may still enter.
+    /// Says that there are k documents with at least this score, offered or not; every one with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
         if self.ceiling.is_some() || self.deleted.is_some() && !self.is_optimistic {
             // Those k documents may be on the pages before, or deleted.
@@ -339,11 +334,7 @@ impl Top {
         kept[at] = scored;
     }
 
-    /// The best, in order.
-    ///
-    /// # Errors
-    ///
-    /// Where it could not be read whether a document is deleted, and where a query may not take more memory.
+    /// The best, in order; an error where one was met on the way.
     pub(crate) fn into_sorted(mut self) -> Result<Vec<ScoredDoc>> {
         self.damage.map_or(Ok(()), Err)?;
         self.kept.sort_unstable_by(|a, b| b.cmp(a));

@@ -622,7 +622,7 @@ impl Searcher {
         look_ups: &LookUps,
     ) -> Result<Execution<'_>> {
         let mut execution = self.execution_of_matching(normal, options, look_ups)?;
-        execution.aim(options, None)?;
+        execution.plan_mut().aim(options, None)?;
         Ok(execution)
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{
     CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Phase, Plan,
-    PlanOptions, SortDetails, StatisticsOf, TopKDetails,
+    PlanOptions, Scoring, SortDetails, StatisticsOf, TopKDetails,
 };
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
             *page = self.page_plan(scorings);
         }
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        execution.aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
+        execution.plan_mut().aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
         Ok((execution, took))
     }
 

@@ -9,10 +9,9 @@
 use super::bounds::CLAUSES_MAX;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{LongPart, Opened, Postings};
-use super::pruning::Pruning;
-use super::query::Query;
+use super::query::Run;
 use super::single_term::{ExcludedDocs, Scan};
-use super::sum::{Readers, Sum};
+use super::sum::Sum;
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
@@ -57,28 +56,11 @@ pub(super) struct OpenWindow {
     pub(super) n_scored: usize,
 }
 
-/// A window and its lists.
-#[derive(Clone, Copy, Debug)]
-struct OneWindow<'a, 'q, 's> {
-    key: u32,
-    opened: &'a [Opened<'q, 's>],
-    order: &'a [u8],
-}
-
 /// The numbers of lists, those first that add least.
 pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
     let mut order: [u8; CLAUSES_MAX] = std::array::from_fn(|nth| nth as u8);
     order[..opened.len()].sort_unstable_by_key(|nth| opened[usize::from(*nth)].best);
     order
-}
-
-impl OpenWindow {
-    /// The window, given what is open.
-    #[inline]
-    fn among<'a, 'q, 's>(&'a self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
-        let order = &self.order[..self.n_scored];
-        OneWindow { key: self.key, opened: &opened[self.opened.clone()], order }
-    }
 }
 
 heap_bytes!(Block { seen });
@@ -88,12 +70,10 @@ impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
     pub(super) fn offer<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
@@ -102,46 +82,54 @@ impl Blocks {
                 sums::keep(sums, codes);
             }
         }
-        pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let Blocks { bands, block, .. } = self;
-        bands.visit(windows.len(), &query.scale, top, |place, top| {
-            let window = windows[place.window].among(opened);
-            block.score::<ALL>(query, window, readers, place, top, pruning)
+        run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
+        let (Blocks { bands, block, .. }, scale) = (self, run.query.scale);
+        bands.visit(windows.len(), &scale, top, |place, top| {
+            block.score::<ALL>(run, &windows[place.window], opened, place, top)
         })
     }
 
-    /// Takes note of the blocks of window `nth` that can matter, if the lists without which none does have a
-    /// code for each posting: then only blocks that they touch are looked at. False, and nothing is
-    /// done, where one of them has a code for each block.
+    /// Takes note of the blocks of window `nth` that can matter, by those that lists touch without which none does. False, and
+    /// nothing is done, where one of these lists has a code for each block, not for each posting.
     pub(super) fn touch_window(
         &mut self,
-        query: &Query<'_, '_>,
+        run: &mut Run<'_, '_>,
         nth: usize,
+        window: &OpenWindow,
         opened: &[Opened<'_, '_>],
-        order: &[u8],
         top: &Top,
-        pruning: &mut Pruning,
     ) -> bool {
+        let (opened, order) = (&opened[..window.n_scored], &window.order[..window.n_scored]);
         // Lists that add too little together need not be gone through: what is good has another word, too.
-        let limit = query.scale.limit(top.threshold()).max(1);
+        let limit = run.query.scale.limit(top.threshold()).max(1);
         let (left_out, essential) = split_essential(order, limit, |nth| opened[nth].best);
         let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
         if essential.iter().any(is_dense) {
             return false;
         }
-        let n_essential = postings(opened, essential);
+        let n_postings = |nth: &u8| opened[usize::from(*nth)].n_postings() as usize;
+        let n_essential = essential.iter().map(n_postings).sum();
         if !in_window::touching_pays(n_essential, left_out.len(), opened.len()) {
             return false;
         }
         self.few.resize(BLOCKS, 0);
         self.touched.clear();
         for nth in essential {
-            self.touch(&opened[usize::from(*nth)]);
+            each_posting(&opened[usize::from(*nth)], |block, units| {
+                if let Some(sum) = self.few.get_mut(block)
+                    && units > 0
+                {
+                    if *sum == 0 {
+                        self.touched.push(block as u16);
+                    }
+                    *sum = sum.wrapping_add(units);
+                }
+            });
         }
         for nth in left_out {
             self.complete(&opened[usize::from(*nth)]);
         }
-        pruning.blocks_considered += self.touched.len() as u64;
+        run.pruning.blocks_considered += self.touched.len() as u64;
         for block in &self.touched {
             let sum = std::mem::take(&mut self.few[usize::from(*block)]);
             if u32::from(sum) >= limit {
@@ -154,32 +142,15 @@ impl Blocks {
     /// Offers what can be among the best in the blocks that were noted, and forgets them.
     pub(super) fn offer_noted<'s>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
-        let Blocks { noted, block, .. } = self;
-        noted.visit(&query.scale, top, |place, top| {
-            let window = windows[place.window].among(opened);
-            block.score::<false>(query, window, readers, place, top, pruning)
+        let (Blocks { noted, block, .. }, scale) = (self, run.query.scale);
+        noted.visit(&scale, top, |place, top| {
+            block.score::<false>(run, &windows[place.window], opened, place, top)
         })
-    }
-
-    /// Adds the units of a list with a code for each posting.
-    fn touch(&mut self, part: &Opened<'_, '_>) {
-        each_posting(part, |block, units| {
-            if let Some(sum) = self.few.get_mut(block)
-                && units > 0
-            {
-                if *sum == 0 {
-                    self.touched.push(block as u16);
-                }
-                *sum = sum.wrapping_add(units);
-            }
-        });
     }
 
     /// Adds the units of a list to the blocks that others have touched.
@@ -201,11 +172,6 @@ impl Blocks {
             }
         }
     }
-}
-
-/// How many postings some of the lists have.
-fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
-    some.iter().map(|nth| opened[usize::from(*nth)].n_postings() as usize).sum()
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
@@ -293,31 +259,35 @@ impl Block {
     /// Scores the documents of a block that can be among the best.
     fn score<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's>,
-        window: OneWindow<'_, '_, 's>,
-        readers: &mut Readers<'s>,
+        run: &mut Run<'_, 's>,
+        window: &OpenWindow,
+        opened: &[Opened<'_, 's>],
         place: Place,
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
-        let OneWindow { key, opened, order } = window;
+        let Run { query, readers, pruning } = run;
+        let first = window.key * WINDOW + (place.block * 64) as u32;
+        let (opened, filters) = opened[window.opened.clone()].split_at(window.n_scored);
         pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
-            false => self.essential(&opened[..order.len()], order, place, limit),
+            false => self.essential(opened, &window.order[..window.n_scored], place, limit),
         };
-        docs &= filtered(&opened[order.len()..], docs, place.block);
+        let mut filters = filters.iter();
+        while docs != 0
+            && let Some(filter) = filters.next()
+        {
+            docs &= look_up(filter, place.block).0;
+        }
         if docs == 0 {
             return Ok(());
         }
-        let opened = &opened[..order.len()];
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
-            && let Postings::Long(postings, list) = &opened[nth].postings
+            && let Some((postings, list)) = opened[nth].long()
         {
             let clause = &query.clauses[opened[nth].clause];
-            let first = key * WINDOW + (place.block * 64) as u32;
             let seen = &mut self.seen[opened[nth].clause];
             let of_list = (self.words[nth], self.ranks[nth]);
             let code = postings.code(place.block, of_list.1).unwrap_or(u8::MAX);
@@ -337,8 +307,7 @@ impl Block {
             docs = self.good_enough(opened.len(), docs, limit);
         }
         if are_many(docs) {
-            let at = (place.block, docs);
-            return self.score_together(query, window, readers, at, top, pruning);
+            return self.score_together(run, opened, (first, docs), top);
         }
         while docs != 0 {
             let bit = docs.trailing_zeros();
@@ -348,18 +317,16 @@ impl Block {
                 continue;
             }
             let has = |word: &u64| word >> bit & 1 == 1;
-            let low = (place.block * 64) as u32 + bit;
-            let mut sum = Sum::of(key * WINDOW + low, readers);
+            let mut sum = Sum::of(first + bit, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
-                if !has(word) {
-                    continue;
+                if has(word) {
+                    let rank = rank + (word & ((1 << bit) - 1)).count_ones();
+                    sum.add_posting(query.clauses, part.clause, rank)?;
                 }
-                let rank = rank + (word & ((1 << bit) - 1)).count_ones();
-                part.add_to(&mut sum, query.clauses, rank)?;
             }
             pruning.documents_scored += 1;
             let before = top.threshold();
-            query.push(sum.score(), key * WINDOW + low, top);
+            query.push(sum.score(), first + bit, top);
             if top.threshold() != before {
                 limit = query.scale.limit(top.threshold());
             }
@@ -394,26 +361,17 @@ impl Block {
     /// Scores many documents of a block list by list.
     fn score_together<'s>(
         &mut self,
-        query: &Query<'_, 's>,
-        window: OneWindow<'_, '_, 's>,
-        readers: &mut Readers<'s>,
-        (block, docs): (usize, u64),
+        Run { query, readers, pruning }: &mut Run<'_, 's>,
+        opened: &[Opened<'_, 's>],
+        (first, docs): (u32, u64),
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
-        let first = window.key * WINDOW + (block * 64) as u32;
         let mut together = Together::new(first, docs);
-        let opened = &window.opened[..window.order.len()];
         let lists = opened.iter().zip(&self.words).zip(&self.ranks);
         for ((part, word), rank) in lists.filter(|((_, word), _)| *word & docs != 0) {
-            match &part.postings {
-                Postings::Short { scores, .. } => together.add_known(*word, *rank, scores),
-                Postings::Long(_, list) => {
-                    let clause = &query.clauses[part.clause];
-                    let readers = readers.both(part.clause, clause, list);
-                    together.add(clause, readers, *word, *rank)?;
-                }
-            }
+            let Some((_, list)) = part.long() else { continue };
+            let clause = &query.clauses[part.clause];
+            together.add(clause, readers.both(part.clause, clause, list), *word, *rank)?;
             pruning.postings += u64::from((word & docs).count_ones());
         }
         pruning.documents_scored += u64::from(docs.count_ones());
@@ -484,14 +442,6 @@ impl Block {
     fn look_up(&mut self, nth: usize, part: &Opened<'_, '_>, block: usize) {
         (self.words[nth], self.ranks[nth], self.units[nth]) = look_up(part, block);
     }
-}
-
-/// Documents of a block that all lists have, too.
-fn filtered(lists: &[Opened<'_, '_>], docs: u64, block: usize) -> u64 {
-    lists.iter().fold(docs, |docs, part| match docs {
-        0 => 0,
-        _ => docs & look_up(part, block).0,
-    })
 }
 
 /// The documents of a list in a block, the rank of the first, and what they add at most.

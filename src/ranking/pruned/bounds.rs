@@ -13,8 +13,7 @@
 use crate::format::lengths::Bm25;
 use crate::ranking::bm25::FieldScoring;
 
-/// Clauses that there are bounds for.
-pub(super) const CLAUSES_MAX: usize = 32;
+pub(super) use crate::plan::BOUNDED_LISTS_MAX as CLAUSES_MAX;
 
 /// What 1 is reduced by for the rounding of up to [`CLAUSES_MAX`] products and sums.
 const ROUNDING: f64 = 1.0 - 1e-5;
@@ -32,13 +31,7 @@ impl ScoreQuantizer {
     pub(super) const PRESENCE: ScoreQuantizer =
         ScoreQuantizer { units_per_score: 0.0, units: 65_535.0, n_clauses: 0 };
 
-    /// From the best that each clause can add; `None` where that cannot be computed with.
-    pub(super) fn new(maxima: impl ExactSizeIterator<Item = f64>) -> Option<ScoreQuantizer> {
-        let n_clauses = maxima.len();
-        ScoreQuantizer::of(maxima.sum(), n_clauses)
-    }
-
-    /// From the best that `n_clauses` can score together.
+    /// From the best that `n_clauses` can score together; `None` where that cannot be computed with.
     pub(super) fn of(most: f64, n_clauses: usize) -> Option<ScoreQuantizer> {
         if n_clauses > CLAUSES_MAX {
             return None;
@@ -108,7 +101,7 @@ mod tests {
         ) {
             // Score parts just below what a code says, and others.
             let best = |&(weight, max, _): &(f32, f32, u32)| f64::from(weight) * f64::from(max);
-            let scale = ScoreQuantizer::new(clauses.iter().map(best)).unwrap();
+            let scale = ScoreQuantizer::of(clauses.iter().map(best).sum(), clauses.len()).unwrap();
             let (mut sum, mut bound) = (0.0f32, 0u32);
             for clause in &clauses {
                 let (weight, max, code) = *clause;

@@ -33,18 +33,18 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
-use crate::plan::WINDOW;
 use crate::plan::in_window::{DENSE_MIN, FILTERED_MAX, PASSED_MAX};
+use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow, by_best};
-use bounds::CLAUSES_MAX;
+use bounds::ScoreQuantizer;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
-use query::Query;
+use query::{Query, Run};
 use ranked_and::RankedAnd;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
@@ -52,61 +52,54 @@ use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
 
-/// Offers to `top` every document that matches a clause and can be among its best. Clauses from `first_filter` on add nothing to a
-/// score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
-/// whatever is good enough: a document that is not offered may be left out because of others that are. `None`, and nothing
-/// is offered, where there are filters and no bounds.
-pub(crate) fn any_of(
+/// Offers to `top` every document that matches a clause, or all, and can be among its best. Clauses from `first_filter` on add nothing
+/// to a score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
+/// whatever is good enough: a document that is not offered may be left out because of others that are. With `count` every match of
+/// all clauses is scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known. `None`, and
+/// nothing is offered, where there are filters and no bounds.
+pub(crate) fn find<const ALL: bool>(
     clauses: &[Clause<'_>],
     first_filter: usize,
-    base: u64,
-    top: &mut Top,
-    scratch: &mut Scratch,
-) -> Result<Option<Pruning>> {
-    let mut readers = Readers::new(&mut scratch.readers);
-    let found = find::<false>(clauses, first_filter, &mut readers, false, base, top, scratch);
-    let has_bounds = !matches!(found, Ok(None));
-    let pruning = with_postings(found.map(Option::unwrap_or_default), readers, scratch)?;
-    Ok(has_bounds.then_some(pruning))
-}
-
-/// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
-/// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known.
-pub(crate) fn all_of(
-    clauses: &[Clause<'_>],
     count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
-) -> Result<Pruning> {
-    if clauses.len() < 2 {
-        return Ok(any_of(clauses, clauses.len(), base, top, scratch)?.unwrap_or_default());
+) -> Result<Option<Pruning>> {
+    let is_short = |clause: &&Clause<'_>| matches!(clause.list, RankedList::Short(_));
+    let kernel = ListsKernel::of(ALL, clauses.len(), clauses.iter().filter(is_short).count());
+    if let (ListsKernel::OneList, [clause]) = (kernel, clauses) {
+        let Blocks { bands, block, .. } = &mut scratch.blocks;
+        TieCache::start_all(&mut block.seen, clauses);
+        let seen = &mut block.seen[0];
+        return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
     }
     let mut readers = Readers::new(&mut scratch.readers);
-    let found = match scratch.few.offer(clauses, &mut readers, base, top) {
-        Ok(None) => {
-            let n = clauses.len();
-            find::<true>(clauses, n, &mut readers, count, base, top, scratch)
-                .map(Option::unwrap_or_default)
+    let found = match kernel {
+        ListsKernel::ShortestList => scratch.few.offer(clauses, &mut readers, base, top).map(Some),
+        ListsKernel::ShortLists => {
+            let shorts = &mut scratch.shorts;
+            shorts.offer(clauses, first_filter, &mut readers, 0.0, base, top).map(|n| {
+                let matching = Some(shorts.docs.len() as u64);
+                Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
+            })
         }
-        few => few.map(Option::unwrap_or_default),
+        ListsKernel::Bounds => {
+            by_bounds::<ALL>(clauses, first_filter, &mut readers, count, base, top, scratch)
+        }
+        ListsKernel::OneList | ListsKernel::EveryPosting => Ok(None),
     };
-    with_postings(found, readers, scratch)
-}
-
-/// Adds what `readers` have read, and keeps their memory.
-fn with_postings(
-    found: Result<Pruning>,
-    readers: Readers<'_>,
-    scratch: &mut Scratch,
-) -> Result<Pruning> {
     let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    found.map(|pruning| Pruning { postings: pruning.postings + read, ..pruning })
+    match found? {
+        None if first_filter == clauses.len() => {
+            exhaustive::offer::<ALL>(clauses, base, top, &mut scratch.exhaustive).map(Some)
+        }
+        found => Ok(found.map(|own| Pruning { postings: own.postings + read, ..own })),
+    }
 }
 
-/// `None` where there are no bounds of a query with filters.
-fn find<'s, const ALL: bool>(
+/// `None` where there are no bounds to compute with.
+fn by_bounds<'s, const ALL: bool>(
     clauses: &[Clause<'s>],
     first_filter: usize,
     readers: &mut Readers<'s>,
@@ -116,37 +109,18 @@ fn find<'s, const ALL: bool>(
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let has_filters = first_filter < clauses.len();
-    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, shorts, .. } =
-        scratch;
-    let scale = match clauses {
-        [] => return Ok(Some(Pruning::nothing())),
-        [clause] => {
-            let Blocks { bands, block, .. } = blocks;
-            TieCache::start_all(&mut block.seen, clauses);
-            let seen = &mut block.seen[0];
-            return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
-        }
-        _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, !has_filters, top)?,
-        _ => None,
-    };
-    shorts.clear();
-    if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
-        let documents_scored = shorts.offer(clauses, first_filter, readers, 0.0, base, top)?;
-        let matching = Some(shorts.docs.len() as u64);
-        return Ok(Some(Pruning { documents_scored, matching, ..Pruning::default() }));
-    }
-    let Some(scale) = scale else {
-        return match has_filters {
-            true => Ok(None),
-            false => exhaustive::offer::<ALL>(clauses, base, top, exhaustive).map(Some),
-        };
-    };
+    let Scratch { parts, opened, windows, summed, blocks, common, shorts, .. } = scratch;
+    // Documents of one list are results of a union that nothing filters; those of its short lists are scored first.
+    parts.take_stock(clauses, |_| !ALL && !has_filters, false, top)?;
+    let most = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
+    let Some(scale) = ScoreQuantizer::of(most, clauses.len()) else { return Ok(None) };
+    parts.weigh(&scale);
     parts.filter_by(first_filter);
     let mut pruning = Pruning::default();
+    shorts.clear();
     if !ALL {
-        let rest = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
-        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, rest, base, top)?;
-        if rest * rare_terms::ROUNDING < f64::from(top.threshold()) {
+        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, most, base, top)?;
+        if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }
     }
@@ -162,195 +136,155 @@ fn find<'s, const ALL: bool>(
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
     let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
-    let mut search = Search {
-        query,
-        parts,
-        opened: recycled(std::mem::take(opened)),
-        readers,
-        windows,
-        summed,
-        blocks,
-        pruning,
-    };
-    let found = if ALL { search.all_of(common, top) } else { search.any_of(common, top) };
-    let pruning = search.pruning;
+    let run = Run { query, readers, pruning };
+    let memory = recycled(std::mem::take(opened));
+    let mut search = Search { run, parts, opened: memory, windows, summed, blocks, common, top };
+    let found = if ALL { search.all_of() } else { search.any_of() };
+    let pruning = search.run.pruning;
     *opened = recycled(search.opened);
     found.map(|()| Some(pruning))
 }
 
-/// Ways to find what can be among the best of a window without bounds of its blocks, or with those of both lists.
-#[derive(Clone, Copy, Debug)]
-enum WayAround {
-    /// Documents of each list that all filters let through.
-    Filtered,
-    /// Documents that both of two lists have, as either word alone is known to be too little.
-    Both,
-    /// Likewise, by bounds of their blocks.
-    BothByBlocks,
-}
-
 /// A query on its way through the windows of a segment.
 struct Search<'q, 's> {
-    query: Query<'q, 's>,
+    run: Run<'q, 's>,
     parts: &'q Parts,
     opened: Vec<Opened<'q, 's>>,
-    readers: &'q mut Readers<'s>,
     windows: &'q mut Vec<OpenWindow>,
     /// Those of the windows that are to have a sum for every block.
     summed: &'q mut Vec<OpenWindow>,
     blocks: &'q mut Blocks,
-    pruning: Pruning,
+    common: &'q mut RankedAnd,
+    top: &'q mut Top,
 }
 
 impl Search<'_, '_> {
-    fn any_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
-        let windows = &self.parts.windows;
+    fn any_of(&mut self) -> Result<()> {
+        let parts = self.parts;
         self.start();
         let mut is_first = true;
-        for window in windows {
-            if self.is_too_weak(window, top) {
+        for window in &parts.windows {
+            if self.is_too_weak(window) {
                 continue;
             }
             let opened = self.open(window)?;
-            if let Some(way) = self.way_around_bounds(window, opened.clone(), top) {
-                self.offer_by(way, opened, common, top)?;
+            if self.offer_around_bounds(window, opened.start)? {
                 is_first = false;
                 continue;
             }
-            let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
-            let OpenWindow { order, n_scored, .. } = &self.windows[nth];
-            let (opened, order) = (&self.opened[opened][..*n_scored], &order[..*n_scored]);
-            let is_done = self.blocks.touch_window(query, nth, opened, order, top, pruning);
-            if !is_done {
-                self.summed.push(self.windows[nth].clone());
+            let nth = self.windows.len() - 1;
+            let (window, lists) = (&self.windows[nth], &self.opened[opened]);
+            if !self.blocks.touch_window(&mut self.run, nth, window, lists, self.top) {
+                self.summed.push(window.clone());
             }
             let room = if is_first { FIRST_WINDOWS } else { WINDOWS_MAX };
             if self.windows.len() == room || self.summed.len() == SUMMED_MAX {
-                self.offer_any(top)?;
+                self.offer_any()?;
                 is_first = false;
             }
         }
-        self.offer_any(top)
+        self.offer_any()
     }
 
-    fn offer_any(&mut self, top: &mut Top) -> Result<()> {
-        let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
-        self.blocks.offer_noted(query, self.windows, opened, self.readers, top, pruning)?;
-        self.blocks.offer::<false>(query, self.summed, opened, self.readers, top, pruning)?;
+    fn offer_any(&mut self) -> Result<()> {
+        let Search { run, opened, windows, summed, blocks, top, .. } = self;
+        blocks.offer_noted(run, windows, opened, top)?;
+        blocks.offer::<false>(run, summed, opened, top)?;
         self.start();
         Ok(())
     }
 
-    fn all_of(&mut self, common: &mut RankedAnd, top: &mut Top) -> Result<()> {
+    fn all_of(&mut self) -> Result<()> {
         let windows = &self.parts.windows;
         // Windows with a short list cost little, and show how good the best are.
         for window in windows.iter().filter(|window| window.n_least < DENSE_MIN) {
-            if self.is_too_weak(window, top) {
+            if self.is_too_weak(window) {
                 continue;
             }
             self.start();
             self.open(window)?;
-            let (query, pruning) = (&self.query, &mut self.pruning);
-            common.offer(query, window.key, &self.opened, self.readers, top, pruning)?;
+            self.common.offer(&mut self.run, window.key, &self.opened, self.top)?;
         }
         self.start();
         for window in windows.iter().filter(|window| window.n_least >= DENSE_MIN) {
-            if self.is_too_weak(window, top) {
+            if self.is_too_weak(window) {
                 continue;
             }
             self.open(window)?;
             if self.windows.len() == SUMMED_MAX {
-                self.offer_all(top)?;
+                self.offer_all()?;
             }
         }
-        self.offer_all(top)
+        self.offer_all()
     }
 
-    fn offer_all(&mut self, top: &mut Top) -> Result<()> {
-        let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
-        self.blocks.offer::<true>(query, self.windows, opened, self.readers, top, pruning)?;
+    fn offer_all(&mut self) -> Result<()> {
+        self.blocks.offer::<true>(&mut self.run, self.windows, &self.opened, self.top)?;
         self.start();
         Ok(())
     }
 
-    fn is_too_weak(&mut self, window: &Window, top: &Top) -> bool {
-        let skip = self.pruning.matching.is_none()
-            && (window.bound < self.query.scale.limit(top.threshold())
-                || self.is_ruled_out(window, top));
-        self.pruning.windows_skipped += u64::from(skip);
+    /// The units below which nothing is good enough.
+    fn limit(&self) -> u32 {
+        self.run.query.scale.limit(self.top.threshold())
+    }
+
+    fn is_too_weak(&mut self, window: &Window) -> bool {
+        let skip = self.run.pruning.matching.is_none()
+            && (window.bound < self.limit() || self.is_ruled_out(window));
+        self.run.pruning.windows_skipped += u64::from(skip);
         skip
     }
 
     /// Whether only one list has documents in a window, and none that is not known to be too bad.
-    fn is_ruled_out(&self, window: &Window, top: &Top) -> bool {
-        let mut bests = self.parts.bests(self.query.clauses, window);
+    fn is_ruled_out(&self, window: &Window) -> bool {
+        let mut bests = self.parts.bests(window);
         match (bests.next(), bests.next()) {
-            (Some((clause, _, code)), None) => self.is_tied(window, clause, code, top),
+            (Some((clause, _, code)), None) => self.is_tied(window, clause, code),
             _ => false,
         }
     }
 
     /// Whether documents of a window that have only this list are known to be too bad, given its best code there.
-    fn is_tied(&self, window: &Window, clause: usize, code: Option<u8>, top: &Top) -> bool {
-        let first = DocId(self.query.base + u64::from(window.key * WINDOW));
-        code.is_some_and(|code| self.blocks.block.seen[clause].rules_out(code, first, top))
+    fn is_tied(&self, window: &Window, clause: usize, code: u8) -> bool {
+        let first = DocId(self.run.query.base + u64::from(window.key * WINDOW));
+        self.blocks.block.seen[clause].rules_out(code, first, self.top)
     }
 
-    /// How the documents of an open window are found without looking at bounds of blocks, where that costs less.
-    fn way_around_bounds(
-        &self,
-        window: &Window,
-        opened: Range<usize>,
-        top: &Top,
-    ) -> Option<WayAround> {
-        let n_scored = self.windows.last()?.n_scored;
-        let (scored, filters) = self.opened[opened].split_at(n_scored);
-        let sizes = || scored.iter().map(|list| u64::from(list.n_postings()));
-        let all = sizes().sum::<u64>();
-        if let Some(least) = filters.iter().map(|list| u64::from(list.n_postings())).min()
-            && all <= FILTERED_MAX
-            && all * least <= PASSED_MAX * u64::from(WINDOW)
-        {
-            return Some(WayAround::Filtered);
-        }
-        let limit = self.query.scale.limit(top.threshold());
-        let mut bests = self.parts.bests(self.query.clauses, window);
-        let are_too_weak = bests.all(|(clause, best, code)| {
-            let only_filters = clause >= self.query.first_filter;
-            only_filters || best < limit || self.is_tied(window, clause, code, top)
-        });
-        // What is left of more lists than two are pairs of them, for which bounds of blocks cost less.
-        (n_scored == 2 && are_too_weak).then(|| match sizes().all(|n| n >= u64::from(DENSE_MIN)) {
-            true => WayAround::BothByBlocks,
-            false => WayAround::Both,
+    /// Whether no document of a window is good enough that has one of its lists alone.
+    fn is_any_alone_too_weak(&self, window: &Window) -> bool {
+        let (query, limit) = (&self.run.query, self.limit());
+        self.parts.bests(window).all(|(clause, best, code)| {
+            clause >= query.first_filter || best < limit || self.is_tied(window, clause, code)
         })
     }
 
-    /// Offers documents of the window that was opened last, and closes it.
-    fn offer_by(
-        &mut self,
-        way: WayAround,
-        opened: Range<usize>,
-        common: &mut RankedAnd,
-        top: &mut Top,
-    ) -> Result<()> {
-        let Some(window) = self.windows.pop() else { return Ok(()) };
-        let (query, pruning) = (&self.query, &mut self.pruning);
-        let (lists, of_window) = (&self.opened[opened.clone()], (window.key, window.n_scored));
-        match way {
-            WayAround::Filtered => {
-                common.offer_filtered(query, of_window, lists, self.readers, top, pruning)?;
-            }
-            WayAround::Both => {
-                common.offer(query, window.key, lists, self.readers, top, pruning)?;
-            }
-            WayAround::BothByBlocks => {
-                let (window, opened) = (std::slice::from_ref(&window), &self.opened[..]);
-                self.blocks.offer::<true>(query, window, opened, self.readers, top, pruning)?;
-            }
+    /// Offers documents of the window that was opened last, whose lists begin at `start`, and closes it, where they are found for
+    /// less than by bounds of its blocks, or by those of both lists; whether that is so.
+    fn offer_around_bounds(&mut self, window: &Window, start: usize) -> Result<bool> {
+        let nth = self.windows.len() - 1;
+        let (lists, of_window) = (&self.opened[start..], (window.key, self.windows[nth].n_scored));
+        let (scored, filters) = lists.split_at(of_window.1);
+        let size = |list: &Opened<'_, '_>| u64::from(list.n_postings());
+        let all: u64 = scored.iter().map(size).sum();
+        let are_filtered = filters.iter().map(size).min().is_some_and(|least| {
+            all <= FILTERED_MAX && all * least <= PASSED_MAX * u64::from(WINDOW)
+        });
+        let run = &mut self.run;
+        if are_filtered {
+            self.common.offer_filtered(run, of_window, lists, self.top)?;
+        } else if scored.len() != 2 || !self.is_any_alone_too_weak(window) {
+            // What is left of more lists than two are pairs of them, for which bounds of blocks cost less.
+            return Ok(false);
+        } else if scored.iter().all(|list| list.n_postings() >= DENSE_MIN) {
+            let window = &self.windows[nth..];
+            self.blocks.offer::<true>(&mut self.run, window, &self.opened, self.top)?;
+        } else {
+            self.common.offer(&mut self.run, window.key, lists, self.top)?;
         }
-        self.opened.truncate(opened.start);
-        Ok(())
+        self.windows.truncate(nth);
+        self.opened.truncate(start);
+        Ok(true)
     }
 
     fn start(&mut self) {
@@ -361,13 +295,13 @@ impl Search<'_, '_> {
 
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<Range<usize>> {
-        budget::work(ns::WINDOW_BOUNDS * self.query.clauses.len() as u64)?;
+        let Query { clauses, first_filter, .. } = self.run.query;
+        budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
         let start = self.opened.len();
-        self.parts.open(self.query.clauses, window, &mut self.opened)?;
+        self.parts.open(clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();
-        let n_filters = self.query.clauses.len() - self.query.first_filter;
-        let scored = start..self.opened.len() - n_filters;
-        let (order, n_scored) = (by_best(&self.opened[scored.clone()]), scored.len());
+        let n_scored = opened.len() - (clauses.len() - first_filter);
+        let order = by_best(&self.opened[start..start + n_scored]);
         self.windows.push(OpenWindow { key: window.key, opened: opened.clone(), order, n_scored });
         Ok(opened)
     }

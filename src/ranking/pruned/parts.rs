@@ -1,11 +1,9 @@
 //! Postings of a query by window, each with an upper bound of its part of a score.
 
 use super::bounds::{ScoreQuantizer, changes};
-use super::sum::Sum;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
@@ -67,26 +65,7 @@ struct Part {
 heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best });
 
 impl Parts {
-    /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
-    /// the best of each list are at least, if documents of one list are results, as those of a union are that nothing filters; of a
-    /// union the documents of short lists are [somebody else's](super::rare_terms).
-    pub(super) fn prepare(
-        &mut self,
-        clauses: &[Clause<'_>],
-        is_union: bool,
-        is_unfiltered: bool,
-        top: &mut Top,
-    ) -> Result<Option<ScoreQuantizer>> {
-        self.take_stock(clauses, |_| is_union && is_unfiltered, !is_union, top)?;
-        let scale = ScoreQuantizer::new(self.terms.iter().map(|term| term.best));
-        if let Some(scale) = &scale {
-            self.weigh(scale);
-        }
-        Ok(scale)
-    }
-
-    /// Takes stock of the lists. Tells `top` how good the best documents of those lists are at least that
-    /// suffice for a result. Without `short` short lists are taken to be empty.
+    /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
     pub(super) fn take_stock(
         &mut self,
         clauses: &[Clause<'_>],
@@ -99,46 +78,32 @@ impl Parts {
         self.scores.clear();
         self.units.clear();
         for (nth, clause) in clauses.iter().enumerate() {
-            let term = match &clause.list {
+            let (best, range) = match &clause.list {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
                     let mut best = 0.0f32;
                     let postings = list.docs().iter().zip(list.frequencies());
                     for (&doc, &frequency) in postings.filter(|_| short) {
-                        let mut score = 0.0;
                         // Words that must not be there add nothing, whatever the length.
-                        if clause.weight != 0.0 {
-                            let code = clause.lengths.code(doc)?;
-                            let k = clause.scoring.k_by_code[usize::from(code)];
-                            score = clause.weight * score_part(frequency, k);
-                        }
+                        let adds = clause.weight != 0.0;
+                        let score = if adds { clause.score(doc, frequency)? } else { 0.0 };
                         best = best.max(score);
                         self.scores.push(score);
                     }
-                    Term {
-                        best: best.into(),
-                        weight: 0,
-                        range: start..self.scores.len(),
-                        at: start,
-                    }
+                    (best.into(), start..self.scores.len())
                 }
                 RankedList::Long(list) => {
                     let start = self.containers.len();
                     self.containers.extend(list.containers());
-                    let (most, least) = changes(&clause.lengths.bm25(), &clause.scoring);
-                    let weight = f64::from(clause.weight) * f64::from(list.max_part());
-                    if suffices(nth)
-                        && let Some(kth) = kth_code(list, top.k())
-                    {
-                        // What products in f32 may round away.
-                        let least = least * (1.0 - 1e-6);
-                        top.raise((weight * f64::from(kth) / 255.0 * least) as f32);
+                    if suffices(nth) {
+                        raise(clause, list, top);
                     }
-                    let range = start..self.containers.len();
-                    Term { best: weight * most, weight: 0, range, at: start }
+                    let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
+                    let best = f64::from(clause.weight) * f64::from(list.max_part()) * most;
+                    (best, start..self.containers.len())
                 }
             };
-            self.terms.push(term);
+            self.terms.push(Term { best, weight: 0, at: range.start, range });
         }
         Ok(())
     }
@@ -172,8 +137,7 @@ impl Parts {
         });
     }
 
-    /// Divides the lists into windows that at least `needed` of them have postings in. The first `n_anyway`
-    /// windows are there even if no list has postings in them.
+    /// Divides the lists into windows that at least `needed` of them have postings in, or that are among the first `n_anyway`.
     pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();
         self.of_windows.clear();
@@ -197,21 +161,21 @@ impl Parts {
                     continue;
                 }
                 let at = term.at;
-                let best = match &clause.list {
+                let (n, best) = match &clause.list {
                     RankedList::Short(_) => {
                         while key_of(clause, term) == Some(key) {
                             term.at += 1;
                         }
-                        n_least = n_least.min((term.at - at) as u32);
-                        short_units[at..term.at].iter().max().copied().unwrap_or_default()
+                        let best = short_units[at..term.at].iter().max();
+                        ((term.at - at) as u32, best.copied().unwrap_or_default())
                     }
                     RankedList::Long(_) => {
                         term.at += 1;
-                        let container = &containers[at];
-                        n_least = n_least.min(container.cardinality);
-                        units(container.max_code, term.weight)
+                        let RankedContainer { cardinality, max_code, .. } = containers[at];
+                        (cardinality, units(max_code, term.weight))
                     }
                 };
+                n_least = n_least.min(n);
                 bound += u32::from(best);
                 of_windows.push(Part { clause: nth, at: at..term.at, best });
             }
@@ -238,17 +202,10 @@ impl Parts {
         });
     }
 
-    /// Clauses that have postings in a window, the units that each adds at most, and the best code of a long list.
-    pub(super) fn bests<'p>(
-        &'p self,
-        clauses: &'p [Clause<'_>],
-        window: &Window,
-    ) -> impl Iterator<Item = (usize, u32, Option<u8>)> {
+    /// Clauses that have postings in a window, all of long lists, the units that each adds at most, and its best code.
+    pub(super) fn bests(&self, window: &Window) -> impl Iterator<Item = (usize, u32, u8)> {
         self.of_windows[window.parts.clone()].iter().map(|part| {
-            let code = match &clauses[part.clause].list {
-                RankedList::Short(_) => None,
-                RankedList::Long(_) => Some(self.containers[part.at.start].max_code),
-            };
+            let code = self.containers.get(part.at.start).map_or(u8::MAX, |it| it.max_code);
             (part.clause, part.best.into(), code)
         })
     }
@@ -282,10 +239,16 @@ impl Parts {
     }
 }
 
-/// The code that `k` postings of a list have at least, if it is known.
-pub(super) fn kth_code(list: &RankedLong<'_, Section<'_>>, k: usize) -> Option<u8> {
-    let nth = KTH.iter().position(|kth| k <= *kth)?;
-    Some(list.kth_codes()[nth]).filter(|code| *code > 0)
+/// Tells how good the best are at least, where every document of a list matches: from the code that as many postings have.
+pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
+    let k = top.k();
+    let kth = KTH.iter().zip(list.kth_codes()).find(|(kth, _)| k <= **kth);
+    if let Some((_, code)) = kth.filter(|(_, code)| *code > 0) {
+        let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
+        let best = f64::from(clause.weight) * f64::from(list.max_part());
+        // Less what products in f32 may round away.
+        top.raise((best * f64::from(code) / 255.0 * least * (1.0 - 1e-6)) as f32);
+    }
 }
 
 /// What a clause has in a window, to be read.
@@ -299,31 +262,20 @@ pub(super) struct Opened<'q, 's> {
     pub(super) postings: Postings<'q, 's>,
 }
 
-impl<'s> Opened<'_, 's> {
-    /// Adds to a sum what the posting of this rank scores.
+impl<'q, 's> Opened<'q, 's> {
+    /// The container and its list, if it is a long one, as all are that bounds are added up of without a tree.
     #[inline]
-    pub(super) fn add_to(
-        &self,
-        sum: &mut Sum<'_, 's>,
-        clauses: &[Clause<'s>],
-        rank: u32,
-    ) -> Result<()> {
+    pub(super) fn long(&self) -> Option<(&LongPart<'s>, &'q RankedLong<'s, Section<'s>>)> {
         match &self.postings {
-            Postings::Short { scores, .. } => {
-                sum.add(scores[rank as usize]);
-                Ok(())
-            }
-            Postings::Long(_, list) => sum.add_posting(clauses, self.clause, list, rank),
+            Postings::Short { .. } => None,
+            Postings::Long(part, list) => Some((part, list)),
         }
     }
 
     /// The codes, if there is one for each block.
     #[inline]
     pub(super) fn codes_by_block(&self) -> Option<&[u8; BLOCKS]> {
-        match &self.postings {
-            Postings::Short { .. } => None,
-            Postings::Long(postings, _) => postings.codes.dense(),
-        }
+        self.long().and_then(|(part, _)| part.codes.dense())
     }
 
     pub(super) fn n_postings(&self) -> u32 {
@@ -383,16 +335,12 @@ impl<'s> LongPart<'s> {
     /// The documents.
     #[inline]
     pub(super) fn container(&self) -> Container<'_> {
-        match self.kind {
-            ContainerKind::Array => Container::Array(self.payload.as_chunks().0),
-            ContainerKind::Bitmap => match self.payload.as_chunks().0.first_chunk() {
-                Some(words) => Container::Bitmap(words),
-                None => Container::Array(&[]),
-            },
-            ContainerKind::Run => {
-                Container::Run(self.payload.get(2..).unwrap_or_default().as_chunks().0)
-            }
-        }
+        let of_values = match self.kind {
+            // Behind the number of runs.
+            ContainerKind::Run => self.payload.get(2..).unwrap_or_default(),
+            ContainerKind::Array | ContainerKind::Bitmap => &self.payload[..],
+        };
+        Container::of_bytes(self.kind, of_values)
     }
 
     /// The postings of a block of 64 documents as bits, and the rank of the first in the list.

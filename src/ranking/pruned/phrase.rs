@@ -10,16 +10,14 @@ use super::bounds::changes;
 use super::exhaustive::past_the_end;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::lengths::{Lengths, score_part};
+use crate::format::lengths::score_part;
 use crate::ids::DocId;
 use crate::phrase::{AHEAD, GATHERED_MAX, PhraseReader, PhraseWindow, PhraseWorkspace, RarePhrase};
-use crate::ranking::bm25::FieldScoring;
+use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
-use crate::segment::file::Section;
 use crate::sums::sums;
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 /// Bounds that are told apart when candidates are put into order.
 const LEVELS: usize = 256;
@@ -28,13 +26,7 @@ const LEVELS: usize = 256;
 const ROUNDING: f32 = 1.0 + 1e-5;
 
 /// How a phrase is scored in one segment.
-#[derive(Debug)]
-pub(crate) struct PhraseClause<'s> {
-    /// What a score part is multiplied with.
-    pub(crate) weight: f32,
-    pub(crate) lengths: Lengths<Section<'s>>,
-    pub(crate) scoring: Arc<FieldScoring>,
-}
+pub(crate) type PhraseClause<'s> = Clause<'s, ()>;
 
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,8 +72,7 @@ struct Bound {
 
 heap_bytes!(PhraseScratch { workspace, bounds, order });
 
-/// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
-/// number of the segment's first document.
+/// Offers to `top` every document of a phrase that was found because one of its words is rare.
 pub(crate) fn rare_phrase(
     clause: &PhraseClause<'_>,
     rare: &RarePhrase,
@@ -95,8 +86,7 @@ pub(crate) fn rare_phrase(
             continue;
         }
         matching += 1;
-        let k = clause.scoring.k_by_code[usize::from(clause.lengths.code(doc)?)];
-        top.push(clause.weight * score_part(frequency, k), id);
+        top.push(clause.score(doc, frequency)?, id);
     }
     let (looked_up, candidates) = rare.looked_up();
     Ok(PhrasePruning {
@@ -111,9 +101,9 @@ pub(crate) fn rare_phrase(
 
 /// Offers to `top` every document that has the phrase of these words and can be among its best; with `count`
 /// finds all that have it. `base` is the number of the segment's first document.
-pub(crate) fn phrase(
-    clause: &PhraseClause<'_>,
-    words: &mut PhraseReader<'_>,
+pub(crate) fn phrase<'s>(
+    clause: &PhraseClause<'s>,
+    words: &mut PhraseReader<'s>,
     base: u64,
     count: bool,
     top: &mut Top,
@@ -125,12 +115,12 @@ pub(crate) fn phrase(
     let before = words.work();
     let has_bounds = words.is_exact();
     let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
-    // From parts as they were when codes were written to scores.
-    let score_of_part = clause.weight * most as f32 * ROUNDING;
     let mut search = Search {
+        clause,
+        words,
         is_pruned: has_bounds && !count,
         has_bounds,
-        score_of_part,
+        score_of_part: clause.weight * most as f32 * ROUNDING,
         base,
         top,
         pruning: PhrasePruning { windows: windows.len() as u64, ..PhrasePruning::default() },
@@ -140,41 +130,38 @@ pub(crate) fn phrase(
         windows.sort_by_key(|window| Reverse(window.best_part.to_bits()));
     }
     for window in &windows {
-        search.window(clause, words, *window, scratch)?;
+        search.window(*window, scratch)?;
     }
     scratch.workspace.windows = windows;
-    let work = words.work();
+    let work = search.words.work();
     search.pruning.placed = work.documents - before.documents;
     search.pruning.positions = work.positions - before.positions;
     Ok(search.pruning)
 }
 
 /// A phrase on its way through the windows of a segment.
-struct Search<'t> {
+struct Search<'t, 's> {
+    clause: &'t PhraseClause<'s>,
+    words: &'t mut PhraseReader<'s>,
     /// Whether documents that cannot be among the best are left out.
     is_pruned: bool,
     has_bounds: bool,
+    /// Factor from parts as they were when codes were written to scores.
     score_of_part: f32,
     base: u64,
     top: &'t mut Top,
     pruning: PhrasePruning,
 }
 
-impl Search<'_> {
-    fn window(
-        &mut self,
-        clause: &PhraseClause<'_>,
-        words: &mut PhraseReader<'_>,
-        window: PhraseWindow,
-        scratch: &mut PhraseScratch,
-    ) -> Result<()> {
+impl Search<'_, '_> {
+    fn window(&mut self, window: PhraseWindow, scratch: &mut PhraseScratch) -> Result<()> {
         if self.is_pruned && window.best_part * self.score_of_part < self.top.threshold() {
             self.pruning.windows_skipped += 1;
             return Ok(());
         }
         let PhraseScratch { workspace: PhraseWorkspace { candidates, .. }, bounds, order } =
             scratch;
-        words.candidates(window.key, candidates)?;
+        self.words.candidates(window.key, candidates)?;
         if self.top.leaves_out() {
             // Before their words are placed, which costs more.
             self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
@@ -187,11 +174,11 @@ impl Search<'_> {
                 candidates.lows.drain(..rest);
                 rest = 0;
                 let least = threshold / self.score_of_part;
-                let dropped = words.drop_weak(least, &mut candidates.lows)?;
+                let dropped = self.words.drop_weak(least, &mut candidates.lows)?;
                 self.pruning.skipped_by_codes += dropped as u64;
             }
             let end = candidates.lows.len().min(rest + GATHERED_MAX);
-            self.batch(clause, words, window.key, &candidates.lows[rest..end], bounds, order)?;
+            self.batch(window.key, &candidates.lows[rest..end], bounds, order)?;
             rest = end;
         }
         Ok(())
@@ -200,13 +187,12 @@ impl Search<'_> {
     /// Looks at some documents of a window that have all words.
     fn batch(
         &mut self,
-        clause: &PhraseClause<'_>,
-        words: &mut PhraseReader<'_>,
         key: u32,
         lows: &[u16],
         bounds: &mut Vec<Bound>,
         order: &mut Vec<u32>,
     ) -> Result<()> {
+        let Search { clause, words, .. } = self;
         budget::work(ns::WORDS_PLACED * lows.len() as u64)?;
         words.gather(key, lows)?;
         bounds.clear();

@@ -1,6 +1,8 @@
 //! A query in one segment, as ways through its windows see it.
 
 use super::bounds::ScoreQuantizer;
+use super::pruning::Pruning;
+use super::sum::Readers;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -15,6 +17,13 @@ pub(super) struct Query<'q, 's> {
     pub(super) offered: &'q [u32],
     /// Clauses from this one on only filter: every match is in their lists, which are long.
     pub(super) first_filter: usize,
+}
+
+/// A query on its way through a segment: what reads for it, and what it looked at so far.
+pub(super) struct Run<'q, 's> {
+    pub(super) query: Query<'q, 's>,
+    pub(super) readers: &'q mut Readers<'s>,
+    pub(super) pruning: Pruning,
 }
 
 impl Query<'_, '_> {

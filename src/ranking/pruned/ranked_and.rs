@@ -3,13 +3,10 @@
 
 use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};
-use super::parts::{LongPart, Opened, Postings};
-use super::pruning::Pruning;
-use super::query::Query;
-use super::sum::Readers;
+use super::parts::{LongPart, Opened};
+use super::query::Run;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
-use crate::plan::WINDOW;
 use crate::plan::in_window::{COUNTED_BY_SCORING_MAX, LOOK_UP_STEPS};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
@@ -37,14 +34,12 @@ impl RankedAnd {
     }
 
     /// Offers what can be among the best in a window, by its shortest list.
-    pub(super) fn offer<'s>(
+    pub(super) fn offer<'q, 's>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'q, 's>,
         key: u32,
-        opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
+        opened: &[Opened<'q, 's>],
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         let lead = (0..opened.len()).min_by_key(|nth| opened[*nth].n_postings());
         let Some(lead) = lead else { return Ok(()) };
@@ -60,29 +55,20 @@ impl RankedAnd {
         let RankedAnd { values, batch, .. } = self;
         batch.start(opened.len());
         let others = Others { required: others, ..Others::default() };
-        let mut probe = Probe { query, key, opened, lead, others, batch, readers, top, pruning };
-        match &opened[lead].postings {
-            Postings::Short { docs, units, .. } => {
-                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
-                    if u32::from(*units) + bound >= probe.limit() {
-                        probe.take((doc % WINDOW) as u16, rank, *units)?;
-                    }
-                }
-            }
-            Postings::Long(postings, _) => probe.take_container(postings, bound, values)?,
+        let mut probe = Probe { run, key, opened, lead, others, batch, top };
+        if let Some((postings, _)) = opened[lead].long() {
+            probe.take_container(postings, bound, values)?;
         }
         probe.offer()
     }
 
     /// Offers what can be among the best in a window, of the documents of the first `n_scored` lists that all others have.
-    pub(super) fn offer_filtered<'s>(
+    pub(super) fn offer_filtered<'q, 's>(
         &mut self,
-        query: &Query<'_, 's>,
+        run: &mut Run<'q, 's>,
         (key, n_scored): (u32, usize),
-        opened: &[Opened<'_, 's>],
-        readers: &mut Readers<'s>,
+        opened: &[Opened<'q, 's>],
         top: &mut Top,
-        pruning: &mut Pruning,
     ) -> Result<()> {
         let numbers: [usize; CLAUSES_MAX] = std::array::from_fn(|nth| nth);
         let mut filters = numbers;
@@ -94,10 +80,8 @@ impl RankedAnd {
         for lead in 0..n_scored {
             let (done, optional) = (&numbers[..lead], &numbers[lead + 1..n_scored]);
             let others = Others { required: filters, optional, done };
-            let (batch, readers) = (&mut *batch, &mut *readers);
-            let (top, pruning) = (&mut *top, &mut *pruning);
-            let mut probe =
-                Probe { query, key, opened, lead, others, batch, readers, top, pruning };
+            let (run, batch, top) = (&mut *run, &mut *batch, &mut *top);
+            let mut probe = Probe { run, key, opened, lead, others, batch, top };
             probe.take_filtered(filtered)?;
             probe.offer()?;
         }
@@ -107,24 +91,22 @@ impl RankedAnd {
 
 /// Looks documents of one list up in the others.
 struct Probe<'a, 'q, 's, 't> {
-    query: &'a Query<'q, 's>,
+    run: &'t mut Run<'q, 's>,
     key: u32,
     opened: &'a [Opened<'q, 's>],
     lead: usize,
     others: Others<'a>,
     batch: &'t mut Batch,
-    readers: &'t mut Readers<'s>,
     top: &'t mut Top,
-    pruning: &'t mut Pruning,
 }
 
-impl Probe<'_, '_, '_, '_> {
+impl<'a, 's> Probe<'a, '_, 's, '_> {
     /// The units below which a document is of no interest: none as long as all are counted.
     #[inline]
     fn limit(&self) -> u32 {
-        match self.pruning.matching {
+        match self.run.pruning.matching {
             Some(_) => 0,
-            None => self.query.scale.limit(self.top.threshold()),
+            None => self.run.query.scale.limit(self.top.threshold()),
         }
     }
 
@@ -152,8 +134,7 @@ impl Probe<'_, '_, '_, '_> {
             0..=1 => values.len(),
             _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
         };
-        if let Some(Postings::Long(second, _)) =
-            self.others.required.first().map(|nth| &self.opened[*nth].postings)
+        if let Some(second) = self.first_required()
             && let Container::Array(others) = second.container()
             && n_leads * LOOK_UP_STEPS > values.len() + others.len()
         {
@@ -192,22 +173,8 @@ impl Probe<'_, '_, '_, '_> {
         let others = self.others.optional.iter().chain(self.others.required);
         let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
         let (lead, opened) = (self.lead, self.opened);
-        let filter = self.others.required.first().map(|nth| &opened[*nth].postings);
-        let list = match &opened[lead].postings {
-            Postings::Long(list, _) => list,
-            Postings::Short { docs, units, .. } => {
-                for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
-                    self.take((doc % WINDOW) as u16, rank, *units)?;
-                }
-                return Ok(());
-            }
-        };
-        let Some(Postings::Long(filter, _)) = filter else {
-            for (rank, low) in (list.first_rank..).zip(list.container().iter()) {
-                self.take(low, rank, opened[lead].best)?;
-            }
-            return Ok(());
-        };
+        let lists = opened[lead].long().zip(self.first_required());
+        let Some(((list, _), filter)) = lists else { return Ok(()) };
         bitmap::and(list.container(), filter.container(), both);
         let (cut, weight) = (self.least_code(bound), opened[lead].weight);
         for low in both.as_container().iter() {
@@ -221,6 +188,11 @@ impl Probe<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The first of the lists that must have a document, which is the shortest.
+    fn first_required(&self) -> Option<&'a LongPart<'s>> {
+        self.opened[*self.others.required.first()?].long().map(|(part, _)| part)
     }
 
     /// The smallest code of the lead with which a document can reach the limit, where the others add so many units.
@@ -242,17 +214,18 @@ impl Probe<'_, '_, '_, '_> {
     /// Scores the documents that were taken and that all others have, if they can be among the best.
     fn offer(&mut self) -> Result<()> {
         let (limit, of_window) = (self.limit(), (self.key, self.opened));
-        let found = self.batch.finish(self.query, of_window, self.others, limit, self.readers)?;
+        let Run { query, readers, pruning } = &mut *self.run;
+        let found = self.batch.finish(query, of_window, self.others, limit, readers)?;
         let mut n = 0;
         for (doc, score) in found {
             n += 1;
             if score >= self.top.threshold() {
-                self.query.push(score, doc, self.top);
+                query.push(score, doc, self.top);
             }
         }
-        self.pruning.documents_scored += n;
-        self.pruning.matching =
-            self.pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_BY_SCORING_MAX);
+        pruning.documents_scored += n;
+        pruning.matching =
+            pruning.matching.map(|all| all + n).filter(|n| *n <= COUNTED_BY_SCORING_MAX);
         Ok(())
     }
 }

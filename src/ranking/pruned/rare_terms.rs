@@ -8,8 +8,7 @@ use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::lengths::score_part;
-use crate::format::ranked::{RankedList, RankedLong, Walk};
+use crate::format::ranked::{RankedList, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -35,7 +34,6 @@ pub(super) struct RareTermsFirst {
 #[derive(Debug)]
 struct LongWalk<'a, 's> {
     clause: u32,
-    list: &'a RankedLong<'s, Section<'s>>,
     walk: Walk<'a, 's, Section<'s>>,
 }
 
@@ -82,7 +80,7 @@ impl RareTermsFirst {
         let mut walks: Vec<LongWalk<'_, 's>> = recycled(std::mem::take(&mut self.walks));
         for (clause, Clause { list, .. }) in (0..).zip(clauses) {
             if let RankedList::Long(list) = list {
-                walks.push(LongWalk { clause, list, walk: list.walk() });
+                walks.push(LongWalk { clause, walk: list.walk() });
             }
         }
         let mut n_scored = 0;
@@ -96,12 +94,12 @@ impl RareTermsFirst {
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();
-            for LongWalk { clause, list, walk } in &mut walks {
+            for LongWalk { clause, walk } in &mut walks {
                 let Some(rank) = walk.rank(*doc)? else { continue };
                 while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
                     posting.add_to(&mut sum, clauses)?;
                 }
-                sum.add_posting(clauses, *clause as usize, list, rank)?;
+                sum.add_posting(clauses, *clause as usize, rank)?;
             }
             next.try_for_each(|posting| posting.add_to(&mut sum, clauses))?;
             n_scored += 1;
@@ -128,7 +126,7 @@ impl RareTermsFirst {
                 let posting = postings[at];
                 let has = match last {
                     Some((doc, has)) if doc == posting.doc => has,
-                    _ => finder.has(posting.doc)?,
+                    _ => finder.rank(posting.doc)?.is_some(),
                 };
                 last = Some((posting.doc, has));
                 postings[n_kept] = posting;
@@ -139,11 +137,8 @@ impl RareTermsFirst {
         for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
             let doc = of_doc[0].doc;
             let mut sum = 0.0f32;
-            for posting in of_doc {
-                let clause = &clauses[posting.clause as usize];
-                let code = clause.lengths.code(doc)?;
-                let k = clause.scoring.k_by_code[usize::from(code)];
-                sum += clause.weight * score_part(posting.frequency, k);
+            for Posting { clause, frequency, .. } in of_doc {
+                sum += clauses[*clause as usize].score(doc, *frequency)?;
             }
             docs.push(doc);
             sums.push(sum);

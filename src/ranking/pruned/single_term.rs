@@ -7,7 +7,7 @@
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::order::BLOCKS_AT_ONCE;
-use super::parts::{LongPart, kth_code};
+use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
 use super::sum::{Frequencies, Lengths};
 use super::tie_cache::TieCache;
@@ -40,10 +40,7 @@ pub(super) fn offer(
     match &clause.list {
         RankedList::Short(list) => {
             for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
-                let code = clause.lengths.code(doc)?;
-                let k = clause.scoring.k_by_code[usize::from(code)];
-                let score = clause.weight * score_part(frequency, k);
-                top.push(score, DocId(base + u64::from(doc)));
+                top.push(clause.score(doc, frequency)?, DocId(base + u64::from(doc)));
             }
             pruning.documents_scored = list.docs().len() as u64;
             pruning.postings = pruning.documents_scored;
@@ -56,15 +53,6 @@ pub(super) fn offer(
         }
     }
     Ok(pruning)
-}
-
-/// Tells how good the best are at least, where every document of a list matches.
-pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
-    let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
-    let best = f64::from(clause.weight) * f64::from(list.max_part());
-    if let Some(kth) = kth_code(list, top.k()) {
-        top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
-    }
 }
 
 /// Scores documents of one list.
@@ -92,7 +80,7 @@ pub(super) enum ExcludedDocs<'a, 's> {
     Lists(Vec<Finder<'a, 's>>),
 }
 
-impl ExcludedDocs<'_, '_> {
+impl<'a, 's> ExcludedDocs<'a, 's> {
     /// Whether a document is left out; asked in ascending order.
     pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
         match self {
@@ -100,7 +88,7 @@ impl ExcludedDocs<'_, '_> {
             ExcludedDocs::Docs(docs) => Ok(docs.binary_search(&doc).is_ok()),
             ExcludedDocs::Lists(lists) => {
                 for list in lists {
-                    if list.has(doc)? {
+                    if list.rank(doc)?.is_some() {
                         return Ok(true);
                     }
                 }
@@ -108,9 +96,7 @@ impl ExcludedDocs<'_, '_> {
             }
         }
     }
-}
 
-impl<'a, 's> ExcludedDocs<'a, 's> {
     /// Those of some lists, with the memory of others.
     pub(super) fn lists(
         lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
@@ -146,11 +132,6 @@ impl<'a, 's> Finder<'a, 's> {
             RankedList::Short(list) => Finder::Short(list.docs()),
             RankedList::Long(list) => Finder::Long(list.walk()),
         }
-    }
-
-    /// Whether the list has a document.
-    pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
-        Ok(self.rank(doc)?.is_some())
     }
 
     /// The rank of a document, if the list has it.

@@ -4,7 +4,7 @@ use super::bounds::CLAUSES_MAX;
 use super::exhaustive::past_the_end;
 use crate::error::Result;
 use crate::format::lengths::{LengthReader, score_part};
-use crate::format::ranked::{FrequencyReader, RankedLong};
+use crate::format::ranked::{FrequencyReader, RankedList, RankedLong};
 use crate::ranking::Clause;
 use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
@@ -97,7 +97,7 @@ impl<'s> Readers<'s> {
 pub(super) struct Sum<'r, 's> {
     readers: &'r mut Readers<'s>,
     doc: u32,
-    score: Option<f32>,
+    score: f32,
     /// K of the document in the field of this clause.
     k: Option<(usize, f32)>,
 }
@@ -105,14 +105,7 @@ pub(super) struct Sum<'r, 's> {
 impl<'r, 's> Sum<'r, 's> {
     #[inline]
     pub(super) fn of(doc: u32, readers: &'r mut Readers<'s>) -> Self {
-        Sum { readers, doc, score: None, k: None }
-    }
-
-    /// Adds what is already known.
-    #[inline]
-    pub(super) fn add(&mut self, score: f32) {
-        self.readers.n_postings += 1;
-        self.score = Some(self.score.map_or(score, |before| before + score));
+        Sum { readers, doc, score: 0.0, k: None }
     }
 
     /// Adds the posting of clause `nth` with this rank in its list.
@@ -121,10 +114,12 @@ impl<'r, 's> Sum<'r, 's> {
         &mut self,
         clauses: &[Clause<'s>],
         nth: usize,
-        list: &RankedLong<'s, Section<'s>>,
         rank: u32,
     ) -> Result<()> {
-        let frequency = self.readers.frequency(nth, list, rank)?;
+        let frequency = match &clauses[nth].list {
+            RankedList::Short(list) => list.frequencies()[rank as usize],
+            RankedList::Long(list) => self.readers.frequency(nth, list, rank)?,
+        };
         self.add_frequency(clauses, nth, frequency)
     }
 
@@ -142,13 +137,14 @@ impl<'r, 's> Sum<'r, 's> {
             _ => self.readers.k(clauses, nth, self.doc)?,
         };
         self.k = Some((nth, k));
-        self.add(clause.weight * score_part(frequency, k));
+        self.readers.n_postings += 1;
+        self.score += clause.weight * score_part(frequency, k);
         Ok(())
     }
 
     /// The sum; 0 where nothing was added.
     #[inline]
     pub(super) fn score(&self) -> f32 {
-        self.score.unwrap_or_default()
+        self.score
     }
 }

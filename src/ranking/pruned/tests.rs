@@ -163,10 +163,14 @@ impl Corpus {
                 // Now and then the number of matches is wanted, too.
                 let count = k % 3 == 1;
                 let found: Pruning = match query.all {
-                    true => all_of(&clauses, count, base, &mut top, scratch).unwrap(),
+                    true => {
+                        let n = clauses.len();
+                        find::<true>(&clauses, n, count, base, &mut top, scratch).unwrap().unwrap()
+                    }
                     false => {
                         let first_filter = clauses.len() - query.filters.len();
-                        let found = any_of(&clauses, first_filter, base, &mut top, scratch);
+                        let found =
+                            find::<false>(&clauses, first_filter, false, base, &mut top, scratch);
                         // Where there are no bounds under filters, others look for the best.
                         found.unwrap()?
                     }

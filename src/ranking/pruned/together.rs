@@ -57,16 +57,6 @@ impl<'c> Together<'c> {
         Ok(())
     }
 
-    /// Adds a list whose scores are known, by rank.
-    pub(super) fn add_known(&mut self, listed: u64, rank: u32, of_list: &[f32]) {
-        for (bit, score) in bits_of(self.docs).zip(&mut self.scores) {
-            let before = listed & ((1 << bit) - 1);
-            if listed >> bit & 1 == 1 {
-                *score += of_list[(rank + before.count_ones()) as usize];
-            }
-        }
-    }
-
     /// Computes K of each document.
     fn read_lengths<'s>(
         &mut self,

@@ -11,9 +11,10 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
+use crate::ranking::pruned::parts;
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::scratch::Scratch;
-use crate::ranking::pruned::single_term::{self, ExcludedDocs, Scan};
+use crate::ranking::pruned::single_term::{ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
@@ -72,7 +73,7 @@ impl RequiredFirst {
         if let RankedList::Long(list) = &clause.list
             && self.must_not.is_empty()
         {
-            single_term::raise(clause, list, top);
+            parts::raise(clause, list, top);
         }
     }
 
@@ -104,7 +105,7 @@ impl RequiredFirst {
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
             let mut sum = Sum::of(doc, &mut of_clauses);
-            sum.add_posting(&tree.clauses, self.must, required, rank)?;
+            sum.add_posting(&tree.clauses, self.must, rank)?;
             for (_, clause, frequency) in of_doc {
                 sum.add_frequency(&tree.clauses, *clause, *frequency)?;
             }
