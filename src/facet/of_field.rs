@@ -5,6 +5,7 @@ use crate::execution::DocIdSet;
 use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
+use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
@@ -48,6 +49,7 @@ pub(super) struct OfField<'m> {
     pub(super) range: Option<(u64, u64)>,
     /// Whether codes are numbers of terms, of which each segment has its own.
     pub(super) has_ordinals: bool,
+    pub(super) kind: FieldKind,
 }
 
 impl<'m> OfField<'m> {
@@ -65,7 +67,8 @@ impl<'m> OfField<'m> {
         }
         let first = of.segments.first().map(|segment| segment.segment.schema().get(of.field));
         let has_ordinals = first.is_some_and(|field| field.has_ordinals());
-        Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals })
+        let kind = first.map_or(FieldKind::I64, |field| field.kind);
+        Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals, kind })
     }
 
     /// Codes between the least and the greatest.

@@ -50,7 +50,7 @@ impl Parts {
         held.more((n_parts * size_of::<u32>()) as u64)?;
         let met = match told_apart {
             true => {
-                held.more(Self::bytes_of_bits((least, greatest)))?;
+                held.more(span / 8 + size_of::<u64>() as u64)?;
                 let n_words = span / u64::from(u64::BITS) + 1;
                 budget::work(n_words * ns::WORD_READ)?;
                 Some(vec![0; n_words as usize])
@@ -58,11 +58,6 @@ impl Parts {
             false => None,
         };
         Ok(Parts { least, greatest, shift, counts: vec![0; n_parts], met, _held: held })
-    }
-
-    /// What telling apart the codes of a range takes.
-    fn bytes_of_bits((least, greatest): (u64, u64)) -> u64 {
-        greatest.saturating_sub(least) / 8 + size_of::<u64>() as u64
     }
 
     /// Adds one code so many times.
@@ -150,7 +145,8 @@ struct Part {
 /// A search for what stands at some ranks, in rounds, each of which looks at all codes.
 #[derive(Debug)]
 pub(super) struct RankSearch {
-    found: Vec<u64>,
+    /// The codes at the ranks, in the order of asking.
+    pub(super) found: Vec<u64>,
     /// What is not found yet; ascending.
     parts: Vec<Part>,
 }
@@ -218,11 +214,6 @@ impl RankSearch {
             rest = later;
         }
         Ok(())
-    }
-
-    /// The codes at the ranks, in the order of asking.
-    pub(super) fn found(self) -> Vec<u64> {
-        self.found
     }
 }
 
@@ -372,7 +363,7 @@ mod tests {
             search.end(round)?;
             n_rounds += 1;
         }
-        Ok((search.found(), n_rounds))
+        Ok((search.found, n_rounds))
     }
 
     #[test]
@@ -456,6 +447,6 @@ mod tests {
         // Each part is one code.
         let search = RankSearch::new(&[1, 5], &parts).unwrap();
         assert!(search.round().unwrap().is_none());
-        assert_eq!(search.found(), [15, 15]);
+        assert_eq!(search.found, [15, 15]);
     }
 }

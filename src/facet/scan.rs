@@ -4,7 +4,7 @@
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use crate::budget::{self, ns};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::{DocIdSet, Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
 use crate::segment::file::Section;
@@ -30,24 +30,38 @@ pub(super) trait Sink {
 
     /// Takes the values of what matches in a block; how many documents have any.
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
-        let (mut n_with, mut n_values, mut done) = (0, u64::from(of.n), Ok(()));
-        let mut take = |code, last: &mut Option<Self::Key>| {
-            let key = self.key(code)?;
-            if last.replace(key) == Some(key) { Ok(()) } else { self.add(key, 1) }
-        };
-        of.places.for_each(|place| {
-            let mut last = None;
-            for code in block.codes(place) {
-                n_values += 1;
-                if done.is_ok() {
-                    done = take(code, &mut last);
-                }
-            }
-            n_with += u64::from(last.is_some());
-        });
-        done.and_then(|()| budget::work(Self::VALUE_NS * n_values))?;
-        Ok(n_with)
+        take_codes(self, block, of)
     }
+}
+
+/// Gives a sink each key of each document that matches in a block, once; how many documents have any.
+pub(super) fn take_codes<S: Sink + ?Sized>(
+    sink: &mut S,
+    block: &Block<'_>,
+    of: InBlock<'_>,
+) -> Result<u64> {
+    let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
+    of.places.for_each(|place| {
+        if done.is_err() {
+            return;
+        }
+        let mut last = None;
+        done = block.codes(place).try_for_each(|code| {
+            n_codes += 1;
+            let key = sink.key(code)?;
+            if last.replace(key) == Some(key) { Ok(()) } else { sink.add(key, 1) }
+        });
+        n_with += u64::from(last.is_some());
+        // Runs of codes of a crafted block may overlap.
+        if done.is_ok() && n_codes > block.n_values() {
+            done = Err(Error::corrupt("reading the codes of a column")
+                .expected(format!("at most {} in a block", block.n_values()))
+                .found(format!("{n_codes} of some of its documents")));
+        }
+    });
+    done?;
+    budget::work(S::VALUE_NS * (u64::from(of.n) + n_codes - n_with))?;
+    Ok(n_with)
 }
 
 /// Documents of a block that match.

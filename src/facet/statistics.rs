@@ -13,7 +13,7 @@
 //! with different values a bit for each that may be, or 32 bytes for each that is, up to a quarter of what a query has left;
 //! beyond that what sketches take.
 
-use super::intersection::{count_documents, count_list};
+use super::intersection::{count_documents, count_list, count_present};
 use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
@@ -29,7 +29,6 @@ use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
 use crate::plan::{SpreadPlan, SpreadStrategy};
 use crate::plural::counted;
-use crate::schema::FieldKind;
 use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
@@ -73,12 +72,12 @@ pub(crate) fn statistics_of(
     of: FieldMatches<'_>,
     wanted: Option<SpreadWanted<'_>>,
 ) -> Result<NumberStatistics> {
-    let sources = Sources::new(of)?;
+    let of_field = OfField::new(of)?;
     let (looking, spread) = match wanted {
-        None => (StatsScan::over(&sources, Values::Passed)?, None),
+        None => (StatsScan::over(&of_field, Values::Passed)?, None),
         Some(wanted) => {
-            let strategy = wanted.plan.strategies.of(sources.of_field.n_matches);
-            let (looking, spread) = sources.spread(&wanted, strategy)?;
+            let strategy = wanted.plan.strategies.of(of_field.n_matches);
+            let (looking, spread) = of_field.spread(&wanted, strategy)?;
             (looking, Some(spread))
         }
     };
@@ -86,7 +85,7 @@ pub(crate) fn statistics_of(
         moments: looking.moments,
         range: looking.range,
         with_value: looking.scan.n_with,
-        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
+        missing: of_field.n_matches.saturating_sub(looking.scan.n_with),
         spread,
         profile: looking.scan.profile,
     })
@@ -107,11 +106,11 @@ pub(crate) struct EqualParts {
 
 /// Cuts the values of a field of numbers or dates among what matches into at most `n` parts.
 pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize, plan: &SpreadPlan) -> Result<EqualParts> {
-    let sources = Sources::new(of)?;
-    let strategy = plan.strategies.of(sources.of_field.n_matches);
-    let looking = match sources.count(plan, strategy) {
+    let of_field = OfField::new(of)?;
+    let strategy = plan.strategies.of(of_field.n_matches);
+    let looking = match of_field.count(plan, strategy) {
         // Matches have more values than others: once more, with a sketch.
-        Err(error) if budget::is_memory(&error) => sources.count(plan, SpreadStrategy::Sketch)?,
+        Err(error) if budget::is_memory(&error) => of_field.count(plan, SpreadStrategy::Sketch)?,
         done => done?,
     };
     let n_values = looking.moments.n();
@@ -127,7 +126,7 @@ pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize, plan: &SpreadPlan) -> 
         starts,
         n_values,
         is_exact: !matches!(looking.values, Values::Sketched(_)),
-        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
+        missing: of_field.n_matches.saturating_sub(looking.scan.n_with),
         profile: looking.scan.profile,
     })
 }
@@ -218,18 +217,7 @@ fn rank(percent: f64, n: u64) -> u64 {
     exact().unwrap_or_else(|| (percent * n as f64 / 100.0).ceil() as u64)
 }
 
-/// Where the values of a field are among what matches.
-struct Sources<'s> {
-    kind: FieldKind,
-    of_field: OfField<'s>,
-}
-
-impl<'s> Sources<'s> {
-    fn new(of: FieldMatches<'s>) -> Result<Self> {
-        let first = of.segments.first().map(|it| it.segment.schema().get(of.field).kind);
-        Ok(Sources { kind: first.unwrap_or(FieldKind::I64), of_field: OfField::new(of)? })
-    }
-
+impl OfField<'_> {
     /// Looks at all values, and finds what is wanted of them; with less memory where there is too little.
     fn spread(
         &self,
@@ -254,7 +242,7 @@ impl<'s> Sources<'s> {
 
     /// By the sums of the dictionaries, of which every document matches.
     fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
-        let ranked = RankedTerms::open(&self.of_field.columns)?;
+        let ranked = RankedTerms::open(&self.columns)?;
         let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
         let mut percentiles = vec![];
@@ -269,7 +257,7 @@ impl<'s> Sources<'s> {
 
     /// By how many values lie in each part of their range.
     fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
-        let parts = Parts::new(self.of_field.range.unwrap_or_default(), wanted.distinct)?;
+        let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
         let (mut distinct, mut percentiles) = (None, vec![]);
         if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {
@@ -285,7 +273,7 @@ impl<'s> Sources<'s> {
                         search.end(round)?;
                     }
                 }
-                percentiles = search.found();
+                percentiles = search.found;
             }
         }
         Ok((looking, Spread { is_exact: true, distinct, percentiles }))
@@ -293,16 +281,15 @@ impl<'s> Sources<'s> {
 
     /// Looks at all values, and counts each or has a sketch of them.
     fn count(&self, plan: &SpreadPlan, strategy: SpreadStrategy) -> Result<StatsScan> {
-        let of_field = &self.of_field;
         let values = match strategy {
             SpreadStrategy::Sketch => Values::Sketched(Box::new(Sketch::new()?)),
             _ => {
-                let (least, n_codes) = match of_field.others.is_empty() {
-                    true => (of_field.range.unwrap_or_default().0, of_field.n_codes()),
+                let (least, n_codes) = match self.others.is_empty() {
+                    true => (self.range.unwrap_or_default().0, self.n_codes()),
                     // Each term is written down.
                     false => (0, u64::MAX),
                 };
-                Values::Counted(Tally::new(least, n_codes, plan.tally.of(of_field.n_matches))?)
+                Values::Counted(Tally::new(least, n_codes, plan.tally.of(self.n_matches))?)
             }
         };
         StatsScan::over(self, values)
@@ -334,9 +321,9 @@ impl StatsScan {
     }
 
     /// Looks at all values once, and keeps `values` of them.
-    fn over(sources: &Sources<'_>, values: Values) -> Result<Self> {
+    fn over(of_field: &OfField<'_>, values: Values) -> Result<Self> {
         let mut looking = StatsScan {
-            moments: Moments::of(sources.kind),
+            moments: Moments::of(of_field.kind),
             range: None,
             values,
             codes: vec![],
@@ -344,10 +331,10 @@ impl StatsScan {
             scan: Scan::default(),
         };
         let mut scan = Scan::default();
-        for part in &sources.of_field.columns {
+        for part in &of_field.columns {
             looking.add_column(part, &mut scan)?;
         }
-        for (reader, matches, n_docs) in &sources.of_field.others {
+        for (reader, matches, n_docs) in &of_field.others {
             scan.n_with += looking.add_terms(*reader, matches, *n_docs)?;
         }
         looking.scan = scan;
@@ -437,9 +424,7 @@ impl StatsScan {
         let tested = matches.to_test()?;
         let with_value = match &tested {
             DocIdSet::Everything => u64::from(present),
-            DocIdSet::Some(_) if present == n_docs => matches.len(n_docs),
-            DocIdSet::Some(_) if present == 0 => 0,
-            DocIdSet::Some(windows) => count_list(&field.presence()?, windows, &mut bytes_read)?,
+            DocIdSet::Some(windows) => count_present(field, n_docs, windows, &mut bytes_read)?,
         };
         // Each that is counted is one less where no document has two.
         let is_single = statistics.n_tokens == u64::from(present);

@@ -1,11 +1,10 @@
 //! Counts of codes: how often each was met.
 
-use super::scan::{InBlock, Sink};
+use super::scan::{InBlock, Sink, take_codes};
 use crate::budget::{self, Held, ns};
 use crate::bytes::Source;
 use crate::error::{Error, Result};
-use crate::execution::Places;
-use crate::format::column::{Block, OneEach, Plain};
+use crate::format::column::{Block, Plain};
 use crate::plan::TallyStrategy;
 use crate::simd::numbers::count_from;
 
@@ -181,45 +180,21 @@ impl Sink for Tally {
     }
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) else {
+            return take_codes(self, block, of);
+        };
         budget::work(Self::VALUE_NS * u64::from(of.n))?;
-        if let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) {
-            return count_one_each(&mut self.counters, self.least, numbers, of.places);
-        }
-        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
+        let (counters, least, mut n_with, mut wrong) = (&mut self.counters, self.least, 0, None);
         of.places.for_each(|place| {
-            if done.is_ok() {
-                let before = n_codes;
-                let added = block.codes(place).try_for_each(|code| {
-                    n_codes += 1;
-                    self.add(code, 1)
-                });
-                n_with += u64::from(n_codes > before);
-                done = added.and_then(|()| check_codes(block, n_codes));
+            let Some(code) = numbers.code(place) else { return };
+            n_with += 1;
+            match counters.get_mut(code.wrapping_sub(least) as usize) {
+                Some(counter) => *counter = counter.saturating_add(1),
+                None => wrong = Some(code),
             }
         });
-        done?;
-        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
-        Ok(n_with)
+        wrong.map_or(Ok(n_with), |code| Err(outside(code)))
     }
-}
-
-/// Counts the codes of documents that have one at the most; how many have one.
-fn count_one_each(
-    counters: &mut [u32],
-    least: u64,
-    numbers: OneEach<'_>,
-    places: Places<'_>,
-) -> Result<u64> {
-    let (mut n_with, mut wrong) = (0, None);
-    places.for_each(|place| {
-        let Some(code) = numbers.code(place) else { return };
-        n_with += 1;
-        match counters.get_mut(code.wrapping_sub(least) as usize) {
-            Some(counter) => *counter = counter.saturating_add(1),
-            None => wrong = Some(code),
-        }
-    });
-    wrong.map_or(Ok(n_with), |code| Err(outside(code)))
 }
 
 /// Counts each number at its place; the last that has none.
@@ -244,16 +219,6 @@ fn add_if_same(to: &mut CodeCount, other: CodeCount) -> bool {
     let is_same = to.0 == other.0;
     to.1 = to.1.saturating_add(if is_same { other.1 } else { 0 });
     is_same
-}
-
-/// Refuses more codes of some documents of a block than there are in it.
-fn check_codes(block: &Block<'_>, n_codes: u64) -> Result<()> {
-    if n_codes <= block.n_values() {
-        return Ok(());
-    }
-    Err(Error::corrupt("counting the codes of a column")
-        .expected(format!("at most {} in a block", block.n_values()))
-        .found(format!("{n_codes} of some of its documents")))
 }
 
 #[cold]

@@ -28,7 +28,7 @@
 
 use super::codes::count_by_term;
 use super::deleted;
-use super::intersection::{count_documents, count_list, most_in_common};
+use super::intersection::{count_documents, count_list, count_present, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
 use super::of_field::FieldMatches;
 use super::profile::{FacetProfile, TermCounts};
@@ -43,6 +43,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::slice;
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -152,53 +153,42 @@ impl<'c, 's> Counting<'c, 's> {
         matches: &'c DocIdSet,
         counts: &mut TermCounts,
     ) -> Result<()> {
-        let n_docs = segment.n_docs;
+        let (n_docs, n_matches) = (segment.n_docs, matches.len(segment.n_docs));
         let field = segment.segment.field(plan.field);
         let statistics = field.statistics()?;
         let present = statistics.n_docs_with_value;
         let n_deleted = deleted::n_of(segment.segment, matches);
-        let is_by_frequency = method == FacetMethod::DocumentFrequency;
-        let before = budget::left();
-        let matching = match (matches, n_deleted) {
+        let (before, counts_of_work) = (budget::left(), &mut self.profile.counts);
+        let mut matching = match (matches, n_deleted) {
             (DocIdSet::Everything, _) => Matching::Everything,
-            (DocIdSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
+            (DocIdSet::Some(_), Some(n)) if method.takes_deleted_away(n, n_matches) => {
+                counts_of_work.deleted_taken_away += n;
                 Matching::AllBut(deleted::documents(segment.segment)?)
             }
             (DocIdSet::Some(windows), _) => Matching::Documents(windows),
         };
-        let held = before.saturating_sub(budget::left());
         let with_value = match matching.tested() {
             None => u64::from(present),
-            Some(_) if present == n_docs => matches.len(n_docs),
-            Some(_) if present == 0 => 0,
             Some(windows) => {
-                let presence = field.presence()?;
-                let tested = count_list(&presence, windows, &mut self.profile.counts.bytes_read)?;
+                let tested = count_present(field, n_docs, windows, &mut counts_of_work.bytes_read)?;
                 matching.count(&[], present.into(), tested)
             }
         };
-        let matching = match matching {
-            Matching::AllBut(documents) if is_by_frequency => {
-                let (segments, before) = (std::slice::from_ref(segment), budget::left());
-                let matches = &[DocIdSet::Some(documents)];
-                let of_deleted =
-                    count_by_term(FieldMatches { segments, matches, field: plan.field })?;
-                self.held += before.saturating_sub(budget::left());
-                budget::release(held);
-                Matching::AllButTerms(of_deleted)
-            }
-            other => {
-                self.held += held;
-                other
-            }
-        };
-        if let Matching::AllBut(_) | Matching::AllButTerms(_) = matching {
-            self.profile.counts.deleted_taken_away += n_deleted.unwrap_or(0);
+        if method == FacetMethod::DocumentFrequency
+            && let Matching::AllBut(documents) = matching
+        {
+            let (segments, held) =
+                (slice::from_ref(segment), before.saturating_sub(budget::left()));
+            let of =
+                FieldMatches { segments, matches: &[DocIdSet::Some(documents)], field: plan.field };
+            matching = Matching::AllButTerms(count_by_term(of)?);
+            budget::release(held);
         }
+        self.held += before.saturating_sub(budget::left());
         let single_valued = statistics.n_tokens == u64::from(present);
         counts.single_valued &= single_valued;
         counts.with_value += with_value;
-        counts.missing += matches.len(n_docs).saturating_sub(with_value);
+        counts.missing += n_matches.saturating_sub(with_value);
         if with_value > 0 {
             // A text may have no term at all, so that another may have two.
             let kind = segment.segment.schema().get(plan.field).kind;
@@ -320,8 +310,8 @@ impl<'c, 's> Counting<'c, 's> {
     /// that a term of `count` documents elsewhere cannot enter.
     fn count_long_lists(&mut self, term: &[u8], count: u64) -> Result<Option<u64>> {
         let mut lists = std::mem::take(&mut self.long_lists);
+        let (mut most, mut more) = (count, 0);
         if !lists.is_empty() && self.top.is_choosy() {
-            let mut most = count;
             for (at, list) in &lists {
                 let part = &self.parts[*at];
                 most += match part.matching {
@@ -336,7 +326,6 @@ impl<'c, 's> Counting<'c, 's> {
                 return Ok(None);
             }
         }
-        let mut more = 0;
         for (at, list) in lists.drain(..) {
             if let Some(windows) = self.parts[at].matching.tested() {
                 let found = count_list(&list, windows, &mut self.profile.counts.bytes_read)?;

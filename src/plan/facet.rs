@@ -289,6 +289,14 @@ pub enum FacetMethod {
     Column,
 }
 
+impl FacetMethod {
+    /// Whether lists are tested with a segment's deleted documents, where all others match, and not with these: with the fewer,
+    /// unless only they are looked at.
+    pub(crate) fn takes_deleted_away(self, n_deleted: u64, n_matches: u64) -> bool {
+        self == FacetMethod::DocumentFrequency || n_deleted < n_matches
+    }
+}
+
 named! {
     /// What a person calls it.
     pub(crate) FacetMethod {
