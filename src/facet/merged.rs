@@ -19,8 +19,6 @@ pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
 
 /// A term in one of the lists that are merged: the list's place, and what is known of it there.
 pub(super) type Occurrence<I = TermInfo> = (usize, I);
-
-/// A term, and where it is.
 type Found<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
 
 /// Walks over the terms of several lists; each comes once, with the lists that have it.
@@ -82,14 +80,11 @@ impl<L: Terms> Merged<L> {
 
     fn refill(&mut self, at: usize) -> Result<()> {
         let (head, known) = &mut self.heads[at];
-        *known = match self.lists[at].next()? {
-            Some((term, info)) => {
-                head.clear();
-                head.extend_from_slice(term);
-                Some(info)
-            }
-            None => None,
-        };
+        *known = self.lists[at].next()?.map(|(term, info)| {
+            head.clear();
+            head.extend_from_slice(term);
+            info
+        });
         Ok(())
     }
 }

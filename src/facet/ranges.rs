@@ -1,16 +1,14 @@
 //! Counts of matching documents with a value in each of some ranges, by a column.
 //!
-//! The ends of all ranges cut the codes into pieces. A block whose least and greatest code are in one piece is not
-//! read if each of its documents has a value; of others every code is looked for among the ends. If the blocks of a
-//! column share a frame, as values in no order do, bounds are looked at once, and its numbers are read without the
-//! directory. A document with many values counts once for each range that it has one in.
+//! The ends of all ranges cut the codes into pieces, among which every code is looked for: of a block whose codes are in one
+//! piece none has to be. A document with many values counts once for each range that it has one in.
 //!
 //! The column is not read at all if a whole segment matches and its documents have one value each: the cumulative
 //! document frequencies of the dictionary say how many are before each end. If few documents are deleted and all
 //! others match, only the values of the deleted ones are read.
 //!
-//! Cost: a look at the directory for 1,024 documents, and two to four nanoseconds for each that matches and each of its
-//! values; where these lie in several pieces, a nanosecond for each piece and range. Memory: some 350 bytes a range.
+//! Cost: two to four nanoseconds for each document that matches and each of its values; where these lie in several pieces, a
+//! nanosecond for each piece and range. Memory: some 350 bytes a range.
 
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;

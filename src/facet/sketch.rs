@@ -42,11 +42,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    /// Of nothing so far.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not even take as much.
+    /// Of nothing so far; a limit error where a query may not even take as much memory.
     pub(super) fn new() -> Result<Self> {
         let mut held = Held::default();
         held.more(SKETCH_BYTES)?;
@@ -74,8 +70,7 @@ impl Sketch {
         self.distinct.estimate().round() as u64
     }
 
-    /// The values that `n` parts but the first begin with, each so that as near as may be to its share of values come before: as where
-    /// each value is counted, by the ranks that the sketch gives them.
+    /// The values that `n` parts but the first begin with, each so that as near as may be to its share of values come before.
     pub(super) fn starts_of_parts(&self, n: usize) -> Vec<u64> {
         let (view, by) = (self.ranks.sorted_view(), SearchCriteria::Inclusive);
         let at = |share: f64| view.quantile(share.clamp(0.0, 1.0), by).ok().flatten();

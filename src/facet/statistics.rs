@@ -1,17 +1,15 @@
 //! Sum, extremes, mean and variance of the numbers or dates of a field among the documents that match; how many different ones
 //! there are, and what stands at some ranks.
 //!
-//! By the column where the field keeps one, block by block: of a block whose documents all have the same number nothing is
-//! read. Otherwise by the dictionary, where each value is a term, times the documents of its posting list that match.
-//! [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the dictionary. Different values
-//! take a bit for each that may be, where these lie close enough; else a count of each, or [sketches](super::sketch) where that
-//! would take too much memory.
+//! By the column where the field keeps one, otherwise by the dictionary, where each value is a term, times the documents of its
+//! posting list that match. [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the
+//! dictionary. Different values take a bit for each that may be, where these lie close enough; else a count of each, or
+//! [sketches](super::sketch) where that would take too much memory.
 //!
 //! Cost: by the column one to six nanoseconds for each document that matches, some fifteen where few do; with ranks two more,
-//! or 35 with different values that lie so far apart that they are written down and sorted, as fractions do. By the dictionary
-//! what intersecting all of its posting lists takes. Memory: 8 KiB, with ranks 16 KiB and eight bytes for each value near one,
-//! with different values a bit for each that may be, or 32 bytes for each that is, up to a quarter of what a query has left;
-//! beyond that what sketches take.
+//! or 35 with different values that lie far apart, as fractions do. By the dictionary what intersecting all of its posting lists
+//! takes. Memory: 8 KiB, with ranks 16 KiB and eight bytes for each value near one, with different values a bit for each that
+//! may be, or 32 bytes for each that is, up to a quarter of what a query has left.
 
 use super::intersection::{count_documents, count_list, count_present};
 use super::moments::Moments;
@@ -245,12 +243,12 @@ impl OfField<'_> {
         let ranked = RankedTerms::open(&self.columns)?;
         let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
-        let mut percentiles = vec![];
-        if let Some(range) = looking.range {
-            for rank in ranks(wanted.percentiles, n) {
-                percentiles.push(ranked.at(rank, range, &mut looking.scan.profile)?);
-            }
-        }
+        let mut at = |range, rank| ranked.at(rank, range, &mut looking.scan.profile);
+        let percentiles = match looking.range {
+            Some(range) => ranks(wanted.percentiles, n).map(|rank| at(range, rank)).collect(),
+            None => Ok(vec![]),
+        };
+        let percentiles = percentiles?;
         let distinct = wanted.distinct.then(|| ranked.n_terms());
         Ok((looking, Spread { is_exact: true, distinct, percentiles }))
     }

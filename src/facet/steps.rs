@@ -1,14 +1,12 @@
 //! Counts of matching documents by steps of equal width of a number, by a column.
 //!
-//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Steps between
-//! the least and the greatest number of the field are made before if they are few beside the documents that match,
-//! and numbers are looked for among their beginnings as among the ends of ranges. Otherwise the steps of the numbers
-//! are tallied as codes are, so that one number far from all others costs nothing, nor what the field spans beside a
-//! few documents that match. A document with many values counts once for each step that it has one in.
+//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where they are few
+//! beside the documents that match, all are made, and numbers looked for among their beginnings. Otherwise the steps of
+//! the numbers are tallied as codes are, so that one number far from all others costs nothing. A document with many values
+//! counts once for each step that it has one in.
 //!
-//! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or eight where steps
-//! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
-//! bytes a step that is made or met, of which there may be 65,536.
+//! Cost: for each document that matches two to four nanoseconds, or eight where steps are not made before; of fractions some
+//! fifteen, because equal steps are not equally many codes. Memory: some 250 bytes a step, of which there may be 65,536.
 
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::pieces::count_by_ends;
@@ -75,10 +73,10 @@ impl Steps {
         width.tells_apart(f64_of_code(least).abs().max(f64_of_code(greatest).abs()))
     }
 
-    fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
+    fn check(self, ends: (u64, u64)) -> Result<()> {
         match self {
-            Steps::Fractions(width) if !self.tells_apart((least, greatest)) => {
-                let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+            Steps::Fractions(width) if !self.tells_apart(ends) => {
+                let furthest = f64_of_code(ends.0).abs().max(f64_of_code(ends.1).abs());
                 Err(Error::new(ErrorKind::Usage, "counting by steps")
                     .expected("steps that numbers of 53 bits tell apart")
                     .found(format!("steps of {} of numbers up to {furthest}", width.as_f64())))

@@ -1,17 +1,14 @@
 //! The most frequent terms of a field among the documents that match, or the first, by term intersection.
 //!
-//! The count of a term is the size of what its posting list shares with the result. Counting is fast because most
-//! terms are never looked at:
+//! The count of a term is the size of what its posting list shares with the result. Most terms are never looked at:
 //!
 //! - Where every document matches, the document frequency *is* the count; where all but deleted ones do, the document frequency less
 //!   those of these that have the term.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
 //!   documents than the result has there. Once N counts are known, a term that cannot beat the
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
-//! - Where no document has two values, each that is counted leaves less for the terms to come. Once
-//!   every matching document has been counted, or too few are left for the N-th count, the rest of
-//!   the dictionary is not even listed. If none has a value, no term is listed.
-//! - A short list is tested document by document, a long one container by container.
+//! - Where no document has two values, each that is counted leaves less for the terms to come. Once too few are left for the
+//!   N-th count, the rest of the dictionary is not even listed.
 //!
 //! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the
 //! highest document frequencies in one pass, counts those, and takes a second pass over the others
@@ -64,13 +61,10 @@ pub(super) fn count_terms(
     for (segment, matches) in of.parts() {
         counting.add_segment(segment, plan, method, matches, &mut counts)?;
     }
-    if plan.values.limit > 0 && counting.left > 0 {
-        match method {
-            FacetMethod::MostFrequentFirst => {
-                counting.count_most_frequent_first(cost::frequent_terms(plan.values.limit))?;
-            }
-            _ => counting.count_in_order(None)?,
-        }
+    match method {
+        _ if plan.values.limit == 0 || counting.left == 0 => {}
+        FacetMethod::MostFrequentFirst => counting.count_most_frequent_first()?,
+        _ => counting.count_in_order(None)?,
     }
     counting.parts.clear();
     budget::release(counting.held);
@@ -199,10 +193,10 @@ impl<'c, 's> Counting<'c, 's> {
         Ok(())
     }
 
-    /// Counts the terms from the most frequent down as long as they can matter, `room` of them
+    /// Counts the terms from the most frequent down as long as they can matter, some of them
     /// sorted and the others in the order of the dictionary.
-    fn count_most_frequent_first(&mut self, room: usize) -> Result<()> {
-        let (candidates, are_all) = self.most_frequent(room)?;
+    fn count_most_frequent_first(&mut self) -> Result<()> {
+        let (candidates, are_all) = self.most_frequent(cost::frequent_terms(self.values.limit))?;
         for ((frequency, Reverse(term)), occurrences) in candidates.iter().rev() {
             // What follows is in no more documents than this.
             if self.left.min(*frequency) < self.top.least() {

@@ -85,10 +85,6 @@ impl Top {
     }
 
     /// Takes a term if it is good enough.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(super) fn offer(&mut self, count: u64, term: &[u8]) -> Result<()> {
         if !self.admits(count, term) {
             return Ok(());

@@ -23,6 +23,7 @@ use crate::plan::{CostModel, Plan, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 /// Documents that are looked at of a search that is stopped, and work that is done for their other keys, in nanoseconds: scores,
@@ -104,10 +105,6 @@ impl<'o> First<'o> {
     }
 
     /// Costs of all ways, as far as a plan knows what matches.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading columns and dictionaries.
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
             let n_matches = segment.told(plan.root()).documents as f64;
@@ -145,10 +142,6 @@ impl<'o> First<'o> {
 
     /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read. `ranked`
     /// scores it, where a key asks for that.
-    ///
-    /// # Errors
-    ///
-    /// What reading columns and scoring says; a limit error where a query may not take more memory.
     pub(crate) fn look_at(
         &mut self,
         segments: &[SegmentPlan<'_>],
@@ -309,10 +302,8 @@ impl<'s> InSegment<'_, '_, 's> {
             let done = match streamed {
                 None => self.look_at_blocks(field, column, matches),
                 Some(Streamed { documents, first, stopped }) => {
-                    let done = match stopped {
-                        Some(error) => Err(error),
-                        None => self.look_at_blocks(field, column, &documents),
-                    };
+                    let looked_at = || self.look_at_blocks(field, column, &documents);
+                    let done = stopped.map_or_else(looked_at, Err);
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
                         self.take_after_stop(&first)?;
@@ -326,10 +317,12 @@ impl<'s> InSegment<'_, '_, 's> {
         for_each_block_of(matches, self.segment.n_docs, |nth, places| {
             self.first.profile.column.blocks += 1;
             self.first.profile.column.documents += u64::from(places.len());
-            let mut done = Ok(());
+            let (mut done, first) = (Ok(()), nth * BLOCK_DOCS);
             places.for_each(|place| {
                 if done.is_ok() {
-                    done = self.look_at_document(nth * BLOCK_DOCS + place);
+                    done = budget::work(ns::KEY_COMPARED)
+                        .and_then(|()| self.ranks.first(first + place))
+                        .and_then(|rank| self.take_if_wanted(first + place, rank));
                 }
             });
             done
@@ -362,13 +355,6 @@ impl<'s> InSegment<'_, '_, 's> {
             Err(error) if budget::is_stop(&error) => Ok(()),
             done => done,
         }
-    }
-
-    /// Looks at a document, where the first key has no bounds.
-    fn look_at_document(&mut self, doc: u32) -> Result<()> {
-        budget::work(ns::KEY_COMPARED)?;
-        let rank = self.ranks.first(doc)?;
-        self.take_if_wanted(doc, rank)
     }
 
     /// Whether a document with this rank by the first key may be one of the first.
@@ -469,7 +455,7 @@ impl<'s> InSegment<'_, '_, 's> {
         done
     }
 
-    /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
+    /// Looks at the numbers of a block, most of which are told to be too far from the first by one comparison.
     fn look_at_numbers(
         &mut self,
         field: SortField,
@@ -529,12 +515,11 @@ impl<'s> InSegment<'_, '_, 's> {
             return Ok(());
         }
         let is_full = first.kept.len() == first.n;
-        match first.kept.peek().filter(|_| is_full) {
+        match first.kept.peek_mut().filter(|_| is_full) {
             Some(last) if *last <= *candidate => return Ok(()),
-            Some(_) => {
-                if let Some(place) = first.kept.pop() {
-                    budget::release(place.term_bytes() + place.tie_bytes());
-                }
+            Some(last) => {
+                let last = PeekMut::pop(last);
+                budget::release(last.term_bytes() + last.tie_bytes());
             }
             None => budget::hold(candidate.n_bytes())?,
         }

@@ -176,11 +176,8 @@ impl Tie {
 
     /// In the order of ranks that are the same.
     pub(super) fn cmp(&self, other: &Self) -> Ordering {
-        let order = match (&self.key, &other.key) {
-            (Some(a), Some(b)) => a.key.cmp(&b.key),
-            // Where neither has a value.
-            _ => Ordering::Equal,
-        };
+        // Where the ranks are the same, both have a value or neither has.
+        let order = self.key.as_ref().map(|it| &it.key).cmp(&other.key.as_ref().map(|it| &it.key));
         if self.descending { order.reverse() } else { order }
     }
 
@@ -222,12 +219,12 @@ impl<'s> TextKeys<'s> {
     pub(super) fn of(&mut self, doc: u32) -> Result<Option<Rc<TextKey>>> {
         let (block, place) = self.column.block_of(doc)?;
         let mut best: Option<Rc<TextKey>> = None;
-        let mut ordinals = std::mem::take(&mut self.ordinals);
-        ordinals.clear();
-        ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
-        budget::work(ns::TEXT_COMPARED * ordinals.len() as u64)?;
-        for ordinal in &ordinals {
-            let key = self.of_term(*ordinal)?;
+        self.ordinals.clear();
+        self.ordinals
+            .extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
+        budget::work(ns::TEXT_COMPARED * self.ordinals.len() as u64)?;
+        for nth in 0..self.ordinals.len() {
+            let key = self.of_term(self.ordinals[nth])?;
             let is_better = |best: &Rc<TextKey>| match self.field.direction.descending {
                 true => key.key > best.key,
                 false => key.key < best.key,
@@ -236,7 +233,6 @@ impl<'s> TextKeys<'s> {
                 best = Some(key);
             }
         }
-        self.ordinals = ordinals;
         Ok(best)
     }
 
