@@ -1,5 +1,5 @@
-//! One walk over the column of a field for whatever is made of its values: it goes by the blocks in which something matches, reads
-//! nothing of those whose bounds say enough, and counts what was looked at.
+//! One walk over the column of a field for whatever is made of its values: by the blocks in which something matches, of which it
+//! reads nothing where their bounds say enough.
 
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
@@ -88,7 +88,7 @@ impl Scan {
         })
     }
 
-    /// The same, but for documents that match here and there and have one value at the most: these are looked up one by one.
+    /// Walks over documents one by one that match here and there and have one value at the most, over others by blocks.
     pub(super) fn few_or_blocks<S: Sink>(
         &mut self,
         part: &OfSegment<'_>,

@@ -84,7 +84,10 @@ impl<'s> Plan<'s> {
         }
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
-        let documents = smallest.map_or(documents, |wanted| self.read_before(wanted));
+        // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
+        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order.max(1.0));
+        let read = |wanted: f64| (wanted * n_docs / order).max(super::WINDOW.into()).min(n_docs);
+        let documents = smallest.map_or(documents, |wanted| read(wanted as f64));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
@@ -139,12 +142,6 @@ impl<'s> Plan<'s> {
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
         self.record(id, Rule::ByColumn { documents: n_documents }, cost_ns, united_ns);
         Ok(true)
-    }
-
-    /// Documents that are compared before so many are found that match: whole windows, as if these lay anywhere.
-    fn read_before(&self, wanted: u64) -> f64 {
-        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order);
-        (wanted as f64 * n_docs / order.max(1.0)).max(f64::from(super::WINDOW)).min(n_docs)
     }
 
     /// A leaf of the values of a column, instead of a union of terms of one field, whose lists are not read.

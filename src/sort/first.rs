@@ -19,7 +19,7 @@ use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::order::{OrderCosts, OrderedSegment};
-use crate::plan::{CostModel, Plan, SegmentPlan, SortStrategy};
+use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
@@ -134,8 +134,10 @@ impl<'o> First<'o> {
             n_windows: segment.n_windows(),
             n_matches,
             n_wanted: self.n as f64,
-            is_in_order: self.n_in_order(segment) > 0,
-            has_bounds: self.order.first_field().is_some(),
+            shape: OrderShape {
+                is_in_index_order: self.n_in_order(segment) > 0,
+                has_bounds: self.order.first_field().is_some(),
+            },
             lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
     }
