@@ -108,8 +108,7 @@ pub(crate) struct DistinctCounts {
     pub(crate) missing: u64,
 }
 
-/// Counts different values of a field that keeps a column among what matches, and at most `keep` documents of each value, where
-/// none has two.
+/// Counts different values of a field among what matches by its column, and at most `keep` documents of each value.
 pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
     let of_field = OfField::new(of)?;
     let (mut scan, mut counts) = (Scan::default(), DistinctCounts::default());

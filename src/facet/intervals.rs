@@ -48,8 +48,7 @@ pub(crate) fn count_intervals(
     Ok(scan.counts(counts, n_matches))
 }
 
-/// All intervals that a date between these may be in, without documents so far; `None` where they are many beside the documents
-/// that match, so that it costs less to make only those that are met.
+/// All intervals that a date between these may be in; `None` where it costs less to make only those that are met.
 fn starts_of(
     interval: &Calendar,
     range: Option<(u64, u64)>,

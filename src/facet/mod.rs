@@ -121,8 +121,7 @@ fn count_by(
 /// Memory of a term that is kept, beside its bytes.
 const TERM_BYTES: u64 = 64;
 
-/// Adds values that are in the dictionaries and that no matching document has: behind the others where these come by count,
-/// otherwise where they belong. At the most as many terms are walked over as there is room for, and those that are counted.
+/// Adds values that no matching document has: behind the others where these come by count, otherwise where they belong.
 fn add_unmatched(
     segments: &[SegmentPlan<'_>],
     plan: &FacetPlan,

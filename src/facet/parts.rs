@@ -110,13 +110,13 @@ fn push_others(
 
 /// What has a value in each range of codes, of what matches, by the column of a field.
 pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<Vec<Matches>> {
-    let Cut { ranges, ends, n_pieces } = Cut::of(ranges);
+    let Cut { ranges, ends, is_inside } = Cut::of(ranges);
     let OfField { range, .. } = OfField::new(of)?;
     let mut held = Held::default();
-    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + n_pieces;
+    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + is_inside.len();
     held.more((n_in_pieces * size_of::<Vec<u32>>()) as u64)?;
     budget::work(n_in_pieces as u64)?;
-    let mut by_piece = vec![vec![]; n_pieces];
+    let mut by_piece = vec![vec![]; is_inside.len()];
     for (bucket, range) in (0..).zip(&ranges) {
         for buckets in by_piece.iter_mut().skip(range.start + 1).take(range.len()) {
             buckets.push(bucket);

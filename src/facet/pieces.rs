@@ -152,8 +152,7 @@ impl PieceCounts {
         self.scan.few_or_blocks(part, &mut by_block)
     }
 
-    /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted and
-    /// will have to be taken away.
+    /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted.
     fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
         if !cost::sums_pay(n_ends, n_deleted, part.column.n_docs()) || !part.field.has_codes() {
@@ -298,8 +297,7 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
     }
 }
 
-/// Counts what matches in some segments by the number of `ends` up to a value: a document with many values once for each number
-/// that one of them has.
+/// Counts what matches by the number of `ends` up to a value: a document once for each number that one of its values has.
 pub(super) fn count_by_ends(
     columns: &[OfSegment<'_>],
     ends: Vec<u64>,

@@ -272,8 +272,7 @@ fn differs(expected: u64, found: u64) -> Error {
         .found(found.to_string())
 }
 
-/// The dictionaries of a field of which no document has two values, where every document matches: sums of document frequencies say
-/// what stands at a rank.
+/// The dictionaries of a field without documents of two values, where every document matches: sums of frequencies are ranks.
 pub(super) struct RankedTerms<'s>(Vec<(TermDictionary<Section<'s>>, Cumulative<Section<'s>>)>);
 
 impl<'s> RankedTerms<'s> {

@@ -79,7 +79,7 @@ impl Steps {
                 let furthest = f64_of_code(ends.0).abs().max(f64_of_code(ends.1).abs());
                 Err(Error::new(ErrorKind::Usage, "counting by steps")
                     .expected("steps that numbers of 53 bits tell apart")
-                    .found(format!("steps of {} of numbers up to {furthest}", width.as_f64())))
+                    .found(format!("steps of {} of numbers up to {furthest}", width.width)))
             }
             _ => Ok(()),
         }

@@ -70,8 +70,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Turns an operator into one that is asked of the column, where that costs less than uniting lists for so many documents, or
-    /// somebody says so.
+    /// Turns an operator into one that is asked of the column, where that costs less for so many documents, or is forced.
     fn goes_by_column(&mut self, id: NodeId, documents: f64) -> Result<bool> {
         let leaf = self.node(id).operator.leaf();
         let n_of_sets = self.n_of_sets();
@@ -195,8 +194,7 @@ impl<'s> Plan<'s> {
         fields.all(|field| field == Some(first)).then_some(first)
     }
 
-    /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
-    /// has no column.
+    /// Costs of comparing the values of so many documents with a range, or with some others; `None` without a column in all segments.
     fn column_cost(
         &self,
         field: FieldId,

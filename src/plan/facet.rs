@@ -178,8 +178,7 @@ impl FacetPlan {
         FacetChoice::among(ways, self.wanted, all_but.unwrap_or(0))
     }
 
-    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
-    /// the sample would make longer.
+    /// Some terms of a field, where a column could count them, but for short ways, which the sample would make longer.
     fn sample_of_terms(
         &self,
         segments: &[SegmentPlan<'_>],
@@ -283,8 +282,7 @@ pub enum FacetMethod {
 }
 
 impl FacetMethod {
-    /// Whether lists are tested with a segment's deleted documents, where all others match, and not with these: with the fewer,
-    /// unless only they are looked at.
+    /// Whether lists are tested with the deleted documents, where all others match: with the fewer, unless only they are looked at.
     pub(crate) fn takes_deleted_away(self, n_deleted: u64, n_matches: u64) -> bool {
         self == FacetMethod::DocumentFrequency || n_deleted < n_matches
     }

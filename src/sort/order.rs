@@ -334,8 +334,7 @@ impl SortField {
         }
     }
 
-    /// The rank of a term that a segment does not have, where `n_less` of its terms come before, of those that other segments
-    /// have the `nth` by their bytes.
+    /// The rank of a term that a segment does not have, the `nth` of such by their bytes, where `n_less` of its terms come before.
     pub(crate) fn rank_between(&self, n_less: u32, nth: u64) -> u128 {
         self.rank_among_terms(2 * u128::from(n_less), nth)
     }

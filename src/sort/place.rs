@@ -7,8 +7,7 @@ use std::cmp::Ordering;
 /// What a term of a document takes beside its bytes.
 pub(super) const TERM_BYTES: usize = 48;
 
-/// Where a document stands: of two the one with the smaller ranks comes first, and where they are equal, that with the
-/// smaller number.
+/// Where a document stands: the one with the smaller ranks comes first, then the one with the smaller number.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// By the first key, and by the others.

@@ -63,8 +63,7 @@ pub(super) struct FirstLists {
 }
 
 impl First<'_> {
-    /// Lists with the first of what matches, where the first key is a field; `None` where they cannot or may not be read, or what
-    /// has no value comes before.
+    /// Lists with the first of what matches; `None` where they cannot or may not be read, or what has no value comes before.
     pub(super) fn lists(&self, segment: &SegmentPlan<'_>) -> Result<Option<FirstLists>> {
         let first_field = self.order.first_field().filter(|_| self.strategy.may_read_lists());
         let Some(field) = first_field else { return Ok(None) };

@@ -1,8 +1,7 @@
 //! Orders of texts other than that of their bytes, by keys whose bytes are in that order.
 //!
-//! The numbers of terms say nothing of such an order, and to rank all terms of a dictionary would take longer than most searches. So
-//! a key is made of a term when a document is met that has it, and some are kept at hand. Documents are compared by the first 15 bytes
-//! of a key, as a number, and by the rest only where that is the same.
+//! To rank all terms of a dictionary so would take longer than most searches. So a key is made of a term when a document is met that
+//! has it, and some are kept at hand. Documents are compared by the first 15 bytes of a key, as a number, then by the rest.
 //!
 //! Keys do not depend on the segment, and are never written to disk: those of a collation may be others in the next version of it.
 
@@ -51,11 +50,7 @@ pub(super) struct Tie {
 }
 
 impl TextOrder {
-    /// `None` for the order of bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Usage`] for what is no locale, and in builds without collation.
+    /// `None` for the order of bytes; refuses what is no locale, and any locale in builds without collation.
     pub(super) fn new(sort: &TextSort) -> Result<Option<Self>> {
         match sort {
             TextSort::Bytes => Ok(None),
