@@ -28,12 +28,6 @@ use std::collections::HashMap;
 pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
     let of_field = OfField::new(of)?;
     of_field.check_matches("counting values by a column")?;
-    // Of what was given: a document that says the same twice has two.
-    let mut single_valued = true;
-    for part in &of_field.columns {
-        let statistics = part.field.statistics()?;
-        single_valued &= statistics.n_tokens == u64::from(statistics.n_docs_with_value);
-    }
     let (values, n_matches) = (&plan.values, of_field.n_matches);
     let filter = values.filter.as_ref();
     let (mut scan, mut top) = (Scan::default(), Top::new(values));
@@ -73,7 +67,8 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         buckets: top.into_sorted(),
         with_value: scan.n_with,
         missing: n_matches.saturating_sub(scan.n_with),
-        single_valued,
+        // Of what was given: a document that says the same twice has two.
+        single_valued: plan.sizes.is_single,
         profile: FacetProfile {
             counts: FacetActual {
                 terms_skipped: plan.sizes.n_terms,

@@ -8,15 +8,14 @@
 //! Cost: for each document that matches two to four nanoseconds, or eight where steps are not made before; of fractions some
 //! fifteen, because equal steps are not equally many codes. Memory: some 250 bytes a step, of which there may be 65,536.
 
-use super::of_field::{FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{FieldMatches, OfField};
 use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
+use super::statistics::statistics_of;
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::for_each_block;
-use crate::format::column::Heads;
 use crate::plan::cost::RangesStrategy;
 use crate::value::{code_of_f64, f64_of_code};
 
@@ -95,7 +94,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         && steps.check(of_all).is_err()
     {
         // Documents that do not match, or not any more, may be what is too far away.
-        range = range_of_matches(columns)?;
+        range = statistics_of(of, None)?.range;
     }
     let Some(of_all) = range else {
         return Ok(Scan::default().counts(vec![], n_matches));
@@ -135,22 +134,6 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         }
     };
     Ok(scan.counts(counts, n_matches))
-}
-
-/// The least and the greatest code of the documents that match.
-fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
-    let mut range = None;
-    for OfSegment { column, matches, .. } in columns {
-        for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-            let block = column.block(nth, heads.get(nth)?)?;
-            budget::work(ns::COLUMN_HEAD + MetSteps::VALUE_NS * u64::from(places.len()))?;
-            places.for_each(|place| {
-                range = wider(range, block.least(place).zip(block.greatest(place)));
-            });
-            Ok(())
-        })?;
-    }
-    Ok(range)
 }
 
 /// Steps that are made where they are met.

@@ -171,11 +171,9 @@ impl Sink for Tally {
         }
         let counter =
             code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
-        match counter {
-            // No document has a code twice, if the bytes are what was written.
-            Some(counter) => *counter = counter.saturating_add(n_docs),
-            None => return Err(outside(code)),
-        }
+        let counter = counter.ok_or_else(|| outside(code))?;
+        // No document has a code twice, if the bytes are what was written.
+        *counter = counter.saturating_add(n_docs);
         Ok(())
     }
 

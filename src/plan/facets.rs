@@ -183,8 +183,7 @@ impl FacetNode {
             }
             FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column(None)),
             FacetOf::Quantiles => {
-                let cut = spread(SpreadOf::EqualParts)?;
-                FacetOperator::Facet(FacetStrategy::Column(Some(cut)))
+                FacetOperator::Facet(FacetStrategy::Column(Some(spread(SpreadOf::EqualParts)?)))
             }
             FacetOf::Statistics { has_column, spread: wanted } => {
                 let strategy = match has_column {
