@@ -257,22 +257,20 @@ impl OfField<'_> {
     fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
         let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
-        let (mut distinct, mut percentiles) = (None, vec![]);
+        let (mut distinct, mut percentiles, n) = (None, vec![], looking.moments.n());
         if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {
             distinct = parts.n_different()?;
-            if looking.moments.n() > 0 && !wanted.percentiles.is_empty() {
-                let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
-                let mut search = RankSearch::new(&ranks, &parts)?;
-                drop(parts);
-                while let Some(round) = search.round()? {
-                    let again = StatsScan::over(self, Values::InRound(round))?;
-                    looking.scan.profile += again.scan.profile;
-                    if let Values::InRound(round) = again.values {
-                        search.end(round)?;
-                    }
+            let ranks: Vec<_> = ranks(wanted.percentiles, n).filter(|_| n > 0).collect();
+            let mut search = RankSearch::new(&ranks, &parts)?;
+            drop(parts);
+            while let Some(round) = search.round()? {
+                let again = StatsScan::over(self, Values::InRound(round))?;
+                looking.scan.profile += again.scan.profile;
+                if let Values::InRound(round) = again.values {
+                    search.end(round)?;
                 }
-                percentiles = search.found;
             }
+            percentiles = search.found;
         }
         Ok((looking, Spread { is_exact: true, distinct, percentiles }))
     }

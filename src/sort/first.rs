@@ -155,17 +155,13 @@ impl<'o> First<'o> {
         }
         let mut by_best = vec![];
         for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
-            let range = match self.order.first_field() {
-                // Numbers of terms say nothing beside those of another segment.
-                Some(field) if !field.has_ordinals => {
-                    let column = segment.segment.field(field.field).column()?;
-                    column.map(|column| {
-                        field.bounds(column.range(), column.n_with() < column.n_docs())
-                    })
-                }
-                _ => None,
-            };
-            let range = range.unwrap_or((Direction::FIRST, Direction::LAST));
+            // Numbers of terms say nothing beside those of another segment.
+            let field = self.order.first_field().filter(|field| !field.has_ordinals);
+            let column = field.map(|field| segment.segment.field(field.field).column());
+            let bounds = field.zip(column.transpose()?.flatten()).map(|(field, column)| {
+                field.bounds(column.range(), column.n_with() < column.n_docs())
+            });
+            let range = bounds.unwrap_or((Direction::FIRST, Direction::LAST));
             by_best.push((range, at, segment, matches));
         }
         by_best.sort_by_key(|((best, _), at, ..)| (*best, *at));
@@ -177,15 +173,11 @@ impl<'o> First<'o> {
             let scorer = ranked.map(|(ranked, nth)| ranked.segment(nth)).transpose()?;
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
-            let has_ordinals = self.order.with_ordinals().next().is_some();
             self.go_over_to(reader)?;
             let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
-            if !has_ordinals {
-                done?;
-                continue;
-            }
+            let has_ordinals = self.order.with_ordinals().next().is_some();
             // What was found is shown, where there was no time for the rest.
-            let read = self.read_terms(reader, done.is_err());
+            let read = if has_ordinals { self.read_terms(reader, done.is_err()) } else { Ok(()) };
             done.and(read)?;
         }
         Ok(())
@@ -233,25 +225,20 @@ impl<'o> First<'o> {
     /// too. What cannot be read is not kept.
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
         let (order, mut term) = (self.order, vec![]);
-        let mut read = |place: &mut Place| -> Result<()> {
-            let mut terms = vec![None; order.keys().len()];
-            for (key, field) in order.with_ordinals() {
-                let rank = place.rank_mut(key).copied();
-                if let Some(ordinal) = rank.and_then(|rank| field.ordinal(rank)) {
-                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
-                    terms[key] = Some(term.as_slice().into());
-                }
-            }
-            place.terms = terms;
-            Ok(())
-        };
         let mut places = std::mem::take(&mut self.kept).into_vec();
         if is_stopped {
             places.sort_unstable();
             places.truncate(AFTER_STOP);
         }
         let done = places.iter_mut().filter(|place| place.terms.is_empty()).try_for_each(|place| {
-            read(place)?;
+            let mut terms = vec![None; order.keys().len()];
+            for (key, field) in order.with_ordinals() {
+                if let Some(ordinal) = place.rank_mut(key).and_then(|rank| field.ordinal(*rank)) {
+                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
+                    terms[key] = Some(term.as_slice().into());
+                }
+            }
+            place.terms = terms;
             if !is_stopped {
                 budget::hold(place.term_bytes())?;
                 budget::work(ns::TERM_RANK)?;
