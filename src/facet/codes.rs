@@ -24,7 +24,6 @@ use crate::segment::file::Section;
 use crate::value;
 use std::collections::HashMap;
 
-/// Counts the values of a field among what matches.
 pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
     let of_field = OfField::new(of)?;
     of_field.check_matches("counting values by a column")?;
@@ -93,13 +92,11 @@ pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64
     Ok(by_term)
 }
 
-/// How many different values there are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DistinctCounts {
     pub(crate) distinct: u64,
     /// Documents with any, of each value so many at the most.
     pub(crate) kept: u64,
-    /// Documents that have none.
     pub(crate) missing: u64,
 }
 

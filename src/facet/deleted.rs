@@ -28,7 +28,6 @@ pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
     Ok(documents)
 }
 
-/// Adds all documents of a list.
 pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
     for nth in 0..list.n_containers() {
         budget::work(ns::CONTAINER_INTERSECTED)?;

@@ -103,7 +103,6 @@ impl Sink for MetIntervals<'_> {
     }
 }
 
-/// The microseconds that a code stands for.
 fn micros(code: u64) -> Result<i64> {
     let date = Timestamp::from_code(code);
     date.map(Timestamp::as_micros).ok_or_else(|| {

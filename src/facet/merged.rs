@@ -48,7 +48,6 @@ impl<L: Terms> Merged<L> {
         Ok(merged)
     }
 
-    /// The next term.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Found<'_, L::Info>>> {
         if self.lists.len() != 1 {
@@ -114,7 +113,6 @@ impl<'s> Terms for WantedTerms<'_, 's, Section<'s>> {
 pub(super) struct CountedTerms<'s, I> {
     pub(super) terms: TermDictionary<Section<'s>>,
     pub(super) counts: I,
-    /// Room for a term.
     pub(super) term: Vec<u8>,
 }
 

@@ -74,7 +74,6 @@ impl Moments {
         Moments { n: 0, squares: 0.0, sums }
     }
 
-    /// Whether these are whole numbers.
     pub(super) fn are_whole(&self) -> bool {
         matches!(self.sums, Sums::Whole(_))
     }
@@ -113,7 +112,6 @@ impl Moments {
         }
     }
 
-    /// Adds one value so many times.
     pub(super) fn add_repeated(&mut self, code: u64, times: u64) {
         match &mut self.sums {
             _ if times == 0 => {}
@@ -125,7 +123,6 @@ impl Moments {
         }
     }
 
-    /// How many there are.
     pub(crate) fn n(&self) -> u64 {
         self.n
     }
@@ -142,7 +139,6 @@ impl Moments {
         self.sum_over(1.0)
     }
 
-    /// The mean of fractions.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.sum_over(self.n as f64).filter(|_| self.n > 0)
     }

@@ -18,7 +18,6 @@ pub(crate) struct FieldMatches<'m> {
 }
 
 impl<'m> FieldMatches<'m> {
-    /// Each segment with what matches there.
     pub(crate) fn parts(self) -> impl Iterator<Item = (&'m SegmentPlan<'m>, &'m DocIdSet)> {
         self.segments.iter().zip(self.matches)
     }
@@ -71,7 +70,6 @@ impl<'m> OfField<'m> {
         Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals, kind })
     }
 
-    /// Codes between the least and the greatest.
     pub(super) fn n_codes(&self) -> u64 {
         self.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
     }

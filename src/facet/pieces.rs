@@ -132,7 +132,6 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Counts what matches by the values of a column.
     fn add_by_column(
         &mut self,
         part: &OfSegment<'_>,
@@ -219,7 +218,6 @@ impl PieceCounts {
     }
 }
 
-/// Counting by the blocks of a column.
 struct ByBlock<'c, F> {
     pieces: &'c Pieces,
     by_ends: &'c mut [u64],

@@ -186,7 +186,6 @@ impl RankSearch {
         Ok(Some(round))
     }
 
-    /// Takes what a round has found.
     pub(super) fn end(&mut self, mut round: Round) -> Result<()> {
         if round.n_met != round.n_codes {
             return Err(differs(round.n_codes, round.n_met));
@@ -290,7 +289,6 @@ impl<'s> RankedTerms<'s> {
         parts.collect::<Result<_>>().map(RankedTerms)
     }
 
-    /// How many terms there are, of all segments together.
     pub(super) fn n_terms(&self) -> u64 {
         self.0.iter().map(|(dictionary, _)| u64::from(dictionary.n_terms())).sum()
     }

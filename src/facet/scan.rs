@@ -64,11 +64,9 @@ pub(super) fn take_codes<S: Sink + ?Sized>(
     Ok(n_with)
 }
 
-/// Documents of a block that match.
 pub(super) struct InBlock<'m> {
     pub(super) head: BlockHead,
     pub(super) places: Places<'m>,
-    /// How many they are.
     pub(super) n: u32,
 }
 
@@ -81,7 +79,6 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Walks over what matches by blocks.
     pub(super) fn blocks(&mut self, part: &OfSegment<'_>, sink: &mut impl Sink) -> Result<()> {
         for_each_block(part.matches, &mut Heads::of(part.column), |heads, nth, places| {
             self.block(heads, nth, places, sink)
@@ -166,7 +163,6 @@ pub(crate) struct MetCounts<T> {
     pub(crate) counts: Vec<T>,
     /// Matching documents that have a value, but in none of these.
     pub(crate) other: u64,
-    /// Matching documents that have no value.
     pub(crate) missing: u64,
     pub(crate) profile: ColumnCounts,
 }

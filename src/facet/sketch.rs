@@ -33,7 +33,6 @@ const SKETCH_BYTES: u64 = 192 << 10;
 /// Values that are added before the clock is asked.
 const AT_ONCE: u64 = 4_096;
 
-/// Sketches of values.
 #[derive(Debug)]
 pub(super) struct Sketch {
     distinct: HllSketch,
@@ -53,7 +52,6 @@ impl Sketch {
         })
     }
 
-    /// Adds a value that comes so many times.
     pub(super) fn add(&mut self, code: u64, times: u64) -> Result<()> {
         self.distinct.update(code);
         for start in (0..times).step_by(AT_ONCE as usize) {
@@ -64,7 +62,6 @@ impl Sketch {
         Ok(())
     }
 
-    /// About how many different values there are.
     pub(super) fn n_distinct(&self) -> u64 {
         // A number of values that were added, far below what a fraction can tell apart.
         self.distinct.estimate().round() as u64

@@ -35,13 +35,10 @@ use crate::value;
 #[derive(Clone, Debug)]
 pub(crate) struct NumberStatistics {
     pub(crate) moments: Moments,
-    /// The least code and the greatest.
     pub(crate) range: Option<(u64, u64)>,
-    /// Matching documents that have a value.
     pub(crate) with_value: u64,
     /// Matching documents that have none.
     pub(crate) missing: u64,
-    /// Where they were asked for.
     pub(crate) spread: Option<Spread>,
     pub(crate) profile: ColumnCounts,
 }
@@ -155,7 +152,6 @@ fn starts_of_parts(tally: &Tally, n_values: u64, n: u64) -> Result<Vec<u64>> {
 
 /// What is kept of values beside their moments.
 enum Values {
-    /// Nothing.
     Passed,
     Counted(Tally),
     /// How many lie in each part of their range.
@@ -275,7 +271,6 @@ impl OfField<'_> {
         Ok((looking, Spread { is_exact: true, distinct, percentiles }))
     }
 
-    /// Looks at all values, and counts each or has a sketch of them.
     fn count(&self, plan: &SpreadPlan, strategy: SpreadStrategy) -> Result<StatsScan> {
         let values = match strategy {
             SpreadStrategy::Sketch => Values::Sketched(Box::new(Sketch::new()?)),

@@ -23,7 +23,6 @@ use crate::value::{code_of_f64, f64_of_code};
 const STEPS_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
 
-/// Steps of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps {
     /// Of numbers of which code and number differ by `zero`.

@@ -13,7 +13,6 @@ const AT_ONCE: usize = 1 << 16;
 /// Codes that are written down before they are sorted: some ten milliseconds of it.
 const PENDING_MAX: usize = 1 << 18;
 
-/// A code with its count.
 pub(super) type CodeCount = (u64, u32);
 
 /// Codes with their counts: a counter for each that may come where these are few, otherwise as they come.
@@ -29,7 +28,6 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For `n_codes` codes from `least` on.
     pub(super) fn new(least: u64, n_codes: u64, strategy: TallyStrategy) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
         if strategy == TallyStrategy::Counters {
@@ -100,7 +98,6 @@ impl Tally {
         Ok(())
     }
 
-    /// Merges the last two runs.
     fn merge_last(&mut self) -> Result<()> {
         let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
         let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<CodeCount>()) as u64);

@@ -90,7 +90,6 @@ struct Counting<'c, 's> {
     profile: FacetProfile,
 }
 
-/// What is counted in one segment.
 struct Part<'c, 's> {
     field: FieldReader<'s>,
     matching: Matching<'c>,
@@ -103,7 +102,6 @@ struct Part<'c, 's> {
 /// What is known of the documents that match in a segment, and what a term is tested with.
 enum Matching<'c> {
     Everything,
-    /// These.
     Documents(&'c MatchWindows),
     /// All but these, which are deleted.
     AllBut(MatchWindows),
@@ -349,7 +347,6 @@ impl<'c, 's> Counting<'c, 's> {
     }
 }
 
-/// In how many documents a term is.
 #[inline]
 fn frequency(occurrences: &[Occurrence]) -> u64 {
     occurrences.iter().map(|(_, info)| u64::from(info.df)).sum()

@@ -14,7 +14,6 @@ use std::ops::Range;
 pub(super) enum Wanted<'f, 's> {
     All,
     Between(Range<u32>),
-    /// A bit for each.
     Bits {
         bits: Vec<u64>,
         _held: Held,
@@ -68,7 +67,6 @@ impl<'f, 's> Wanted<'f, 's> {
         }
     }
 
-    /// Whether a term is wanted.
     pub(super) fn has(&mut self, ordinal: u64) -> Result<bool> {
         match (self.may_have(ordinal), self) {
             (true, Wanted::Matching(_, filter, terms, term)) => {
@@ -80,7 +78,6 @@ impl<'f, 's> Wanted<'f, 's> {
     }
 }
 
-/// Reads a term by its number.
 pub(super) fn term_of(
     terms: &TermDictionary<Section<'_>>,
     ordinal: u64,

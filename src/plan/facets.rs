@@ -100,7 +100,6 @@ impl TopHitsStrategy {
         }
     }
 
-    /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             TopHitsStrategy::DocOrder { .. } => "the first in document order",
@@ -144,14 +143,12 @@ pub(crate) struct FacetDetails {
 pub(crate) struct Expected {
     pub(crate) buckets: f64,
     pub(crate) buckets_max: f64,
-    /// In each of them.
     pub(crate) documents: f64,
     /// Buckets that a document may be in at the most.
     pub(crate) overlap: f64,
 }
 
 impl FacetNode {
-    /// The way to count values, where it does.
     pub(crate) fn values(&self) -> Option<&FacetPlan> {
         match &self.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => Some(plan),

@@ -44,7 +44,6 @@ pub(crate) enum SortStrategy {
     Bounds,
     /// A key of every match, of which the first are kept.
     EveryMatch,
-    /// Everything that matches, sorted.
     SortAll,
 }
 
@@ -99,9 +98,7 @@ pub(crate) struct OrderCosts {
     pub(crate) by_bounds: f32,
     /// Bounds left out: every match, of which the first are kept.
     pub(crate) of_every_match: f32,
-    /// Sorting every match.
     pub(crate) sorted: f32,
-    /// The way that is taken.
     pub(crate) chosen: f32,
     pub(crate) reads_lists: bool,
     /// Matches from which on lists are read instead of heads of blocks, where that is ever so.
@@ -164,7 +161,6 @@ impl OrderedSegment {
         Some(range.end.into())
     }
 
-    /// Costs of all ways.
     pub(crate) fn costs(&self, costs: &CostModel) -> OrderCosts {
         let (n_matches, n_blocks) = (self.n_matches as f32, self.n_blocks() as f32);
         let by_lists = self.by_lists_ns(self.list_costs(costs));
@@ -206,7 +202,6 @@ pub(crate) fn first_batch(page_end: u64) -> u64 {
     page_end.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN)
 }
 
-/// Hits of the batch after one of so many.
 pub(crate) fn batch_after(n: u64) -> u64 {
     n.saturating_mul(BATCH_GROWTH)
 }

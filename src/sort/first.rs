@@ -31,7 +31,6 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 pub(super) const AFTER_STOP: usize = 1_024;
 const AFTER_STOP_NS: u64 = 2_000_000;
 
-/// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SortProfile {
     pub(crate) column: ColumnCounts,
@@ -270,7 +269,6 @@ impl<'o> First<'o> {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
     }
 
-    /// The first documents, in order.
     pub(crate) fn into_sorted(self) -> Vec<Place> {
         self.kept.into_sorted_vec()
     }

@@ -34,7 +34,6 @@ pub struct SortKey {
     pub(super) direction: Direction,
 }
 
-/// What a key looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SortBy {
     Field(String, TextSort),
@@ -218,7 +217,6 @@ impl SortKey {
         format!("{by} {direction}{missing}")
     }
 
-    /// Bytes of its text.
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.by {
             SortBy::Field(name, TextSort::Collated(locale)) => name.len() + locale.len(),

@@ -24,7 +24,6 @@ pub(crate) struct SortOrder(Vec<OrderKey>);
 pub(crate) struct OrderKey {
     pub(super) by: OrderBy,
     pub(super) direction: Direction,
-    /// What its values are.
     pub(crate) kind: FieldKind,
 }
 
@@ -38,7 +37,6 @@ pub(super) enum OrderBy {
     Function(Arc<BoundFunction>),
 }
 
-/// A field that documents are sorted by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortField {
     pub(crate) field: FieldId,
@@ -123,7 +121,6 @@ impl SortOrder {
         })
     }
 
-    /// Whether documents have to be scored.
     pub(crate) fn needs_scores(&self) -> bool {
         self.0.iter().any(|key| match &key.by {
             OrderBy::Score => true,

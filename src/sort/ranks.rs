@@ -81,18 +81,15 @@ impl<'s> SegmentRanks<'s> {
         Ok(SegmentRanks { base, keys, has_texts, scores })
     }
 
-    /// The number of a document in the snapshot.
     pub(super) fn id(&self, doc: u32) -> DocId {
         DocId(self.base + u64::from(doc))
     }
 
-    /// Where a document stands by the first key.
     pub(super) fn first(&mut self, doc: u32) -> Result<u128> {
         let first = self.keys.first_mut();
         first.map_or(Ok(0), |key| key.rank(doc, self.base, &mut self.scores))
     }
 
-    /// Where it stands by the others.
     pub(super) fn rest(&mut self, doc: u32, place: &mut Place) -> Result<()> {
         place.rest.clear();
         for key in self.keys.iter_mut().skip(1) {

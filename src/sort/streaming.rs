@@ -54,7 +54,6 @@ pub(super) struct Streamed {
 pub(super) struct FirstLists {
     field: SortField,
     pub(super) ordinals: Range<u32>,
-    /// Documents in them.
     pub(super) n_docs: u64,
     /// Term and document that all must come behind.
     after: Option<(Vec<u8>, DocId)>,
@@ -216,7 +215,6 @@ struct Candidates {
     docs: Vec<u32>,
     /// How many of them are known to come behind what all must.
     n_counted: usize,
-    /// Why there are no more.
     stopped: Option<Error>,
     held: Held,
 }

@@ -19,7 +19,6 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// Keys that are kept at hand.
 const AT_HAND: usize = 4_096;
 /// Bytes of a key that are compared as a number.
 const PREFIX_LEN: usize = 15;
@@ -191,7 +190,6 @@ pub(super) struct TextKeys<'s> {
     /// By the lowest bits of its number a term that was met.
     at_hand: Vec<Option<(u32, Rc<TextKey>)>>,
     held: Held,
-    /// Of a document.
     ordinals: Vec<u32>,
     term: Vec<u8>,
 }
