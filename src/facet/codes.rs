@@ -21,6 +21,7 @@ use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
 use crate::plan::{FacetPlan, TallyStrategy, cost};
 use crate::segment::file::Section;
+use crate::simd::numbers::count_from;
 use crate::value;
 use std::collections::HashMap;
 
@@ -183,7 +184,9 @@ impl<'m> Tallies<'m> {
 
 fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Result<()> {
     let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
+    let (first, unit) = (plain.first(), plain.base_and_unit());
     scan.numbers(&plain, part.matches, ns::NUMBER_COUNTED, |numbers| {
-        tally.add_numbers(&plain, numbers)
+        tally.add_numbers(first, numbers, unit)?;
+        Ok(if first == 0 { numbers.len() as u64 } else { count_from(numbers, first).into() })
     })
 }

@@ -72,7 +72,7 @@ pub(crate) fn statistics_of(
         None => (StatsScan::over(&of_field, Values::Passed)?, None),
         Some(wanted) => {
             let strategy = wanted.plan.strategies.of(of_field.n_matches);
-            let (looking, spread) = of_field.spread(&wanted, strategy)?;
+            let (spread, looking) = of_field.spread(&wanted, strategy)?;
             (looking, Some(spread))
         }
     };
@@ -217,15 +217,13 @@ impl OfField<'_> {
         &self,
         wanted: &SpreadWanted<'_>,
         strategy: SpreadStrategy,
-    ) -> Result<(StatsScan, Spread)> {
+    ) -> Result<(Spread, StatsScan)> {
         let done = match strategy {
             SpreadStrategy::Frequencies => self.spread_by_dictionaries(wanted),
             SpreadStrategy::Rounds => self.spread_by_parts(wanted),
             SpreadStrategy::Tally | SpreadStrategy::Sketch => {
-                self.count(wanted.plan, strategy).and_then(|looking| {
-                    let spread = looking.spread(wanted)?;
-                    Ok((looking, spread))
-                })
+                let counted = self.count(wanted.plan, strategy);
+                counted.and_then(|looking| Ok((looking.spread(wanted)?, looking)))
             }
         };
         match (done, strategy.with_less_memory()) {
@@ -235,7 +233,7 @@ impl OfField<'_> {
     }
 
     /// By the sums of the dictionaries, of which every document matches.
-    fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
+    fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
         let ranked = RankedTerms::open(&self.columns)?;
         let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
@@ -246,11 +244,11 @@ impl OfField<'_> {
         };
         let percentiles = percentiles?;
         let distinct = wanted.distinct.then(|| ranked.n_terms());
-        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
+        Ok((Spread { is_exact: true, distinct, percentiles }, looking))
     }
 
     /// By how many values lie in each part of their range.
-    fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
+    fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
         let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
         let (mut distinct, mut percentiles, n) = (None, vec![], looking.moments.n());
@@ -268,7 +266,7 @@ impl OfField<'_> {
             }
             percentiles = search.found;
         }
-        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
+        Ok((Spread { is_exact: true, distinct, percentiles }, looking))
     }
 
     fn count(&self, plan: &SpreadPlan, strategy: SpreadStrategy) -> Result<StatsScan> {
@@ -374,7 +372,7 @@ impl StatsScan {
         match &mut self.values {
             Values::Passed => {}
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit))?,
-            Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit))?,
+            Values::Counted(tally) => tally.add_numbers(0, numbers, (base, unit))?,
             others => numbers.iter().try_for_each(|number| others.add(code(*number), 1))?,
         }
         Ok(n)

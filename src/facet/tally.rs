@@ -2,11 +2,9 @@
 
 use super::scan::{InBlock, Sink, take_codes};
 use crate::budget::{self, Held, ns};
-use crate::bytes::Source;
 use crate::error::{Error, Result};
-use crate::format::column::{Block, Plain};
+use crate::format::column::Block;
 use crate::plan::TallyStrategy;
-use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
@@ -37,20 +35,8 @@ impl Tally {
         Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
     }
 
-    /// Adds the codes of documents by their numbers in a plain column; with how many of them have any.
-    pub(super) fn add_numbers<'s, S: Source<'s>>(
-        &mut self,
-        plain: &Plain<S>,
-        numbers: &[u32],
-    ) -> Result<u64> {
-        let (first, unit) = (plain.first(), plain.base_and_unit());
-        let n_with = if first == 0 { numbers.len() as u32 } else { count_from(numbers, first) };
-        self.add_numbers_from(first, numbers, unit)?;
-        Ok(n_with.into())
-    }
-
     /// Adds the codes that numbers from `first` on stand for, of which that stands for `base` and each more for `unit` more.
-    pub(super) fn add_numbers_from(
+    pub(super) fn add_numbers(
         &mut self,
         first: u32,
         numbers: &[u32],

@@ -93,17 +93,18 @@ impl First<'_> {
         (segment, matches): (&SegmentPlan<'_>, &DocIdSet),
         costs: ListCosts,
     ) -> Result<Option<Streamed>> {
-        let (has_missing, mut found) = (lists.has_missing, Candidates::default());
+        let (has_missing, mut found, mut stopped) =
+            (lists.has_missing, Candidates::default(), None);
         let is_affordable = match self.read_lists(lists, (segment, matches), costs, &mut found) {
             // What was found until then is shown.
             Err(error) if budget::is_stop(&error) => {
-                found.stopped = Some(error);
+                stopped = Some(error);
                 true
             }
             done => done?,
         };
         // Where there are too few, those without a value come next.
-        let is_enough = found.n_counted >= self.n || !has_missing || found.stopped.is_some();
+        let is_enough = found.n_counted >= self.n || !has_missing || stopped.is_some();
         if !is_affordable || !is_enough {
             self.profile.streamed.given_up += 1;
             return Ok(None);
@@ -112,7 +113,7 @@ impl First<'_> {
         let first = found.docs.iter().take(AFTER_STOP).copied().collect();
         found.docs.sort_unstable();
         let documents = DocIdSet::Some(MatchWindows::of_documents(segment.n_docs, &found.docs)?);
-        Ok(Some(Streamed { documents, first, stopped: found.stopped }))
+        Ok(Some(Streamed { documents, first, stopped }))
     }
 
     /// The terms that documents which are wanted may have.
@@ -215,6 +216,5 @@ struct Candidates {
     docs: Vec<u32>,
     /// How many of them are known to come behind what all must.
     n_counted: usize,
-    stopped: Option<Error>,
     held: Held,
 }
