@@ -30,7 +30,7 @@ pub(crate) struct MatchWindows {
     /// For every window of the segment its place in `windows` plus one; 0 where nothing matches.
     places: Vec<u32>,
     bytes: Vec<u8>,
-    len: u64,
+    pub(crate) len: u64,
 }
 
 /// The documents of one window.

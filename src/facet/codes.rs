@@ -1,16 +1,12 @@
 //! The most frequent values of a field among the documents that match, or the first, by its column.
 //!
-//! Each document that matches is asked for its codes, and a counter a code does the rest. Numbers of terms are
-//! counted in each segment and brought together by their terms, the codes of typed fields are the same in all
-//! segments. Codes that are close have a counter for each that may come; if they are far apart and few match, they
-//! are written down, sorted and counted by their runs.
+//! Each document that matches is asked for its codes, which a [`Tally`] counts. Numbers of terms are counted in each segment
+//! and brought together by their terms, the codes of typed fields are the same in all segments. A [filter](super::wanted)
+//! is applied to the values that were met. Counts are exact and ties go to the smaller term by bytes, as with
+//! [`terms`](super::terms).
 //!
-//! A filter is applied to the values that were met: they are tested by their terms, or, where they are many, the
-//! dictionary is walked over once to note the numbers that are wanted. Counts are exact and ties go to the smaller
-//! term by bytes, as with [`terms`](super::terms).
-//!
-//! Cost: a look at the directory for each block of 1,024 documents in which something matches where these do not share a frame,
-//! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
+//! Cost: two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for
+//! each code that is met.
 
 use super::merged::{CountedTerms, Merged};
 use super::of_field::{FieldMatches, OfField, OfSegment};
@@ -25,19 +21,13 @@ use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
 use crate::plan::{FacetPlan, TallyStrategy, cost};
 use crate::segment::file::Section;
+use crate::simd::numbers::count_from;
 use crate::value;
 use std::collections::HashMap;
 
-/// Counts the values of a field among what matches.
 pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<TermCounts> {
     let of_field = OfField::new(of)?;
     of_field.check_matches("counting values by a column")?;
-    // Of what was given: a document that says the same twice has two.
-    let mut single_valued = true;
-    for part in &of_field.columns {
-        let statistics = part.field.statistics()?;
-        single_valued &= statistics.n_tokens == u64::from(statistics.n_docs_with_value);
-    }
     let (values, n_matches) = (&plan.values, of_field.n_matches);
     let filter = values.filter.as_ref();
     let (mut scan, mut top) = (Scan::default(), Top::new(values));
@@ -77,7 +67,8 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         buckets: top.into_sorted(),
         with_value: scan.n_with,
         missing: n_matches.saturating_sub(scan.n_with),
-        single_valued,
+        // Of what was given: a document that says the same twice has two.
+        single_valued: plan.sizes.is_single,
         profile: FacetProfile {
             counts: FacetActual {
                 terms_skipped: plan.sizes.n_terms,
@@ -89,10 +80,6 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
 }
 
 /// How many of what matches have each term of a field that keeps a column.
-///
-/// # Errors
-///
-/// What reading the column and the dictionary says; a limit error where a query may not take more memory.
 pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64>> {
     let (of_field, mut by_term) = (OfField::new(of)?, HashMap::new());
     let n_matches = of_field.n_matches;
@@ -106,18 +93,15 @@ pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64
     Ok(by_term)
 }
 
-/// How many different values there are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DistinctCounts {
     pub(crate) distinct: u64,
     /// Documents with any, of each value so many at the most.
     pub(crate) kept: u64,
-    /// Documents that have none.
     pub(crate) missing: u64,
 }
 
-/// How many different values of a field that keeps a column what matches has, how many of it have none, and how many are left
-/// with at most `keep` of each value, where none has two.
+/// Counts different values of a field among what matches by its column, and at most `keep` documents of each value.
 pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<DistinctCounts> {
     let of_field = OfField::new(of)?;
     let (mut scan, mut counts) = (Scan::default(), DistinctCounts::default());
@@ -128,13 +112,14 @@ pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<Distinct
         counts.kept += n_docs.min(keep);
         Ok(())
     };
-    match &tallies {
-        Tallies::OfCodes(tally) => tally.for_each(|(_, n_docs)| add(n_docs.into()))?,
-        Tallies::OfTerms(parts) => match &parts[..] {
-            // No term has to be read.
-            [(_, tally)] => tally.for_each(|(_, n_docs)| add(n_docs.into()))?,
-            _ => tallies.for_each_term(None, |_, n_docs| add(n_docs))?,
-        },
+    // Of one segment no term has to be read.
+    let alone = match &tallies {
+        Tallies::OfCodes(tally) => Some(tally),
+        Tallies::OfTerms(parts) => parts.first().filter(|_| parts.len() == 1).map(|(_, it)| it),
+    };
+    match alone {
+        Some(tally) => tally.for_each(|(_, n_docs)| add(n_docs.into()))?,
+        None => tallies.for_each_term(None, |_, n_docs| add(n_docs))?,
     }
     Ok(DistinctCounts { missing: of_field.n_matches.saturating_sub(scan.n_with), ..counts })
 }
@@ -154,25 +139,20 @@ impl<'m> Tallies<'m> {
         scan: &mut Scan,
         of_codes: impl Fn(u64) -> TallyStrategy,
     ) -> Result<Self> {
-        if !of_field.has_ordinals {
-            let (least, n_codes) = (of_field.range.unwrap_or_default().0, of_field.n_codes());
+        let mut tally_of = |parts: &[OfSegment<'m>], least: u64, n_codes: u64| {
             let mut tally = Tally::new(least, n_codes, of_codes(n_codes))?;
-            for part in &of_field.columns {
-                add_segment(part, scan, &mut tally)?;
-            }
-            tally.finish()?;
-            return Ok(Tallies::OfCodes(tally));
+            parts.iter().try_for_each(|part| add_segment(part, scan, &mut tally))?;
+            tally.finish().map(|()| tally)
+        };
+        if !of_field.has_ordinals {
+            let (least, _) = of_field.range.unwrap_or_default();
+            return tally_of(&of_field.columns, least, of_field.n_codes()).map(Tallies::OfCodes);
         }
-        let mut parts = vec![];
-        for part in &of_field.columns {
-            let terms = part.field.terms()?;
-            let own = u64::from(terms.n_terms());
-            let mut tally = Tally::new(0, own, of_codes(own))?;
-            add_segment(part, scan, &mut tally)?;
-            tally.finish()?;
-            parts.push((terms, tally));
-        }
-        Ok(Tallies::OfTerms(parts))
+        let parts = of_field.columns.chunks(1).map(|part| {
+            let terms = part[0].field.terms()?;
+            Ok((terms, tally_of(part, 0, terms.n_terms().into())?))
+        });
+        parts.collect::<Result<_>>().map(Tallies::OfTerms)
     }
 
     /// Calls `visit` with each term that was met, and with how often it was; not with all of those that a filter leaves out.
@@ -204,7 +184,9 @@ impl<'m> Tallies<'m> {
 
 fn add_segment(part: &OfSegment<'_>, scan: &mut Scan, tally: &mut Tally) -> Result<()> {
     let Some(plain) = part.column.plain() else { return scan.few_or_blocks(part, tally) };
+    let (first, unit) = (plain.first(), plain.base_and_unit());
     scan.numbers(&plain, part.matches, ns::NUMBER_COUNTED, |numbers| {
-        tally.add_numbers(&plain, numbers)
+        tally.add_numbers(first, numbers, unit)?;
+        Ok(if first == 0 { numbers.len() as u64 } else { count_from(numbers, first).into() })
     })
 }

@@ -19,11 +19,7 @@ pub(super) fn n_of(segment: SegmentReader<'_>, matches: &DocIdSet) -> Option<u64
     all_match.then(|| u64::from(segment.n_docs()) - n_live)
 }
 
-/// The deleted documents of a segment.
-///
-/// # Errors
-///
-/// A limit error where a query may not take more memory: up to 8 KiB for 65,536 documents.
+/// The deleted documents of a segment: up to 8 KiB for 65,536 documents.
 pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
     let mut documents = MatchWindows::with_room(segment.n_docs());
     if let Some(deleted) = segment.deleted() {
@@ -32,7 +28,6 @@ pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
     Ok(documents)
 }
 
-/// Adds all documents of a list.
 pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
     for nth in 0..list.n_containers() {
         budget::work(ns::CONTAINER_INTERSECTED)?;

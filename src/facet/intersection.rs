@@ -7,6 +7,7 @@ use crate::execution::{MatchWindow, MatchWindows};
 use crate::format::postings::LongList;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
 
 /// How many of a few documents match.
 #[inline]
@@ -37,6 +38,20 @@ pub(super) fn most_in_common(
         u64::from(list.container_cardinality(nth).min(window.cardinality))
     };
     Ok(shared(list, matches).map(most).sum())
+}
+
+/// How many documents that match have a value of a field.
+pub(super) fn count_present(
+    field: FieldReader<'_>,
+    n_docs: u32,
+    matches: &MatchWindows,
+    bytes_read: &mut u64,
+) -> Result<u64> {
+    match field.statistics()?.n_docs_with_value {
+        0 => Ok(0),
+        present if present == n_docs => Ok(matches.len),
+        _ => count_list(&field.presence()?, matches, bytes_read),
+    }
 }
 
 /// How many documents of a list match; only containers in windows where something matches are read.

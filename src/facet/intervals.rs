@@ -1,12 +1,10 @@
 //! Counts of matching documents by calendar interval of their dates, by a column.
 //!
-//! Intervals between the least and the greatest date are made first if they are few beside the documents that match.
-//! Dates are then looked for among their beginnings as among the ends of ranges. Otherwise only those that have any
-//! are made, so that one date far from all others costs nothing. A block whose least and greatest date are in one
-//! interval is not read if each of its documents has a value.
+//! Where intervals are few beside the documents that match, all are made, and dates looked for among their beginnings.
+//! Otherwise only those that have any are made, so that one date far from all others costs nothing.
 //!
-//! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
-//! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
+//! Cost: for each document that matches two to four nanoseconds, or some 50 where intervals are not made before. Memory: up
+//! to 160 bytes an interval, with what is made of it.
 
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::count_by_ends;
@@ -44,14 +42,13 @@ pub(crate) fn count_intervals(
             let mut scan = Scan::default();
             columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;
             let counts = met.counts.into_iter();
-            (counts.map(|(start, of)| (start, of.next, of.count)).collect(), scan)
+            (counts.map(|(start, (next, count))| (start, next, count)).collect(), scan)
         }
     };
     Ok(scan.counts(counts, n_matches))
 }
 
-/// All intervals that a date between these may be in, without documents so far; `None` where they are many beside the documents
-/// that match, so that it costs less to make only those that are met.
+/// All intervals that a date between these may be in; `None` where it costs less to make only those that are met.
 fn starts_of(
     interval: &Calendar,
     range: Option<(u64, u64)>,
@@ -76,15 +73,8 @@ fn starts_of(
 /// Intervals of a calendar that are made where they are met.
 struct MetIntervals<'i> {
     interval: &'i Calendar,
-    /// By where they begin.
-    counts: BTreeMap<i64, IntervalCount>,
-}
-
-/// What one interval has so far.
-#[derive(Default)]
-struct IntervalCount {
-    next: Option<i64>,
-    count: u64,
+    /// By where they begin: where the next does, and the documents so far.
+    counts: BTreeMap<i64, (Option<i64>, u64)>,
 }
 
 impl Sink for MetIntervals<'_> {
@@ -97,24 +87,22 @@ impl Sink for MetIntervals<'_> {
     fn key(&self, code: u64) -> Result<i64> {
         let micros = micros(code)?;
         Ok(match self.counts.range(..=micros).next_back() {
-            Some((start, of)) if of.next.is_none_or(|next| micros < next) => *start,
+            Some((start, (next, _))) if next.is_none_or(|next| micros < next) => *start,
             _ => self.interval.start(micros),
         })
     }
 
     fn add(&mut self, start: i64, n_docs: u32) -> Result<()> {
-        if let Some(of) = self.counts.get_mut(&start) {
-            of.count += u64::from(n_docs);
+        if let Some((_, count)) = self.counts.get_mut(&start) {
+            *count += u64::from(n_docs);
             return Ok(());
         }
         budget::hold(INTERVAL_BYTES)?;
-        let counted = IntervalCount { next: self.interval.next(start), count: n_docs.into() };
-        self.counts.insert(start, counted);
+        self.counts.insert(start, (self.interval.next(start), n_docs.into()));
         Ok(())
     }
 }
 
-/// The microseconds that a code stands for.
 fn micros(code: u64) -> Result<i64> {
     let date = Timestamp::from_code(code);
     date.map(Timestamp::as_micros).ok_or_else(|| {

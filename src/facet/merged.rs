@@ -19,8 +19,6 @@ pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
 
 /// A term in one of the lists that are merged: the list's place, and what is known of it there.
 pub(super) type Occurrence<I = TermInfo> = (usize, I);
-
-/// A term, and where it is.
 type Found<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
 
 /// Walks over the terms of several lists; each comes once, with the lists that have it.
@@ -50,7 +48,6 @@ impl<L: Terms> Merged<L> {
         Ok(merged)
     }
 
-    /// The next term.
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<Found<'_, L::Info>>> {
         if self.lists.len() != 1 {
@@ -82,14 +79,11 @@ impl<L: Terms> Merged<L> {
 
     fn refill(&mut self, at: usize) -> Result<()> {
         let (head, known) = &mut self.heads[at];
-        *known = match self.lists[at].next()? {
-            Some((term, info)) => {
-                head.clear();
-                head.extend_from_slice(term);
-                Some(info)
-            }
-            None => None,
-        };
+        *known = self.lists[at].next()?.map(|(term, info)| {
+            head.clear();
+            head.extend_from_slice(term);
+            info
+        });
         Ok(())
     }
 }
@@ -119,7 +113,6 @@ impl<'s> Terms for WantedTerms<'_, 's, Section<'s>> {
 pub(super) struct CountedTerms<'s, I> {
     pub(super) terms: TermDictionary<Section<'s>>,
     pub(super) counts: I,
-    /// Room for a term.
     pub(super) term: Vec<u8>,
 }
 

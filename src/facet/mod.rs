@@ -74,9 +74,8 @@ use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;
 
-/// Counts the values of a field among what matches: by the method that the plan has for so many, or, where that takes more
-/// memory than there is, by the one that it has for that. Posting lists are tested against `to_test`, which the first facet that
-/// has to sets up for all.
+/// Counts the values of a field among what matches as planned for so many, or, where that takes more memory than there is, as
+/// planned for that. Posting lists are tested against `to_test`, which the first facet that has to sets up for all.
 pub(crate) fn count_values(
     of: FieldMatches<'_>,
     plan: &FacetPlan,
@@ -122,8 +121,7 @@ fn count_by(
 /// Memory of a term that is kept, beside its bytes.
 const TERM_BYTES: u64 = 64;
 
-/// Adds values that are in the dictionaries and that no matching document has: behind the others where these come by count,
-/// otherwise where they belong. At the most as many terms are walked over as there is room for, and those that are counted.
+/// Adds values that no matching document has: behind the others where these come by count, otherwise where they belong.
 fn add_unmatched(
     segments: &[SegmentPlan<'_>],
     plan: &FacetPlan,
@@ -133,22 +131,21 @@ fn add_unmatched(
     let fields = segments.iter().map(|segment| segment.segment.field(plan.field));
     let mut terms =
         MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)?;
-    let counted = std::mem::take(&mut counts.buckets);
-    let by_term: BTreeMap<&[u8], u64> =
-        counted.iter().map(|(term, count)| (&term[..], *count)).collect();
-    let mut buckets = if order == FacetOrder::Count { counted.clone() } else { vec![] };
-    while buckets.len() < limit
+    let counted: BTreeMap<_, _> = counts.buckets.iter().cloned().collect();
+    if order != FacetOrder::Count {
+        // Those with a count come where they belong: all before the last that is wanted were counted.
+        counts.buckets.clear();
+    }
+    while counts.buckets.len() < limit
         && let Some((term, _)) = terms.next()?
     {
         budget::work(ns::TERM_WALKED)?;
-        let count = by_term.get(term).copied();
-        // By value those with a count come where they belong, too: all before the last that is wanted were counted.
+        let count = counted.get(term);
         if order == FacetOrder::Count && count.is_some() {
             continue;
         }
         budget::hold(TERM_BYTES + term.len() as u64)?;
-        buckets.push((term.to_vec(), count.unwrap_or(0)));
+        counts.buckets.push((term.to_vec(), count.copied().unwrap_or(0)));
     }
-    counts.buckets = buckets;
     Ok(())
 }

@@ -74,7 +74,6 @@ impl Moments {
         Moments { n: 0, squares: 0.0, sums }
     }
 
-    /// Whether these are whole numbers.
     pub(super) fn are_whole(&self) -> bool {
         matches!(self.sums, Sums::Whole(_))
     }
@@ -113,7 +112,6 @@ impl Moments {
         }
     }
 
-    /// Adds one value so many times.
     pub(super) fn add_repeated(&mut self, code: u64, times: u64) {
         match &mut self.sums {
             _ if times == 0 => {}
@@ -125,7 +123,6 @@ impl Moments {
         }
     }
 
-    /// How many there are.
     pub(crate) fn n(&self) -> u64 {
         self.n
     }
@@ -139,21 +136,17 @@ impl Moments {
 
     /// The sum of fractions, which may be beyond all numbers.
     pub(crate) fn sum(&self) -> Option<f64> {
-        let Sums::Fractions(FractionSums { sum, scaled, .. }) = self.sums else { return None };
-        let sum = sum.value();
-        Some(if sum.is_finite() { sum } else { scaled.value() / SCALE })
+        self.sum_over(1.0)
     }
 
-    /// The mean of fractions.
     pub(crate) fn mean(&self) -> Option<f64> {
-        match self.sums {
-            Sums::Fractions(FractionSums { sum, scaled, .. }) if self.n > 0 => {
-                let by_sum = sum.value() / self.n as f64;
-                let scaled = scaled.value() / self.n as f64 / SCALE;
-                Some(if by_sum.is_finite() { by_sum } else { scaled })
-            }
-            _ => None,
-        }
+        self.sum_over(self.n as f64).filter(|_| self.n > 0)
+    }
+
+    fn sum_over(&self, n: f64) -> Option<f64> {
+        let Sums::Fractions(FractionSums { sum, scaled, .. }) = self.sums else { return None };
+        let by_sum = sum.value() / n;
+        Some(if by_sum.is_finite() { by_sum } else { scaled.value() / n / SCALE })
     }
 
     /// The mean of the squares of the distances from the mean: of all that there is, and not of a sample. In steps of the kind.
@@ -203,7 +196,9 @@ impl FractionSums {
     /// Adds numbers; with their mean as a distance from the first of all, and the squares of their distances from it.
     fn add(&mut self, codes: &[u64], are_first: bool) -> (f64, f64) {
         let n = codes.len() as f64;
-        self.begin(codes.first().map_or(0.0, |code| f64_of_code(*code)), are_first);
+        if are_first {
+            self.first = codes.first().map_or(0.0, |code| f64_of_code(*code));
+        }
         let (mut apart, mut of_codes) = (0.0, CompensatedSum::default());
         for code in codes {
             let number = f64_of_code(*code);
@@ -227,7 +222,9 @@ impl FractionSums {
 
     /// Adds one number so many times; with its distance from the first of all.
     fn add_repeated(&mut self, number: f64, times: u64, are_first: bool) -> f64 {
-        self.begin(number, are_first);
+        if are_first {
+            self.first = number;
+        }
         let product = number * times as f64;
         self.sum.add(product);
         self.scaled.add(number * SCALE * times as f64);
@@ -237,12 +234,6 @@ impl FractionSums {
             self.sum.add(lost);
         }
         number - self.first
-    }
-
-    fn begin(&mut self, number: f64, is_first: bool) {
-        if is_first {
-            self.first = number;
-        }
     }
 }
 

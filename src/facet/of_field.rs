@@ -5,6 +5,7 @@ use crate::execution::DocIdSet;
 use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
+use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
@@ -17,7 +18,6 @@ pub(crate) struct FieldMatches<'m> {
 }
 
 impl<'m> FieldMatches<'m> {
-    /// Each segment with what matches there.
     pub(crate) fn parts(self) -> impl Iterator<Item = (&'m SegmentPlan<'m>, &'m DocIdSet)> {
         self.segments.iter().zip(self.matches)
     }
@@ -48,6 +48,7 @@ pub(super) struct OfField<'m> {
     pub(super) range: Option<(u64, u64)>,
     /// Whether codes are numbers of terms, of which each segment has its own.
     pub(super) has_ordinals: bool,
+    pub(super) kind: FieldKind,
 }
 
 impl<'m> OfField<'m> {
@@ -65,10 +66,10 @@ impl<'m> OfField<'m> {
         }
         let first = of.segments.first().map(|segment| segment.segment.schema().get(of.field));
         let has_ordinals = first.is_some_and(|field| field.has_ordinals());
-        Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals })
+        let kind = first.map_or(FieldKind::I64, |field| field.kind);
+        Ok(OfField { columns, others, n_matches: of.n_matches(), range, has_ordinals, kind })
     }
 
-    /// Codes between the least and the greatest.
     pub(super) fn n_codes(&self) -> u64 {
         self.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
     }

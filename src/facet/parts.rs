@@ -1,11 +1,10 @@
 //! Matching documents by bucket of a facet, for what is counted within each bucket.
 //!
-//! The documents of a value are those of its posting lists that match: only containers in windows where something
-//! matches are read. The documents of ranges come out of one pass over the column, whatever number of ranges there
-//! is; a document with many values is in each range that it has one in.
+//! The documents of a value are those of its posting lists that match; those of ranges come out of one pass over the column,
+//! whatever number of ranges there is. A document with many values is in each range that it has one in.
 //!
-//! Cost: of a value what intersecting its posting lists takes, some 500 ns a window; of ranges some ten nanoseconds for each
-//! document that matches and each of its values. Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
+//! Cost: of a value some 500 ns a window; of ranges some ten nanoseconds for each document that matches and each of its values.
+//! Memory: two bytes a document of each bucket, at most 8 KiB a window and bucket.
 
 use super::deleted::push_all;
 use super::intersection::shared;
@@ -111,57 +110,43 @@ fn push_others(
 
 /// What has a value in each range of codes, of what matches, by the column of a field.
 pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<Vec<Matches>> {
-    let Cut { ranges, ends, n_pieces } = Cut::of(ranges);
+    let Cut { ranges, ends, is_inside } = Cut::of(ranges);
     let OfField { range, .. } = OfField::new(of)?;
     let mut held = Held::default();
-    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + n_pieces;
+    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + is_inside.len();
     held.more((n_in_pieces * size_of::<Vec<u32>>()) as u64)?;
     budget::work(n_in_pieces as u64)?;
-    let mut by_piece = vec![vec![]; n_pieces];
+    let mut by_piece = vec![vec![]; is_inside.len()];
     for (bucket, range) in (0..).zip(&ranges) {
         for buckets in by_piece.iter_mut().skip(range.start + 1).take(range.len()) {
             buckets.push(bucket);
         }
     }
-    let mut parting = Parting {
-        pieces: Pieces::new(ends, range),
-        by_piece,
-        buckets: vec![],
-        window: 0,
-        met: vec![],
-        n_put: 0,
-        held: Held::default(),
-    };
+    let mut parting = Parting::new(Pieces::new(ends, range), by_piece);
     let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
     for (segment, matches) in of.parts() {
         let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
         let bytes = size_of::<DocIdSet>() as u64 + n_windows * size_of::<u32>() as u64;
         budget::hold(ranges.len() as u64 * bytes)?;
         let room = || MatchWindows::with_room(segment.n_docs);
-        parting.buckets = ranges.iter().map(|_| Bucket { part: room(), lows: vec![] }).collect();
+        parting.buckets = ranges.iter().map(|_| (room(), vec![])).collect();
         // Whether there is one was looked up in the schema.
         if let Some(column) = segment.segment.field(of.field).column()? {
             parting.add_segment(column, matches)?;
         }
-        for (parts, bucket) in parts.iter_mut().zip(parting.buckets.drain(..)) {
-            parts.push(DocIdSet::Some(bucket.part));
+        for (parts, (part, _)) in parts.iter_mut().zip(parting.buckets.drain(..)) {
+            parts.push(DocIdSet::Some(part));
         }
     }
     Ok(parts)
-}
-
-/// The documents of one bucket in a segment.
-struct Bucket {
-    part: MatchWindows,
-    /// Those of the window at hand.
-    lows: Vec<u16>,
 }
 
 struct Parting {
     pieces: Pieces,
     /// By the number of ends up to a code the buckets that have it.
     by_piece: Vec<Vec<u32>>,
-    buckets: Vec<Bucket>,
+    /// The documents of each bucket in a segment, and those of the window at hand.
+    buckets: Vec<(MatchWindows, Vec<u16>)>,
     /// The window at hand, the buckets that have some of it, and what was put into these.
     window: u32,
     met: Vec<u32>,
@@ -170,6 +155,11 @@ struct Parting {
 }
 
 impl Parting {
+    fn new(pieces: Pieces, by_piece: Vec<Vec<u32>>) -> Self {
+        let (buckets, met, held) = (vec![], vec![], Held::default());
+        Parting { pieces, by_piece, buckets, window: 0, met, n_put: 0, held }
+    }
+
     fn add_segment(&mut self, column: Column<Section<'_>>, matches: &DocIdSet) -> Result<()> {
         for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
             budget::work(ns::COLUMN_HEAD)?;
@@ -208,15 +198,15 @@ impl Parting {
         let Some(of_piece) = self.by_piece.get(piece) else { return Ok(()) };
         budget::work(ns::DOC_PUT * of_piece.len() as u64)?;
         for nth in of_piece {
-            let Some(bucket) = self.buckets.get_mut(*nth as usize) else { continue };
+            let Some((_, lows)) = self.buckets.get_mut(*nth as usize) else { continue };
             // A document with several values in a bucket is there once.
-            if bucket.lows.last() == Some(&(doc as u16)) {
+            if lows.last() == Some(&(doc as u16)) {
                 continue;
             }
-            if bucket.lows.is_empty() {
+            if lows.is_empty() {
                 self.met.push(*nth);
             }
-            bucket.lows.push(doc as u16);
+            lows.push(doc as u16);
             if self.n_put.is_multiple_of(PUT_AT_ONCE) {
                 self.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
             }
@@ -228,12 +218,12 @@ impl Parting {
     fn end_window(&mut self) -> Result<()> {
         let mut documents = ContainerBuf::new();
         for nth in self.met.drain(..) {
-            let Some(bucket) = self.buckets.get_mut(nth as usize) else { continue };
+            let Some((part, lows)) = self.buckets.get_mut(nth as usize) else { continue };
             budget::work(ns::CONTAINER_INTERSECTED)?;
             // Given back: another window may be that of another bucket.
-            let lows = std::mem::take(&mut bucket.lows);
+            let lows = std::mem::take(lows);
             documents.set_sorted(lows.iter().copied());
-            bucket.part.push(self.window, lows.len() as u32, documents.as_container())?;
+            part.push(self.window, lows.len() as u32, documents.as_container())?;
         }
         (self.n_put, self.held) = (0, Held::default());
         Ok(())
@@ -250,9 +240,8 @@ mod tests {
         let pieces = Pieces::new(vec![10, 20, 30], None);
         let n_docs = 3 * WINDOW;
         let room = || MatchWindows::with_room(n_docs);
-        let buckets = (0..2).map(|_| Bucket { part: room(), lows: vec![] }).collect();
-        let (met, held) = (vec![], Held::default());
-        let mut parting = Parting { pieces, by_piece, buckets, window: 0, met, n_put: 0, held };
+        let mut parting = Parting::new(pieces, by_piece);
+        parting.buckets = (0..2).map(|_| (room(), vec![])).collect();
         for (key, docs) in [(0, [3, 3, 9]), (2, [2 * WINDOW, 2 * WINDOW + 5, 3 * WINDOW - 1])] {
             parting.window = key;
             for (doc, code) in docs.into_iter().zip([10, 25, 30]) {
@@ -260,10 +249,10 @@ mod tests {
             }
             parting.end_window().unwrap();
         }
-        let docs = |bucket: &Bucket| -> Vec<u32> {
-            let windows = bucket.part.windows().iter();
+        let docs = |(part, _): &(MatchWindows, Vec<u16>)| -> Vec<u32> {
+            let windows = part.windows().iter();
             let docs = windows.flat_map(|window| {
-                let lows = bucket.part.documents(window).iter();
+                let lows = part.documents(window).iter();
                 lows.map(|low| window.key * WINDOW + u32::from(low)).collect::<Vec<_>>()
             });
             docs.collect()

@@ -87,17 +87,13 @@ pub(super) struct PieceCounts {
     /// Those with one value.
     pub(super) by_ends: Vec<u64>,
     pub(super) scan: Scan,
-    /// Of a document with many values the different numbers of ends, ascending.
-    of_many: Vec<usize>,
-    numbers: NumbersAt,
 }
 
 impl PieceCounts {
     /// Of ascending ends, for codes that lie in `range`.
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
         let (by_ends, scan) = (vec![0; ends.len() + 1], Scan::default());
-        let (of_many, numbers) = (vec![], NumbersAt::default());
-        PieceCounts { ends, range, pieces: None, by_ends, scan, of_many, numbers }
+        PieceCounts { ends, range, pieces: None, by_ends, scan }
     }
 
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
@@ -106,15 +102,13 @@ impl PieceCounts {
         part: &OfSegment<'_>,
         add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
-        if let Some(n_deleted) = deleted::n_of(part.segment.segment, part.matches)
-            && self.add_everything(part, n_deleted)?
-        {
-            return match n_deleted {
+        match deleted::n_of(part.segment.segment, part.matches) {
+            Some(n_deleted) if self.add_everything(part, n_deleted)? => match n_deleted {
                 0 => Ok(()),
                 _ => self.take_deleted_away(part, n_deleted),
-            };
+            },
+            _ => self.add_by_column(part, add_many),
         }
-        self.add_by_column(part, add_many)
     }
 
     /// Takes away what the deleted documents of a segment have of which all were counted.
@@ -138,7 +132,6 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Counts what matches by the values of a column.
     fn add_by_column(
         &mut self,
         part: &OfSegment<'_>,
@@ -151,15 +144,14 @@ impl PieceCounts {
         let mut by_block = ByBlock {
             pieces: self.pieces.get_or_insert_with(make),
             by_ends: &mut self.by_ends,
-            of_many: &mut self.of_many,
-            numbers: &mut self.numbers,
+            of_many: vec![],
+            numbers: NumbersAt::default(),
             add_many,
         };
         self.scan.few_or_blocks(part, &mut by_block)
     }
 
-    /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted and
-    /// will have to be taken away.
+    /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted.
     fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
         if !cost::sums_pay(n_ends, n_deleted, part.column.n_docs()) || !part.field.has_codes() {
@@ -186,7 +178,7 @@ impl PieceCounts {
         Ok(true)
     }
 
-    /// The same by the numbers of a plain column: ends become numbers once, and no block is set up.
+    /// Counts by the numbers of a plain column: ends become numbers once, and no block is set up.
     fn add_plain(&mut self, plain: &Plain<Section<'_>>, matches: &DocIdSet) -> Result<()> {
         let n_matches = matches.len(plain.column().n_docs());
         if n_matches == 0 {
@@ -226,12 +218,12 @@ impl PieceCounts {
     }
 }
 
-/// Counting by the blocks of a column.
 struct ByBlock<'c, F> {
     pieces: &'c Pieces,
     by_ends: &'c mut [u64],
-    of_many: &'c mut Vec<usize>,
-    numbers: &'c mut NumbersAt,
+    /// Of a document with many values the different numbers of ends, ascending.
+    of_many: Vec<usize>,
+    numbers: NumbersAt,
     add_many: F,
 }
 
@@ -251,10 +243,11 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
     }
 
     fn take_few(&mut self, codes: &[u64]) -> Result<()> {
-        if self.pieces.ends.len() > COMPARED_MAX {
-            return codes.iter().try_for_each(|code| self.add(self.key(*code)?, 1));
+        let ends = &self.pieces.ends;
+        if ends.len() > COMPARED_MAX {
+            return codes.iter().try_for_each(|code| self.add(self.pieces.n_ends(*code), 1));
         }
-        let n_from = self.pieces.ends.iter().map(|end| count_codes_from(codes, *end));
+        let n_from = ends.iter().map(|end| count_codes_from(codes, *end));
         count_compared(codes.len() as u32, n_from, self.by_ends);
         Ok(())
     }
@@ -292,23 +285,17 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
             n_with += 1;
             let Some(second) = codes.next() else { return add_one(first) };
             of_many.clear();
-            of_many.push(pieces.n_ends(first));
-            let mut n_codes = 1;
-            for code in [second].into_iter().chain(codes) {
-                n_codes += 1;
-                let n_ends = pieces.n_ends(code);
-                if of_many.last() != Some(&n_ends) {
-                    of_many.push(n_ends);
-                }
-            }
+            of_many
+                .extend([first, second].into_iter().chain(codes).map(|code| pieces.n_ends(code)));
+            let n_codes = of_many.len() as u64;
+            of_many.dedup();
             done = budget::work(ns::VALUE_OF_MANY * n_codes).and_then(|()| add_many(of_many));
         });
         done.map(|()| n_with)
     }
 }
 
-/// Counts what matches in some segments by the number of `ends` up to a value: a document with many values once for each number
-/// that one of them has.
+/// Counts what matches by the number of `ends` up to a value: a document once for each number that one of its values has.
 pub(super) fn count_by_ends(
     columns: &[OfSegment<'_>],
     ends: Vec<u64>,
@@ -326,8 +313,8 @@ pub(super) fn count_by_ends(
     Ok(counts)
 }
 
-/// Counts documents, of which `n_with` have a value, by how many ends, ascending, are not above it, given for each end how many
-/// documents it is not above for. Without a branch that depends on a value: all are compared with one end after the other.
+/// Counts documents, of which `n_with` have a value, by the ends up to it, given for each end how many lie from it on. Without a
+/// branch that depends on a value: all are compared with one end after the other.
 fn count_compared(n_with: u32, n_from: impl Iterator<Item = u32>, by_ends: &mut [u64]) {
     let mut n_before = n_with;
     for (n_from, count) in n_from.chain([0]).zip(by_ends) {

@@ -89,8 +89,7 @@ impl FacetActual {
         FacetActual { column: Some(column), ..FacetActual::default() }
     }
 
-    /// Whether it says anything of terms. What lies within another facet may be counted by terms in one bucket and by a
-    /// column in the next.
+    /// Whether it says anything of terms: within another facet beside a column.
     pub(crate) fn is_by_terms(&self) -> bool {
         let FacetActual { time_ns, column, within, .. } = *self;
         column.is_none() || *self != FacetActual { time_ns, column, within, ..Self::default() }

@@ -1,16 +1,14 @@
 //! Counts of matching documents with a value in each of some ranges, by a column.
 //!
-//! The ends of all ranges cut the codes into pieces. A block whose least and greatest code are in one piece is not
-//! read if each of its documents has a value; of others every code is looked for among the ends. If the blocks of a
-//! column share a frame, as values in no order do, bounds are looked at once, and its numbers are read without the
-//! directory. A document with many values counts once for each range that it has one in.
+//! The ends of all ranges cut the codes into pieces, among which every code is looked for: of a block whose codes are in one
+//! piece none has to be. A document with many values counts once for each range that it has one in.
 //!
 //! The column is not read at all if a whole segment matches and its documents have one value each: the cumulative
 //! document frequencies of the dictionary say how many are before each end. If few documents are deleted and all
 //! others match, only the values of the deleted ones are read.
 //!
-//! Cost: a look at the directory for 1,024 documents, and two to four nanoseconds for each that matches and each of its
-//! values; where these lie in several pieces, a nanosecond for each piece and range. Memory: some 350 bytes a range.
+//! Cost: two to four nanoseconds for each document that matches and each of its values; where these lie in several pieces, a
+//! nanosecond for each piece and range. Memory: some 350 bytes a range.
 
 use super::of_field::{FieldMatches, OfField};
 use super::pieces::PieceCounts;
@@ -24,9 +22,9 @@ pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Resu
     budget::hold(size_of_val(ranges) as u64 * 12)?;
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
-    let (mut counting, ends) = Counting::new(ranges);
+    let mut counting = Counting::new(ranges);
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
-    let mut counts = PieceCounts::new(ends, range);
+    let mut counts = PieceCounts::new(counting.cut.ends.clone(), range);
     for part in columns {
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }
@@ -39,8 +37,8 @@ pub(super) struct Cut {
     pub(super) ranges: Vec<Range<usize>>,
     /// Ascending.
     pub(super) ends: Vec<u64>,
-    /// How many different numbers of ends there are.
-    pub(super) n_pieces: usize,
+    /// Whether a range has what lies behind so many ends.
+    pub(super) is_inside: Vec<bool>,
 }
 
 impl Cut {
@@ -54,46 +52,40 @@ impl Cut {
             true => place(range.start)..place(range.end),
             false => 0..0,
         };
-        let (ranges, n_pieces) = (ranges.iter().map(pieces_of).collect(), ends.len() + 1);
+        let ranges: Vec<_> = ranges.iter().map(pieces_of).collect();
+        // Before the first end and behind the last there is no range.
+        let mut is_inside = vec![false; ends.len() + 1];
+        for range in &ranges {
+            is_inside[range.start + 1..][..range.len()].fill(true);
+        }
         // The end of all codes comes before none.
         let ends = ends.into_iter().filter_map(|end| u64::try_from(end).ok()).collect();
-        Cut { ranges, ends, n_pieces }
+        Cut { ranges, ends, is_inside }
     }
 }
 
 struct Counting {
-    /// As [`Cut`] has them.
-    ranges: Vec<Range<usize>>,
-    /// Whether a range has what lies behind so many ends.
-    is_inside: Vec<bool>,
+    cut: Cut,
     /// Documents with many values, by range, and those of them that are in any.
     of_many: Vec<u64>,
     n_many_inside: u64,
 }
 
 impl Counting {
-    /// With the ends of all ranges, ascending.
-    fn new(ranges: &[Range<u128>]) -> (Self, Vec<u64>) {
-        let Cut { ranges, ends, n_pieces } = Cut::of(ranges);
-        // Before the first end and behind the last there is no range.
-        let mut is_inside = vec![false; n_pieces];
-        for range in &ranges {
-            is_inside[range.start + 1..][..range.len()].fill(true);
-        }
-        let of_many = vec![0; ranges.len()];
-        (Counting { ranges, is_inside, of_many, n_many_inside: 0 }, ends)
+    fn new(ranges: &[Range<u128>]) -> Self {
+        Counting { cut: Cut::of(ranges), of_many: vec![0; ranges.len()], n_many_inside: 0 }
     }
 
     /// Counts a document with values behind so many ends, ascending.
     fn add_many(&mut self, n_ends: &[usize]) -> Result<()> {
         let mut is_inside = false;
-        for (range, count) in self.ranges.iter().zip(&mut self.of_many) {
+        for (range, count) in self.cut.ranges.iter().zip(&mut self.of_many) {
             let has = n_ends.iter().any(|n_ends| *n_ends > range.start && *n_ends <= range.end);
             *count += u64::from(has);
             is_inside |= has;
         }
         self.n_many_inside += u64::from(is_inside);
-        budget::work((n_ends.len() * self.ranges.len()) as u64)
+        budget::work((n_ends.len() * self.of_many.len()) as u64)
     }
 
     /// Given the documents with one value, by the number of ends up to it.
@@ -101,9 +93,9 @@ impl Counting {
         let of_single = |range: &Range<usize>| -> u64 {
             by_ends.iter().take(range.end + 1).skip(range.start + 1).sum()
         };
-        let counts = self.ranges.iter().zip(&self.of_many);
+        let counts = self.cut.ranges.iter().zip(&self.of_many);
         let counts = counts.map(|(range, many)| of_single(range) + many).collect();
-        let inside = by_ends.iter().zip(&self.is_inside).filter(|(_, inside)| **inside);
+        let inside = by_ends.iter().zip(&self.cut.is_inside).filter(|(_, inside)| **inside);
         let n_inside = inside.map(|(count, _)| count).sum::<u64>() + self.n_many_inside;
         let other = scan.n_with.saturating_sub(n_inside);
         MetCounts { other, ..scan.counts(counts, n_matches) }
@@ -119,8 +111,8 @@ mod tests {
     fn pieces_are_cut_by_all_ends_and_belong_to_every_range_over_them() {
         let top = u128::from(u64::MAX) + 1;
         let turned = Range { start: 5, end: 2 };
-        let (mut counting, ends) =
-            Counting::new(&[10..20, 15..30, 30..30, turned, 0..top, 40..top]);
+        let mut counting = Counting::new(&[10..20, 15..30, 30..30, turned, 0..top, 40..top]);
+        let ends = counting.cut.ends.clone();
         assert_eq!(ends, [0, 10, 15, 20, 30, 40]);
         let mut by_ends = vec![0; ends.len() + 1];
         let pieces = Pieces::new(ends, None);
@@ -133,7 +125,8 @@ mod tests {
         let counts = counting.finish(&by_ends, Scan { n_with: 14, ..Scan::default() }, 20);
         assert_eq!(counts.counts, [4 + 2, 4 + 1, 0, 0, 12 + 2, 2 + 1]);
         assert_eq!((counts.other, counts.missing), (0, 6));
-        let (counting, ends) = Counting::new(std::slice::from_ref(&(10..20)));
+        let counting = Counting::new(std::slice::from_ref(&(10..20)));
+        let ends = counting.cut.ends.clone();
         let mut by_ends = vec![0; ends.len() + 1];
         let pieces = Pieces::new(ends, Some((0, 30)));
         for code in [9, 10, 19, 20] {

@@ -1,10 +1,8 @@
 //! Codes at some ranks, found without counting each. Codes are counted in some thousand equal parts of their range,
 //! and those in the parts that ranks are in once more, until these have few codes, which are written down and sorted.
 //!
-//! Beside that a bit for each code says how many different ones there are, where that is asked for.
-//!
 //! Cost: two nanoseconds a code in each round, of which there are two in most cases, and never more than seven. Memory: 16 KiB for
-//! each part that is divided, a megabyte for the codes at the end, and the bits.
+//! each part that is divided, a megabyte for the codes at the end, and a bit a code where different ones are told apart.
 //!
 //! Source: Munro and Paterson, *Selection and sorting with limited storage*, 1980, with parts of equal width instead of equal ranks.
 
@@ -48,21 +46,14 @@ impl Parts {
         let shift = (u64::BITS - span.leading_zeros()).saturating_sub(PARTS.ilog2());
         let n_parts = (span >> shift) as usize + 1;
         held.more((n_parts * size_of::<u32>()) as u64)?;
-        let met = match told_apart {
-            true => {
-                held.more(Self::bytes_of_bits((least, greatest)))?;
-                let n_words = span / u64::from(u64::BITS) + 1;
-                budget::work(n_words * ns::WORD_READ)?;
-                Some(vec![0; n_words as usize])
-            }
-            false => None,
-        };
+        let mut met = None;
+        if told_apart {
+            held.more(span / 8 + size_of::<u64>() as u64)?;
+            let n_words = span / u64::from(u64::BITS) + 1;
+            budget::work(n_words * ns::WORD_READ)?;
+            met = Some(vec![0; n_words as usize]);
+        }
         Ok(Parts { least, greatest, shift, counts: vec![0; n_parts], met, _held: held })
-    }
-
-    /// What telling apart the codes of a range takes.
-    fn bytes_of_bits((least, greatest): (u64, u64)) -> u64 {
-        greatest.saturating_sub(least) / 8 + size_of::<u64>() as u64
     }
 
     /// Adds one code so many times.
@@ -150,7 +141,8 @@ struct Part {
 /// A search for what stands at some ranks, in rounds, each of which looks at all codes.
 #[derive(Debug)]
 pub(super) struct RankSearch {
-    found: Vec<u64>,
+    /// The codes at the ranks, in the order of asking.
+    pub(super) found: Vec<u64>,
     /// What is not found yet; ascending.
     parts: Vec<Part>,
 }
@@ -161,18 +153,19 @@ impl RankSearch {
         let mut wanted: Vec<_> = ranks.iter().copied().enumerate().collect();
         wanted.sort_unstable_by_key(|(_, rank)| *rank);
         let mut search = RankSearch { found: vec![0; ranks.len()], parts: vec![] };
-        search.add(all.parts_of(&wanted)?);
+        search.add(all, &wanted)?;
         Ok(search)
     }
 
-    fn add(&mut self, parts: Vec<Part>) {
-        for part in parts {
-            if part.first == part.last {
-                part.ranks.iter().for_each(|(nth, _)| self.found[*nth] = part.first);
-            } else {
-                self.parts.push(part);
+    /// Goes on in the parts that have these ranks, but for those of one code, which is found.
+    fn add(&mut self, all: &Parts, ranks: &[(usize, u64)]) -> Result<()> {
+        for part in all.parts_of(ranks)? {
+            match part.first == part.last {
+                true => part.ranks.iter().for_each(|(nth, _)| self.found[*nth] = part.first),
+                false => self.parts.push(part),
             }
         }
+        Ok(())
     }
 
     /// What the next round is for; `None` where all is found.
@@ -182,28 +175,25 @@ impl RankSearch {
         }
         let ends = self.parts.iter().map(|part| (part.first, part.last)).collect();
         let n_codes = self.parts.iter().map(|part| part.n_codes).sum();
-        let (mut held, mut divided, mut codes) = (Held::default(), vec![], vec![]);
+        let mut round = Round { n_codes, ends, ..Round::default() };
         if n_codes <= SORTED_MAX {
-            held.more(n_codes * size_of::<u64>() as u64)?;
-            codes.reserve_exact(n_codes as usize);
+            round.held.more(n_codes * size_of::<u64>() as u64)?;
+            round.codes.reserve_exact(n_codes as usize);
         } else {
             let parts = self.parts.iter().map(|part| Parts::new((part.first, part.last), false));
-            divided = parts.collect::<Result<_>>()?;
+            round.divided = parts.collect::<Result<_>>()?;
         }
-        Ok(Some(Round { ends, n_codes, n_met: 0, divided, codes, _held: held }))
+        Ok(Some(round))
     }
 
-    /// Takes what a round has found.
     pub(super) fn end(&mut self, mut round: Round) -> Result<()> {
         if round.n_met != round.n_codes {
             return Err(differs(round.n_codes, round.n_met));
         }
         let before = std::mem::take(&mut self.parts);
         if !round.divided.is_empty() {
-            for (part, divided) in before.iter().zip(&round.divided) {
-                self.add(divided.parts_of(&part.ranks)?);
-            }
-            return Ok(());
+            let mut parts = before.iter().zip(&round.divided);
+            return parts.try_for_each(|(part, divided)| self.add(divided, &part.ranks));
         }
         budget::work(ns::CODE_SORTED * round.n_codes)?;
         round.codes.sort_unstable();
@@ -219,15 +209,10 @@ impl RankSearch {
         }
         Ok(())
     }
-
-    /// The codes at the ranks, in the order of asking.
-    pub(super) fn found(self) -> Vec<u64> {
-        self.found
-    }
 }
 
 /// The codes of some ranges: counted by parts of these, or written down where they are few.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Round {
     /// First and last codes, ascending.
     ends: Vec<(u64, u64)>,
@@ -236,7 +221,7 @@ pub(super) struct Round {
     /// Of each range; none where codes are written down.
     divided: Vec<Parts>,
     codes: Vec<u64>,
-    _held: Held,
+    held: Held,
 }
 
 impl Round {
@@ -259,7 +244,7 @@ impl Round {
         Ok(())
     }
 
-    /// The same of the codes that numbers stand for; of most stretches of them none does, which takes no look at each.
+    /// Adds the codes that numbers stand for; of most stretches of them none lies so, which takes no look at each.
     pub(super) fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
         let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
         if self.ends.len() <= COMPARED_MAX {
@@ -267,9 +252,8 @@ impl Round {
             let first_of =
                 |code: u64| u32::try_from(code.saturating_sub(base).div_ceil(unit.max(1))).ok();
             let n_from = |code| first_of(code).map_or(0, |first| count_from(numbers, first));
-            let n_in =
-                |(first, last): &(u64, u64)| n_from(*first) - last.checked_add(1).map_or(0, n_from);
-            if self.ends.iter().all(|ends| n_in(ends) == 0) {
+            let n_behind = |last: u64| last.checked_add(1).map_or(0, n_from);
+            if self.ends.iter().all(|(first, last)| n_from(*first) == n_behind(*last)) {
                 return Ok(());
             }
         } else {
@@ -287,32 +271,26 @@ fn differs(expected: u64, found: u64) -> Error {
         .found(found.to_string())
 }
 
-/// The dictionaries of a field of which no document has two values, where every document matches: sums of document frequencies say
-/// what stands at a rank.
-pub(super) struct RankedTerms<'s> {
-    parts: Vec<(TermDictionary<Section<'s>>, Cumulative<Section<'s>>)>,
-}
+/// The dictionaries of a field without documents of two values, where every document matches: sums of frequencies are ranks.
+pub(super) struct RankedTerms<'s>(Vec<(TermDictionary<Section<'s>>, Cumulative<Section<'s>>)>);
 
 impl<'s> RankedTerms<'s> {
     /// Of all segments, which keep the sums.
     pub(super) fn open(columns: &[OfSegment<'s>]) -> Result<Self> {
-        let mut parts = vec![];
-        for OfSegment { field, .. } in columns {
+        let parts = columns.iter().map(|OfSegment { field, .. }| {
             let dictionary = field.terms()?;
-            let sums = field.cumulative(dictionary.n_blocks())?;
-            let sums = sums.ok_or_else(|| {
+            let sums = field.cumulative(dictionary.n_blocks())?.ok_or_else(|| {
                 Error::corrupt("reading sums of document frequencies")
                     .expected("those of all segments, as planned")
                     .found("a segment without")
             })?;
-            parts.push((dictionary, sums));
-        }
-        Ok(RankedTerms { parts })
+            Ok((dictionary, sums))
+        });
+        parts.collect::<Result<_>>().map(RankedTerms)
     }
 
-    /// How many terms there are, of all segments together.
     pub(super) fn n_terms(&self) -> u64 {
-        self.parts.iter().map(|(dictionary, _)| u64::from(dictionary.n_terms())).sum()
+        self.0.iter().map(|(dictionary, _)| u64::from(dictionary.n_terms())).sum()
     }
 
     /// The least code of those between two that so many are not above, counted from 1.
@@ -325,7 +303,7 @@ impl<'s> RankedTerms<'s> {
         while least < greatest {
             let middle = least + (greatest - least) / 2;
             let mut up_to = 0;
-            for (dictionary, cumulative) in &self.parts {
+            for (dictionary, cumulative) in &self.0 {
                 budget::work(ns::RANGE_END)?;
                 profile.ends_looked_up += 1;
                 // Above the middle there is the greatest.
@@ -372,7 +350,7 @@ mod tests {
             search.end(round)?;
             n_rounds += 1;
         }
-        Ok((search.found(), n_rounds))
+        Ok((search.found, n_rounds))
     }
 
     #[test]
@@ -456,6 +434,6 @@ mod tests {
         // Each part is one code.
         let search = RankSearch::new(&[1, 5], &parts).unwrap();
         assert!(search.round().unwrap().is_none());
-        assert_eq!(search.found(), [15, 15]);
+        assert_eq!(search.found, [15, 15]);
     }
 }

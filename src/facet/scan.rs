@@ -1,10 +1,10 @@
-//! One walk over the column of a field for whatever is made of its values: it goes by the blocks in which something matches, reads
-//! nothing of those whose bounds say enough, and counts what was looked at.
+//! One walk over the column of a field for whatever is made of its values: by the blocks in which something matches, of which it
+//! reads nothing where their bounds say enough.
 
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use crate::budget::{self, ns};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::{DocIdSet, Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
 use crate::segment::file::Section;
@@ -30,31 +30,43 @@ pub(super) trait Sink {
 
     /// Takes the values of what matches in a block; how many documents have any.
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
-        let (mut n_with, mut n_values, mut done) = (0, u64::from(of.n), Ok(()));
-        let mut take = |code, last: &mut Option<Self::Key>| {
-            let key = self.key(code)?;
-            if last.replace(key) == Some(key) { Ok(()) } else { self.add(key, 1) }
-        };
-        of.places.for_each(|place| {
-            let mut last = None;
-            for code in block.codes(place) {
-                n_values += 1;
-                if done.is_ok() {
-                    done = take(code, &mut last);
-                }
-            }
-            n_with += u64::from(last.is_some());
-        });
-        done.and_then(|()| budget::work(Self::VALUE_NS * n_values))?;
-        Ok(n_with)
+        take_codes(self, block, of)
     }
 }
 
-/// Documents of a block that match.
+/// Gives a sink each key of each document that matches in a block, once; how many documents have any.
+pub(super) fn take_codes<S: Sink + ?Sized>(
+    sink: &mut S,
+    block: &Block<'_>,
+    of: InBlock<'_>,
+) -> Result<u64> {
+    let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
+    of.places.for_each(|place| {
+        if done.is_err() {
+            return;
+        }
+        let mut last = None;
+        done = block.codes(place).try_for_each(|code| {
+            n_codes += 1;
+            let key = sink.key(code)?;
+            if last.replace(key) == Some(key) { Ok(()) } else { sink.add(key, 1) }
+        });
+        n_with += u64::from(last.is_some());
+        // Runs of codes of a crafted block may overlap.
+        if done.is_ok() && n_codes > block.n_values() {
+            done = Err(Error::corrupt("reading the codes of a column")
+                .expected(format!("at most {} in a block", block.n_values()))
+                .found(format!("{n_codes} of some of its documents")));
+        }
+    });
+    done?;
+    budget::work(S::VALUE_NS * (u64::from(of.n) + n_codes - n_with))?;
+    Ok(n_with)
+}
+
 pub(super) struct InBlock<'m> {
     pub(super) head: BlockHead,
     pub(super) places: Places<'m>,
-    /// How many they are.
     pub(super) n: u32,
 }
 
@@ -67,14 +79,13 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Walks over what matches by blocks.
     pub(super) fn blocks(&mut self, part: &OfSegment<'_>, sink: &mut impl Sink) -> Result<()> {
         for_each_block(part.matches, &mut Heads::of(part.column), |heads, nth, places| {
             self.block(heads, nth, places, sink)
         })
     }
 
-    /// The same, but for documents that match here and there and have one value at the most: these are looked up one by one.
+    /// Walks over documents one by one that match here and there and have one value at the most, over others by blocks.
     pub(super) fn few_or_blocks<S: Sink>(
         &mut self,
         part: &OfSegment<'_>,
@@ -152,7 +163,6 @@ pub(crate) struct MetCounts<T> {
     pub(crate) counts: Vec<T>,
     /// Matching documents that have a value, but in none of these.
     pub(crate) other: u64,
-    /// Matching documents that have no value.
     pub(crate) missing: u64,
     pub(crate) profile: ColumnCounts,
 }

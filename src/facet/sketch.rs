@@ -33,7 +33,6 @@ const SKETCH_BYTES: u64 = 192 << 10;
 /// Values that are added before the clock is asked.
 const AT_ONCE: u64 = 4_096;
 
-/// Sketches of values.
 #[derive(Debug)]
 pub(super) struct Sketch {
     distinct: HllSketch,
@@ -42,11 +41,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    /// Of nothing so far.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not even take as much.
+    /// Of nothing so far; a limit error where a query may not even take as much memory.
     pub(super) fn new() -> Result<Self> {
         let mut held = Held::default();
         held.more(SKETCH_BYTES)?;
@@ -57,7 +52,6 @@ impl Sketch {
         })
     }
 
-    /// Adds a value that comes so many times.
     pub(super) fn add(&mut self, code: u64, times: u64) -> Result<()> {
         self.distinct.update(code);
         for start in (0..times).step_by(AT_ONCE as usize) {
@@ -68,14 +62,12 @@ impl Sketch {
         Ok(())
     }
 
-    /// About how many different values there are.
     pub(super) fn n_distinct(&self) -> u64 {
         // A number of values that were added, far below what a fraction can tell apart.
         self.distinct.estimate().round() as u64
     }
 
-    /// The values that `n` parts but the first begin with, each so that as near as may be to its share of values come before: as where
-    /// each value is counted, by the ranks that the sketch gives them.
+    /// The values that `n` parts but the first begin with, each so that as near as may be to its share of values come before.
     pub(super) fn starts_of_parts(&self, n: usize) -> Vec<u64> {
         let (view, by) = (self.ranks.sorted_view(), SearchCriteria::Inclusive);
         let at = |share: f64| view.quantile(share.clamp(0.0, 1.0), by).ok().flatten();

@@ -1,19 +1,17 @@
 //! Sum, extremes, mean and variance of the numbers or dates of a field among the documents that match; how many different ones
 //! there are, and what stands at some ranks.
 //!
-//! By the column where the field keeps one, block by block: of a block whose documents all have the same number nothing is
-//! read. Otherwise by the dictionary, where each value is a term, times the documents of its posting list that match.
-//! [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the dictionary. Different values
-//! take a bit for each that may be, where these lie close enough; else a count of each, or [sketches](super::sketch) where that
-//! would take too much memory.
+//! By the column where the field keeps one, otherwise by the dictionary, where each value is a term, times the documents of its
+//! posting list that match. [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the
+//! dictionary. Different values take a bit for each that may be, where these lie close enough; else a count of each, or
+//! [sketches](super::sketch) where that would take too much memory.
 //!
 //! Cost: by the column one to six nanoseconds for each document that matches, some fifteen where few do; with ranks two more,
-//! or 35 with different values that lie so far apart that they are written down and sorted, as fractions do. By the dictionary
-//! what intersecting all of its posting lists takes. Memory: 8 KiB, with ranks 16 KiB and eight bytes for each value near one,
-//! with different values a bit for each that may be, or 32 bytes for each that is, up to a quarter of what a query has left;
-//! beyond that what sketches take.
+//! or 35 with different values that lie far apart, as fractions do. By the dictionary what intersecting all of its posting lists
+//! takes. Memory: 8 KiB, with ranks 16 KiB and eight bytes for each value near one, with different values a bit for each that
+//! may be, or 32 bytes for each that is, up to a quarter of what a query has left.
 
-use super::intersection::{count_documents, count_list};
+use super::intersection::{count_documents, count_list, count_present};
 use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
@@ -29,7 +27,6 @@ use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
 use crate::plan::{SpreadPlan, SpreadStrategy};
 use crate::plural::counted;
-use crate::schema::FieldKind;
 use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
@@ -38,13 +35,10 @@ use crate::value;
 #[derive(Clone, Debug)]
 pub(crate) struct NumberStatistics {
     pub(crate) moments: Moments,
-    /// The least code and the greatest.
     pub(crate) range: Option<(u64, u64)>,
-    /// Matching documents that have a value.
     pub(crate) with_value: u64,
     /// Matching documents that have none.
     pub(crate) missing: u64,
-    /// Where they were asked for.
     pub(crate) spread: Option<Spread>,
     pub(crate) profile: ColumnCounts,
 }
@@ -73,12 +67,12 @@ pub(crate) fn statistics_of(
     of: FieldMatches<'_>,
     wanted: Option<SpreadWanted<'_>>,
 ) -> Result<NumberStatistics> {
-    let sources = Sources::new(of)?;
+    let of_field = OfField::new(of)?;
     let (looking, spread) = match wanted {
-        None => (StatsScan::over(&sources, Values::Passed)?, None),
+        None => (StatsScan::over(&of_field, Values::Passed)?, None),
         Some(wanted) => {
-            let strategy = wanted.plan.strategies.of(sources.of_field.n_matches);
-            let (looking, spread) = sources.spread(&wanted, strategy)?;
+            let strategy = wanted.plan.strategies.of(of_field.n_matches);
+            let (spread, looking) = of_field.spread(&wanted, strategy)?;
             (looking, Some(spread))
         }
     };
@@ -86,7 +80,7 @@ pub(crate) fn statistics_of(
         moments: looking.moments,
         range: looking.range,
         with_value: looking.scan.n_with,
-        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
+        missing: of_field.n_matches.saturating_sub(looking.scan.n_with),
         spread,
         profile: looking.scan.profile,
     })
@@ -107,11 +101,11 @@ pub(crate) struct EqualParts {
 
 /// Cuts the values of a field of numbers or dates among what matches into at most `n` parts.
 pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize, plan: &SpreadPlan) -> Result<EqualParts> {
-    let sources = Sources::new(of)?;
-    let strategy = plan.strategies.of(sources.of_field.n_matches);
-    let looking = match sources.count(plan, strategy) {
+    let of_field = OfField::new(of)?;
+    let strategy = plan.strategies.of(of_field.n_matches);
+    let looking = match of_field.count(plan, strategy) {
         // Matches have more values than others: once more, with a sketch.
-        Err(error) if budget::is_memory(&error) => sources.count(plan, SpreadStrategy::Sketch)?,
+        Err(error) if budget::is_memory(&error) => of_field.count(plan, SpreadStrategy::Sketch)?,
         done => done?,
     };
     let n_values = looking.moments.n();
@@ -127,7 +121,7 @@ pub(crate) fn equal_parts(of: FieldMatches<'_>, n: usize, plan: &SpreadPlan) -> 
         starts,
         n_values,
         is_exact: !matches!(looking.values, Values::Sketched(_)),
-        missing: sources.of_field.n_matches.saturating_sub(looking.scan.n_with),
+        missing: of_field.n_matches.saturating_sub(looking.scan.n_with),
         profile: looking.scan.profile,
     })
 }
@@ -158,7 +152,6 @@ fn starts_of_parts(tally: &Tally, n_values: u64, n: u64) -> Result<Vec<u64>> {
 
 /// What is kept of values beside their moments.
 enum Values {
-    /// Nothing.
     Passed,
     Counted(Tally),
     /// How many lie in each part of their range.
@@ -218,32 +211,19 @@ fn rank(percent: f64, n: u64) -> u64 {
     exact().unwrap_or_else(|| (percent * n as f64 / 100.0).ceil() as u64)
 }
 
-/// Where the values of a field are among what matches.
-struct Sources<'s> {
-    kind: FieldKind,
-    of_field: OfField<'s>,
-}
-
-impl<'s> Sources<'s> {
-    fn new(of: FieldMatches<'s>) -> Result<Self> {
-        let first = of.segments.first().map(|it| it.segment.schema().get(of.field).kind);
-        Ok(Sources { kind: first.unwrap_or(FieldKind::I64), of_field: OfField::new(of)? })
-    }
-
+impl OfField<'_> {
     /// Looks at all values, and finds what is wanted of them; with less memory where there is too little.
     fn spread(
         &self,
         wanted: &SpreadWanted<'_>,
         strategy: SpreadStrategy,
-    ) -> Result<(StatsScan, Spread)> {
+    ) -> Result<(Spread, StatsScan)> {
         let done = match strategy {
             SpreadStrategy::Frequencies => self.spread_by_dictionaries(wanted),
             SpreadStrategy::Rounds => self.spread_by_parts(wanted),
             SpreadStrategy::Tally | SpreadStrategy::Sketch => {
-                self.count(wanted.plan, strategy).and_then(|looking| {
-                    let spread = looking.spread(wanted)?;
-                    Ok((looking, spread))
-                })
+                let counted = self.count(wanted.plan, strategy);
+                counted.and_then(|looking| Ok((looking.spread(wanted)?, looking)))
             }
         };
         match (done, strategy.with_less_memory()) {
@@ -253,56 +233,52 @@ impl<'s> Sources<'s> {
     }
 
     /// By the sums of the dictionaries, of which every document matches.
-    fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
-        let ranked = RankedTerms::open(&self.of_field.columns)?;
+    fn spread_by_dictionaries(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
+        let ranked = RankedTerms::open(&self.columns)?;
         let mut looking = StatsScan::over(self, Values::Passed)?;
         let n = looking.moments.n();
-        let mut percentiles = vec![];
-        if let Some(range) = looking.range {
-            for rank in ranks(wanted.percentiles, n) {
-                percentiles.push(ranked.at(rank, range, &mut looking.scan.profile)?);
-            }
-        }
+        let mut at = |range, rank| ranked.at(rank, range, &mut looking.scan.profile);
+        let percentiles = match looking.range {
+            Some(range) => ranks(wanted.percentiles, n).map(|rank| at(range, rank)).collect(),
+            None => Ok(vec![]),
+        };
+        let percentiles = percentiles?;
         let distinct = wanted.distinct.then(|| ranked.n_terms());
-        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
+        Ok((Spread { is_exact: true, distinct, percentiles }, looking))
     }
 
     /// By how many values lie in each part of their range.
-    fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(StatsScan, Spread)> {
-        let parts = Parts::new(self.of_field.range.unwrap_or_default(), wanted.distinct)?;
+    fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
+        let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
-        let (mut distinct, mut percentiles) = (None, vec![]);
+        let (mut distinct, mut percentiles, n) = (None, vec![], looking.moments.n());
         if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {
             distinct = parts.n_different()?;
-            if looking.moments.n() > 0 && !wanted.percentiles.is_empty() {
-                let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
-                let mut search = RankSearch::new(&ranks, &parts)?;
-                drop(parts);
-                while let Some(round) = search.round()? {
-                    let again = StatsScan::over(self, Values::InRound(round))?;
-                    looking.scan.profile += again.scan.profile;
-                    if let Values::InRound(round) = again.values {
-                        search.end(round)?;
-                    }
+            let ranks: Vec<_> = ranks(wanted.percentiles, n).filter(|_| n > 0).collect();
+            let mut search = RankSearch::new(&ranks, &parts)?;
+            drop(parts);
+            while let Some(round) = search.round()? {
+                let again = StatsScan::over(self, Values::InRound(round))?;
+                looking.scan.profile += again.scan.profile;
+                if let Values::InRound(round) = again.values {
+                    search.end(round)?;
                 }
-                percentiles = search.found();
             }
+            percentiles = search.found;
         }
-        Ok((looking, Spread { is_exact: true, distinct, percentiles }))
+        Ok((Spread { is_exact: true, distinct, percentiles }, looking))
     }
 
-    /// Looks at all values, and counts each or has a sketch of them.
     fn count(&self, plan: &SpreadPlan, strategy: SpreadStrategy) -> Result<StatsScan> {
-        let of_field = &self.of_field;
         let values = match strategy {
             SpreadStrategy::Sketch => Values::Sketched(Box::new(Sketch::new()?)),
             _ => {
-                let (least, n_codes) = match of_field.others.is_empty() {
-                    true => (of_field.range.unwrap_or_default().0, of_field.n_codes()),
+                let (least, n_codes) = match self.others.is_empty() {
+                    true => (self.range.unwrap_or_default().0, self.n_codes()),
                     // Each term is written down.
                     false => (0, u64::MAX),
                 };
-                Values::Counted(Tally::new(least, n_codes, plan.tally.of(of_field.n_matches))?)
+                Values::Counted(Tally::new(least, n_codes, plan.tally.of(self.n_matches))?)
             }
         };
         StatsScan::over(self, values)
@@ -334,9 +310,9 @@ impl StatsScan {
     }
 
     /// Looks at all values once, and keeps `values` of them.
-    fn over(sources: &Sources<'_>, values: Values) -> Result<Self> {
+    fn over(of_field: &OfField<'_>, values: Values) -> Result<Self> {
         let mut looking = StatsScan {
-            moments: Moments::of(sources.kind),
+            moments: Moments::of(of_field.kind),
             range: None,
             values,
             codes: vec![],
@@ -344,10 +320,10 @@ impl StatsScan {
             scan: Scan::default(),
         };
         let mut scan = Scan::default();
-        for part in &sources.of_field.columns {
+        for part in &of_field.columns {
             looking.add_column(part, &mut scan)?;
         }
-        for (reader, matches, n_docs) in &sources.of_field.others {
+        for (reader, matches, n_docs) in &of_field.others {
             scan.n_with += looking.add_terms(*reader, matches, *n_docs)?;
         }
         looking.scan = scan;
@@ -396,7 +372,7 @@ impl StatsScan {
         match &mut self.values {
             Values::Passed => {}
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit))?,
-            Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit))?,
+            Values::Counted(tally) => tally.add_numbers(0, numbers, (base, unit))?,
             others => numbers.iter().try_for_each(|number| others.add(code(*number), 1))?,
         }
         Ok(n)
@@ -437,9 +413,7 @@ impl StatsScan {
         let tested = matches.to_test()?;
         let with_value = match &tested {
             DocIdSet::Everything => u64::from(present),
-            DocIdSet::Some(_) if present == n_docs => matches.len(n_docs),
-            DocIdSet::Some(_) if present == 0 => 0,
-            DocIdSet::Some(windows) => count_list(&field.presence()?, windows, &mut bytes_read)?,
+            DocIdSet::Some(windows) => count_present(field, n_docs, windows, &mut bytes_read)?,
         };
         // Each that is counted is one less where no document has two.
         let is_single = statistics.n_tokens == u64::from(present);

@@ -1,24 +1,21 @@
 //! Counts of matching documents by steps of equal width of a number, by a column.
 //!
-//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Steps between
-//! the least and the greatest number of the field are made before if they are few beside the documents that match,
-//! and numbers are looked for among their beginnings as among the ends of ranges. Otherwise the steps of the numbers
-//! are tallied as codes are, so that one number far from all others costs nothing, nor what the field spans beside a
-//! few documents that match. A document with many values counts once for each step that it has one in.
+//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where they are few
+//! beside the documents that match, all are made, and numbers looked for among their beginnings. Otherwise the steps of
+//! the numbers are tallied as codes are, so that one number far from all others costs nothing. A document with many values
+//! counts once for each step that it has one in.
 //!
-//! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or eight where steps
-//! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
-//! bytes a step that is made or met, of which there may be 65,536.
+//! Cost: for each document that matches two to four nanoseconds, or eight where steps are not made before; of fractions some
+//! fifteen, because equal steps are not equally many codes. Memory: some 250 bytes a step, of which there may be 65,536.
 
-use super::of_field::{FieldMatches, OfField, OfSegment, wider};
+use super::of_field::{FieldMatches, OfField};
 use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
+use super::statistics::statistics_of;
 use super::tally::Tally;
 use super::width::DecimalWidth;
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::for_each_block;
-use crate::format::column::Heads;
 use crate::plan::cost::RangesStrategy;
 use crate::value::{code_of_f64, f64_of_code};
 
@@ -26,7 +23,6 @@ use crate::value::{code_of_f64, f64_of_code};
 const STEPS_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
 
-/// Steps of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps {
     /// Of numbers of which code and number differ by `zero`.
@@ -75,13 +71,13 @@ impl Steps {
         width.tells_apart(f64_of_code(least).abs().max(f64_of_code(greatest).abs()))
     }
 
-    fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
+    fn check(self, ends: (u64, u64)) -> Result<()> {
         match self {
-            Steps::Fractions(width) if !self.tells_apart((least, greatest)) => {
-                let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+            Steps::Fractions(width) if !self.tells_apart(ends) => {
+                let furthest = f64_of_code(ends.0).abs().max(f64_of_code(ends.1).abs());
                 Err(Error::new(ErrorKind::Usage, "counting by steps")
                     .expected("steps that numbers of 53 bits tell apart")
-                    .found(format!("steps of {} of numbers up to {furthest}", width.as_f64())))
+                    .found(format!("steps of {} of numbers up to {furthest}", width.width)))
             }
             _ => Ok(()),
         }
@@ -97,7 +93,7 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         && steps.check(of_all).is_err()
     {
         // Documents that do not match, or not any more, may be what is too far away.
-        range = range_of_matches(columns)?;
+        range = statistics_of(of, None)?.range;
     }
     let Some(of_all) = range else {
         return Ok(Scan::default().counts(vec![], n_matches));
@@ -137,22 +133,6 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
         }
     };
     Ok(scan.counts(counts, n_matches))
-}
-
-/// The least and the greatest code of the documents that match.
-fn range_of_matches(columns: &[OfSegment<'_>]) -> Result<Option<(u64, u64)>> {
-    let mut range = None;
-    for OfSegment { column, matches, .. } in columns {
-        for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
-            let block = column.block(nth, heads.get(nth)?)?;
-            budget::work(ns::COLUMN_HEAD + MetSteps::VALUE_NS * u64::from(places.len()))?;
-            places.for_each(|place| {
-                range = wider(range, block.least(place).zip(block.greatest(place)));
-            });
-            Ok(())
-        })?;
-    }
-    Ok(range)
 }
 
 /// Steps that are made where they are met.

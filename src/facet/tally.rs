@@ -1,20 +1,16 @@
 //! Counts of codes: how often each was met.
 
-use super::scan::{InBlock, Sink};
+use super::scan::{InBlock, Sink, take_codes};
 use crate::budget::{self, Held, ns};
-use crate::bytes::Source;
 use crate::error::{Error, Result};
-use crate::execution::Places;
-use crate::format::column::{Block, OneEach, Plain};
+use crate::format::column::Block;
 use crate::plan::TallyStrategy;
-use crate::simd::numbers::count_from;
 
 /// Counters, and codes, that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 /// Codes that are written down before they are sorted: some ten milliseconds of it.
 const PENDING_MAX: usize = 1 << 18;
 
-/// A code with its count.
 pub(super) type CodeCount = (u64, u32);
 
 /// Codes with their counts: a counter for each that may come where these are few, otherwise as they come.
@@ -30,7 +26,6 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For `n_codes` codes from `least` on.
     pub(super) fn new(least: u64, n_codes: u64, strategy: TallyStrategy) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
         if strategy == TallyStrategy::Counters {
@@ -40,20 +35,8 @@ impl Tally {
         Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
     }
 
-    /// Adds the codes of documents by their numbers in a plain column; with how many of them have any.
-    pub(super) fn add_numbers<'s, S: Source<'s>>(
-        &mut self,
-        plain: &Plain<S>,
-        numbers: &[u32],
-    ) -> Result<u64> {
-        let (first, unit) = (plain.first(), plain.base_and_unit());
-        let n_with = if first == 0 { numbers.len() as u32 } else { count_from(numbers, first) };
-        self.add_numbers_from(first, numbers, unit)?;
-        Ok(n_with.into())
-    }
-
     /// Adds the codes that numbers from `first` on stand for, of which that stands for `base` and each more for `unit` more.
-    pub(super) fn add_numbers_from(
+    pub(super) fn add_numbers(
         &mut self,
         first: u32,
         numbers: &[u32],
@@ -101,7 +84,6 @@ impl Tally {
         Ok(())
     }
 
-    /// Merges the last two runs.
     fn merge_last(&mut self) -> Result<()> {
         let (Some(b), Some(mut merged)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
         let (n, bytes) = (merged.len() + b.len(), |n: usize| (n * size_of::<CodeCount>()) as u64);
@@ -172,54 +154,28 @@ impl Sink for Tally {
         }
         let counter =
             code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
-        match counter {
-            // No document has a code twice, if the bytes are what was written.
-            Some(counter) => *counter = counter.saturating_add(n_docs),
-            None => return Err(outside(code)),
-        }
+        let counter = counter.ok_or_else(|| outside(code))?;
+        // No document has a code twice, if the bytes are what was written.
+        *counter = counter.saturating_add(n_docs);
         Ok(())
     }
 
     fn take_block(&mut self, block: &Block<'_>, of: InBlock<'_>) -> Result<u64> {
+        let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) else {
+            return take_codes(self, block, of);
+        };
         budget::work(Self::VALUE_NS * u64::from(of.n))?;
-        if let Some(numbers) = block.one_each().filter(|_| !self.counters.is_empty()) {
-            return count_one_each(&mut self.counters, self.least, numbers, of.places);
-        }
-        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
+        let (counters, least, mut n_with, mut wrong) = (&mut self.counters, self.least, 0, None);
         of.places.for_each(|place| {
-            if done.is_ok() {
-                let before = n_codes;
-                let added = block.codes(place).try_for_each(|code| {
-                    n_codes += 1;
-                    self.add(code, 1)
-                });
-                n_with += u64::from(n_codes > before);
-                done = added.and_then(|()| check_codes(block, n_codes));
+            let Some(code) = numbers.code(place) else { return };
+            n_with += 1;
+            match counters.get_mut(code.wrapping_sub(least) as usize) {
+                Some(counter) => *counter = counter.saturating_add(1),
+                None => wrong = Some(code),
             }
         });
-        done?;
-        budget::work(Self::VALUE_NS * n_codes.saturating_sub(n_with))?;
-        Ok(n_with)
+        wrong.map_or(Ok(n_with), |code| Err(outside(code)))
     }
-}
-
-/// Counts the codes of documents that have one at the most; how many have one.
-fn count_one_each(
-    counters: &mut [u32],
-    least: u64,
-    numbers: OneEach<'_>,
-    places: Places<'_>,
-) -> Result<u64> {
-    let (mut n_with, mut wrong) = (0, None);
-    places.for_each(|place| {
-        let Some(code) = numbers.code(place) else { return };
-        n_with += 1;
-        match counters.get_mut(code.wrapping_sub(least) as usize) {
-            Some(counter) => *counter = counter.saturating_add(1),
-            None => wrong = Some(code),
-        }
-    });
-    wrong.map_or(Ok(n_with), |code| Err(outside(code)))
 }
 
 /// Counts each number at its place; the last that has none.
@@ -244,16 +200,6 @@ fn add_if_same(to: &mut CodeCount, other: CodeCount) -> bool {
     let is_same = to.0 == other.0;
     to.1 = to.1.saturating_add(if is_same { other.1 } else { 0 });
     is_same
-}
-
-/// Refuses more codes of some documents of a block than there are in it.
-fn check_codes(block: &Block<'_>, n_codes: u64) -> Result<()> {
-    if n_codes <= block.n_values() {
-        return Ok(());
-    }
-    Err(Error::corrupt("counting the codes of a column")
-        .expected(format!("at most {} in a block", block.n_values()))
-        .found(format!("{n_codes} of some of its documents")))
 }
 
 #[cold]

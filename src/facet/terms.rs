@@ -1,17 +1,14 @@
 //! The most frequent terms of a field among the documents that match, or the first, by term intersection.
 //!
-//! The count of a term is the size of what its posting list shares with the result. Counting is fast because most
-//! terms are never looked at:
+//! The count of a term is the size of what its posting list shares with the result. Most terms are never looked at:
 //!
 //! - Where every document matches, the document frequency *is* the count; where all but deleted ones do, the document frequency less
 //!   those of these that have the term.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
 //!   documents than the result has there. Once N counts are known, a term that cannot beat the
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
-//! - Where no document has two values, each that is counted leaves less for the terms to come. Once
-//!   every matching document has been counted, or too few are left for the N-th count, the rest of
-//!   the dictionary is not even listed. If none has a value, no term is listed.
-//! - A short list is tested document by document, a long one container by container.
+//! - Where no document has two values, each that is counted leaves less for the terms to come. Once too few are left for the
+//!   N-th count, the rest of the dictionary is not even listed.
 //!
 //! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the
 //! highest document frequencies in one pass, counts those, and takes a second pass over the others
@@ -28,7 +25,7 @@
 
 use super::codes::count_by_term;
 use super::deleted;
-use super::intersection::{count_documents, count_list, most_in_common};
+use super::intersection::{count_documents, count_list, count_present, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
 use super::of_field::FieldMatches;
 use super::profile::{FacetProfile, TermCounts};
@@ -43,6 +40,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::slice;
 
 /// Counts the terms of a field by `method` among what matches.
 pub(super) fn count_terms(
@@ -63,13 +61,10 @@ pub(super) fn count_terms(
     for (segment, matches) in of.parts() {
         counting.add_segment(segment, plan, method, matches, &mut counts)?;
     }
-    if plan.values.limit > 0 && counting.left > 0 {
-        match method {
-            FacetMethod::MostFrequentFirst => {
-                counting.count_most_frequent_first(cost::frequent_terms(plan.values.limit))?;
-            }
-            _ => counting.count_in_order(None)?,
-        }
+    match method {
+        _ if plan.values.limit == 0 || counting.left == 0 => {}
+        FacetMethod::MostFrequentFirst => counting.count_most_frequent_first()?,
+        _ => counting.count_in_order(None)?,
     }
     counting.parts.clear();
     budget::release(counting.held);
@@ -95,7 +90,6 @@ struct Counting<'c, 's> {
     profile: FacetProfile,
 }
 
-/// What is counted in one segment.
 struct Part<'c, 's> {
     field: FieldReader<'s>,
     matching: Matching<'c>,
@@ -108,7 +102,6 @@ struct Part<'c, 's> {
 /// What is known of the documents that match in a segment, and what a term is tested with.
 enum Matching<'c> {
     Everything,
-    /// These.
     Documents(&'c MatchWindows),
     /// All but these, which are deleted.
     AllBut(MatchWindows),
@@ -152,53 +145,42 @@ impl<'c, 's> Counting<'c, 's> {
         matches: &'c DocIdSet,
         counts: &mut TermCounts,
     ) -> Result<()> {
-        let n_docs = segment.n_docs;
+        let (n_docs, n_matches) = (segment.n_docs, matches.len(segment.n_docs));
         let field = segment.segment.field(plan.field);
         let statistics = field.statistics()?;
         let present = statistics.n_docs_with_value;
         let n_deleted = deleted::n_of(segment.segment, matches);
-        let is_by_frequency = method == FacetMethod::DocumentFrequency;
-        let before = budget::left();
-        let matching = match (matches, n_deleted) {
+        let (before, counts_of_work) = (budget::left(), &mut self.profile.counts);
+        let mut matching = match (matches, n_deleted) {
             (DocIdSet::Everything, _) => Matching::Everything,
-            (DocIdSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
+            (DocIdSet::Some(_), Some(n)) if method.takes_deleted_away(n, n_matches) => {
+                counts_of_work.deleted_taken_away += n;
                 Matching::AllBut(deleted::documents(segment.segment)?)
             }
             (DocIdSet::Some(windows), _) => Matching::Documents(windows),
         };
-        let held = before.saturating_sub(budget::left());
         let with_value = match matching.tested() {
             None => u64::from(present),
-            Some(_) if present == n_docs => matches.len(n_docs),
-            Some(_) if present == 0 => 0,
             Some(windows) => {
-                let presence = field.presence()?;
-                let tested = count_list(&presence, windows, &mut self.profile.counts.bytes_read)?;
+                let tested = count_present(field, n_docs, windows, &mut counts_of_work.bytes_read)?;
                 matching.count(&[], present.into(), tested)
             }
         };
-        let matching = match matching {
-            Matching::AllBut(documents) if is_by_frequency => {
-                let (segments, before) = (std::slice::from_ref(segment), budget::left());
-                let matches = &[DocIdSet::Some(documents)];
-                let of_deleted =
-                    count_by_term(FieldMatches { segments, matches, field: plan.field })?;
-                self.held += before.saturating_sub(budget::left());
-                budget::release(held);
-                Matching::AllButTerms(of_deleted)
-            }
-            other => {
-                self.held += held;
-                other
-            }
-        };
-        if let Matching::AllBut(_) | Matching::AllButTerms(_) = matching {
-            self.profile.counts.deleted_taken_away += n_deleted.unwrap_or(0);
+        if method == FacetMethod::DocumentFrequency
+            && let Matching::AllBut(documents) = matching
+        {
+            let (segments, held) =
+                (slice::from_ref(segment), before.saturating_sub(budget::left()));
+            let of =
+                FieldMatches { segments, matches: &[DocIdSet::Some(documents)], field: plan.field };
+            matching = Matching::AllButTerms(count_by_term(of)?);
+            budget::release(held);
         }
+        self.held += before.saturating_sub(budget::left());
         let single_valued = statistics.n_tokens == u64::from(present);
         counts.single_valued &= single_valued;
         counts.with_value += with_value;
-        counts.missing += matches.len(n_docs).saturating_sub(with_value);
+        counts.missing += n_matches.saturating_sub(with_value);
         if with_value > 0 {
             // A text may have no term at all, so that another may have two.
             let kind = segment.segment.schema().get(plan.field).kind;
@@ -209,10 +191,10 @@ impl<'c, 's> Counting<'c, 's> {
         Ok(())
     }
 
-    /// Counts the terms from the most frequent down as long as they can matter, `room` of them
+    /// Counts the terms from the most frequent down as long as they can matter, some of them
     /// sorted and the others in the order of the dictionary.
-    fn count_most_frequent_first(&mut self, room: usize) -> Result<()> {
-        let (candidates, are_all) = self.most_frequent(room)?;
+    fn count_most_frequent_first(&mut self) -> Result<()> {
+        let (candidates, are_all) = self.most_frequent(cost::frequent_terms(self.values.limit))?;
         for ((frequency, Reverse(term)), occurrences) in candidates.iter().rev() {
             // What follows is in no more documents than this.
             if self.left.min(*frequency) < self.top.least() {
@@ -320,8 +302,8 @@ impl<'c, 's> Counting<'c, 's> {
     /// that a term of `count` documents elsewhere cannot enter.
     fn count_long_lists(&mut self, term: &[u8], count: u64) -> Result<Option<u64>> {
         let mut lists = std::mem::take(&mut self.long_lists);
+        let (mut most, mut more) = (count, 0);
         if !lists.is_empty() && self.top.is_choosy() {
-            let mut most = count;
             for (at, list) in &lists {
                 let part = &self.parts[*at];
                 most += match part.matching {
@@ -336,7 +318,6 @@ impl<'c, 's> Counting<'c, 's> {
                 return Ok(None);
             }
         }
-        let mut more = 0;
         for (at, list) in lists.drain(..) {
             if let Some(windows) = self.parts[at].matching.tested() {
                 let found = count_list(&list, windows, &mut self.profile.counts.bytes_read)?;
@@ -366,7 +347,6 @@ impl<'c, 's> Counting<'c, 's> {
     }
 }
 
-/// In how many documents a term is.
 #[inline]
 fn frequency(occurrences: &[Occurrence]) -> u64 {
     occurrences.iter().map(|(_, info)| u64::from(info.df)).sum()

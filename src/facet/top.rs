@@ -53,7 +53,6 @@ impl Top {
         Top { limit, order, minimum: minimum.max(1), best: BinaryHeap::new() }
     }
 
-    /// The least count that may enter.
     #[inline]
     pub(super) fn least(&self) -> u64 {
         match self.best.peek() {
@@ -84,11 +83,6 @@ impl Top {
         }
     }
 
-    /// Takes a term if it is good enough.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
     pub(super) fn offer(&mut self, count: u64, term: &[u8]) -> Result<()> {
         if !self.admits(count, term) {
             return Ok(());
@@ -103,14 +97,12 @@ impl Top {
         Ok(())
     }
 
-    /// In their order.
     pub(super) fn into_sorted(self) -> Vec<(Vec<u8>, u64)> {
         let best = self.best.into_sorted_vec();
         best.into_iter().map(|Reverse(counted)| (counted.term, counted.count)).collect()
     }
 }
 
-/// What a term takes here.
 fn bytes_of(term: &[u8]) -> u64 {
     (size_of::<CountedTerm>() + term.len()) as u64
 }

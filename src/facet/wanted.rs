@@ -14,7 +14,6 @@ use std::ops::Range;
 pub(super) enum Wanted<'f, 's> {
     All,
     Between(Range<u32>),
-    /// A bit for each.
     Bits {
         bits: Vec<u64>,
         _held: Held,
@@ -42,10 +41,9 @@ impl<'f, 's> Wanted<'f, 's> {
         if cost::tests_of_met_pay(n_met, ordinals.len() as u64) {
             return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
         }
-        let (mut bits, mut held) = (vec![], Held::default());
-        let n_words = terms.n_terms().div_ceil(u64::BITS) as usize;
+        let (n_words, mut held) = (terms.n_terms().div_ceil(u64::BITS) as usize, Held::default());
         held.more((n_words * size_of::<u64>()) as u64)?;
-        bits.resize(n_words, 0);
+        let mut bits = vec![0; n_words];
         let mut wanted = WantedTerms::open(&terms, Some(filter), false)?;
         while let Some((_, TermOrdinal(ordinal), _)) = wanted.next()? {
             if let Some(word) = bits.get_mut((ordinal / u64::BITS) as usize) {
@@ -69,20 +67,17 @@ impl<'f, 's> Wanted<'f, 's> {
         }
     }
 
-    /// Whether a term is wanted.
     pub(super) fn has(&mut self, ordinal: u64) -> Result<bool> {
-        let may_have = self.may_have(ordinal);
-        match self {
-            Wanted::Matching(_, filter, terms, term) if may_have => {
+        match (self.may_have(ordinal), self) {
+            (true, Wanted::Matching(_, filter, terms, term)) => {
                 term_of(terms, ordinal, term)?;
                 Ok(filter.matches(term))
             }
-            _ => Ok(may_have),
+            (may_have, _) => Ok(may_have),
         }
     }
 }
 
-/// Reads a term by its number.
 pub(super) fn term_of(
     terms: &TermDictionary<Section<'_>>,
     ordinal: u64,

@@ -16,7 +16,7 @@ const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
 /// The width of steps of fractions, as a number and as its shortest decimal text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecimalWidth {
-    width: f64,
+    pub(super) width: f64,
     /// The width is `digits` times ten to the power of `exponent`.
     digits: i64,
     exponent: i32,
@@ -38,11 +38,6 @@ impl DecimalWidth {
             exponent,
             power: is_exact.then(|| 10f64.powi(exponent.abs())),
         }
-    }
-
-    /// The width as a number.
-    pub(super) fn as_f64(self) -> f64 {
-        self.width
     }
 
     /// Whether the steps up to this distance from zero can be told apart.
@@ -146,7 +141,7 @@ mod tests {
                 assert_eq!(width.step(start), step.into(), "{start} by {width:?}");
                 let below = if start == 0.0 { -f64::MIN_POSITIVE } else { start.next_down() };
                 assert_eq!(width.step(below), i128::from(step) - 1, "{below} by {width:?}");
-                let middle = start + width.as_f64() / 2.0;
+                let middle = start + width.width / 2.0;
                 if step.unsigned_abs() < 1 << 40 {
                     assert_eq!(width.step(middle), step.into(), "{middle} by {width:?}");
                 }
@@ -160,8 +155,7 @@ mod tests {
         for width in widths.map(DecimalWidth::new) {
             for nth in -1_000..1_000 {
                 let nth = f64::from(nth);
-                for number in [nth * width.as_f64(), nth / 10.0, nth * 0.7, nth * 1e-7, nth * 1e12]
-                {
+                for number in [nth * width.width, nth / 10.0, nth * 0.7, nth * 1e-7, nth * 1e12] {
                     let is_known = number.is_finite() && width.tells_apart(number.abs());
                     if !is_known {
                         continue;

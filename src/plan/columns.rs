@@ -70,8 +70,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Turns an operator into one that is asked of the column, where that costs less than uniting lists for so many documents, or
-    /// somebody says so.
+    /// Turns an operator into one that is asked of the column, where that costs less for so many documents, or is forced.
     fn goes_by_column(&mut self, id: NodeId, documents: f64) -> Result<bool> {
         let leaf = self.node(id).operator.leaf();
         let n_of_sets = self.n_of_sets();
@@ -84,7 +83,10 @@ impl<'s> Plan<'s> {
         }
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
-        let documents = smallest.map_or(documents, |wanted| self.read_before(wanted));
+        // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
+        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order.max(1.0));
+        let read = |wanted: f64| (wanted * n_docs / order).max(super::WINDOW.into()).min(n_docs);
+        let documents = smallest.map_or(documents, |wanted| read(wanted as f64));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
@@ -141,12 +143,6 @@ impl<'s> Plan<'s> {
         Ok(true)
     }
 
-    /// Documents that are compared before so many are found that match: whole windows, as if these lay anywhere.
-    fn read_before(&self, wanted: u64) -> f64 {
-        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order);
-        (wanted as f64 * n_docs / order.max(1.0)).max(f64::from(super::WINDOW)).min(n_docs)
-    }
-
     /// A leaf of the values of a column, instead of a union of terms of one field, whose lists are not read.
     fn leaf_of_values(&mut self, id: NodeId, any: &Range<u32>, field: FieldId) -> Result<LeafId> {
         let term_of = |id: &NodeId| {
@@ -198,8 +194,7 @@ impl<'s> Plan<'s> {
         fields.all(|field| field == Some(first)).then_some(first)
     }
 
-    /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
-    /// has no column.
+    /// Costs of comparing the values of so many documents with a range, or with some others; `None` without a column in all segments.
     fn column_cost(
         &self,
         field: FieldId,

@@ -67,6 +67,26 @@ pub(crate) struct FacetChoice {
     pub(crate) n_deleted: u64,
 }
 
+impl FacetChoice {
+    /// The first of these, which ascend by their costs, or the one that is wanted.
+    fn among(
+        mut ways: Vec<(FacetMethod, f32)>,
+        wanted: Option<FacetMethod>,
+        n_deleted: u64,
+    ) -> Self {
+        let is_by_lists = |method: &FacetMethod| {
+            matches!(method, FacetMethod::MostFrequentFirst | FacetMethod::Dictionary)
+        };
+        let by_lists = ways.iter().map(|(method, _)| *method).find(is_by_lists);
+        let by_lists = by_lists.unwrap_or(FacetMethod::Dictionary);
+        let wanted = wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
+        let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
+        let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
+        let is_wanted = wanted.is_some();
+        FacetChoice { method, cost_ns, alternative, alternative_ns, by_lists, is_wanted, n_deleted }
+    }
+}
+
 impl FacetPlan {
     /// Chooses how to count by how many documents match; `samples_of` so many are worth a look at some terms.
     pub(super) fn new(
@@ -80,15 +100,7 @@ impl FacetPlan {
     ) -> Result<Self> {
         let sizes = FacetSizes::of(segments, field, values.filter.as_ref())?;
         let tally = TallyStrategy::of_codes(sizes.column_codes.unwrap_or(0));
-        let choice = FacetChoice {
-            method: FacetMethod::Dictionary,
-            cost_ns: 0.0,
-            alternative: FacetMethod::Dictionary,
-            alternative_ns: 0.0,
-            by_lists: FacetMethod::Dictionary,
-            is_wanted: false,
-            n_deleted: 0,
-        };
+        let choice = FacetChoice::among(vec![(FacetMethod::Dictionary, 0.0)], None, 0);
         let methods = Adaptive::always(choice.method);
         let values = values.clone();
         let mut plan = FacetPlan { field, values, choice, methods, tally, sizes, wanted };
@@ -162,28 +174,11 @@ impl FacetPlan {
         all_but: Option<u64>,
         costs: &CostModel,
     ) -> FacetChoice {
-        let mut ways = self.ways(matches, all_but, costs);
-        let is_by_lists = |(method, _): &&(FacetMethod, f32)| {
-            matches!(method, FacetMethod::MostFrequentFirst | FacetMethod::Dictionary)
-        };
-        let by_lists = ways.iter().find(is_by_lists);
-        let by_lists = by_lists.map_or(FacetMethod::Dictionary, |(method, _)| *method);
-        let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
-        let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
-        let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
-        FacetChoice {
-            method,
-            cost_ns,
-            alternative,
-            alternative_ns,
-            by_lists,
-            is_wanted: wanted.is_some(),
-            n_deleted: all_but.unwrap_or(0),
-        }
+        let ways = self.ways(matches, all_but, costs);
+        FacetChoice::among(ways, self.wanted, all_but.unwrap_or(0))
     }
 
-    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
-    /// the sample would make longer.
+    /// Some terms of a field, where a column could count them, but for short ways, which the sample would make longer.
     fn sample_of_terms(
         &self,
         segments: &[SegmentPlan<'_>],
@@ -198,17 +193,14 @@ impl FacetPlan {
         if !is_worth_it {
             return Ok(None);
         }
-        let mut largest = None;
-        for part in segments {
-            let reader = part.segment.field(self.field);
-            let n_terms = reader.terms()?.n_terms();
-            if largest.is_none_or(|(most, _)| n_terms > most) {
-                largest = Some((n_terms, reader));
-            }
-        }
-        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
-        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
-        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
+        let readers = segments.iter().map(|part| part.segment.field(self.field));
+        let all =
+            readers.map(|reader| Ok((reader.terms()?, reader))).collect::<Result<Vec<_>>>()?;
+        let largest = all.into_iter().rev().max_by_key(|(terms, _)| terms.n_terms());
+        let largest = largest.filter(|(terms, _)| terms.n_terms() > 0);
+        let Some((terms, reader)) = largest else { return Ok(None) };
+        let (n, step) = (u64::from(terms.n_terms()), TermSample::LEN as u64);
+        let mut frequencies = [0.0; TermSample::LEN];
         // As if the others had what this one has: a term that several segments have counts in each of them.
         let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
         let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
@@ -287,6 +279,13 @@ pub enum FacetMethod {
     Dictionary,
     /// Each document that matches is looked up in the field's [column](crate::Field::column).
     Column,
+}
+
+impl FacetMethod {
+    /// Whether lists are tested with the deleted documents, where all others match: with the fewer, unless only they are looked at.
+    pub(crate) fn takes_deleted_away(self, n_deleted: u64, n_matches: u64) -> bool {
+        self == FacetMethod::DocumentFrequency || n_deleted < n_matches
+    }
 }
 
 named! {

@@ -100,7 +100,6 @@ impl TopHitsStrategy {
         }
     }
 
-    /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             TopHitsStrategy::DocOrder { .. } => "the first in document order",
@@ -144,14 +143,12 @@ pub(crate) struct FacetDetails {
 pub(crate) struct Expected {
     pub(crate) buckets: f64,
     pub(crate) buckets_max: f64,
-    /// In each of them.
     pub(crate) documents: f64,
     /// Buckets that a document may be in at the most.
     pub(crate) overlap: f64,
 }
 
 impl FacetNode {
-    /// The way to count values, where it does.
     pub(crate) fn values(&self) -> Option<&FacetPlan> {
         match &self.operator {
             FacetOperator::Facet(FacetStrategy::Values(plan)) => Some(plan),
@@ -174,8 +171,8 @@ impl FacetNode {
         let spread = |wanted| SpreadPlan::new(segments, field, wanted, &matches, costs);
         let operator = match of {
             FacetOf::Values(values) => {
-                let counted =
-                    if is_selected { matches.live + matches.deleted } else { matches.expected };
+                let all = matches.live + matches.deleted;
+                let counted = if is_selected { all } else { matches.expected };
                 let samples_of = (!is_within).then_some(counted as f64);
                 let plan =
                     FacetPlan::new(segments, field, values, method, &matches, samples_of, costs)?;
@@ -183,8 +180,7 @@ impl FacetNode {
             }
             FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column(None)),
             FacetOf::Quantiles => {
-                let cut = spread(SpreadOf::EqualParts)?;
-                FacetOperator::Facet(FacetStrategy::Column(Some(cut)))
+                FacetOperator::Facet(FacetStrategy::Column(Some(spread(SpreadOf::EqualParts)?)))
             }
             FacetOf::Statistics { has_column, spread: wanted } => {
                 let strategy = match has_column {
@@ -254,8 +250,7 @@ impl FacetNode {
         })
     }
 
-    /// Buckets that it is expected to have in all that it is counted in itself, and the documents of each of these: as if
-    /// the value of rank r had 1/r of the most frequent one's documents, and ranges had the same.
+    /// Expects buckets and their documents as if the value of rank r had 1/r of the most frequent one's, and ranges all as many.
     fn buckets(&self, sizes: &FacetSizes, around: Expected) -> Expected {
         let details = self.details.as_ref();
         let (n, most, share) = match self.values() {
@@ -287,9 +282,9 @@ impl FacetNode {
 
 impl Plan<'_> {
     pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
+        let root = self.node(self.root()).estimate;
         for wanted in &options.facets {
-            let Estimate { documents: expected, lower, upper, .. } =
-                self.node(self.root()).estimate;
+            let Estimate { documents: expected, lower, upper, .. } = root;
             let live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
             let deleted = self.n_docs() - live;
             let matches = MatchBounds { lower, expected, upper, live, deleted };

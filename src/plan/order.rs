@@ -8,8 +8,7 @@
 //! | every match | a key of each match |
 //!
 //! A [`SortStrategy`] says which of these are open. Whether lists or bounds of blocks cost less depends on the matches of each
-//! segment: the plan has the rule and the number from which on it is lists, and people who only ask for the plan are told the
-//! costs for as many matches as are expected.
+//! segment: the plan has the rule and the number from which on it is lists.
 
 use super::costs::CostModel;
 use super::forced::Forced;
@@ -45,7 +44,6 @@ pub(crate) enum SortStrategy {
     Bounds,
     /// A key of every match, of which the first are kept.
     EveryMatch,
-    /// Everything that matches, sorted.
     SortAll,
 }
 
@@ -85,10 +83,8 @@ pub(crate) struct OrderedSegment {
     pub(crate) n_windows: u32,
     pub(crate) n_matches: f64,
     pub(crate) n_wanted: f64,
-    /// Whether documents lie in this order.
-    pub(crate) is_in_order: bool,
-    /// Whether blocks have bounds of the first key.
-    pub(crate) has_bounds: bool,
+    /// Facts of the order there.
+    pub(crate) shape: OrderShape,
     /// Lists of the first field from which documents may come, and documents in them, where they can be read instead.
     pub(crate) lists: Option<(u32, u64)>,
 }
@@ -102,9 +98,7 @@ pub(crate) struct OrderCosts {
     pub(crate) by_bounds: f32,
     /// Bounds left out: every match, of which the first are kept.
     pub(crate) of_every_match: f32,
-    /// Sorting every match.
     pub(crate) sorted: f32,
-    /// The way that is taken.
     pub(crate) chosen: f32,
     pub(crate) reads_lists: bool,
     /// Matches from which on lists are read instead of heads of blocks, where that is ever so.
@@ -167,7 +161,6 @@ impl OrderedSegment {
         Some(range.end.into())
     }
 
-    /// Costs of all ways.
     pub(crate) fn costs(&self, costs: &CostModel) -> OrderCosts {
         let (n_matches, n_blocks) = (self.n_matches as f32, self.n_blocks() as f32);
         let by_lists = self.by_lists_ns(self.list_costs(costs));
@@ -179,9 +172,9 @@ impl OrderedSegment {
         let n_read = n_matches * (n_wanted / n_blocks.max(1.0)).min(1.0);
         let by_bounds = heads + n_read * costs.column_doc_ns;
         let chosen = match by_lists.filter(|_| reads_lists) {
-            _ if self.is_in_order => n_wanted * costs.write_ns,
+            _ if self.shape.is_in_index_order => n_wanted * costs.write_ns,
             Some(by_lists) => by_lists,
-            None if self.has_bounds => by_bounds,
+            None if self.shape.has_bounds => by_bounds,
             None => of_every_match,
         };
         let sorted = of_every_match + n_matches * costs.sort_code_ns;
@@ -192,9 +185,8 @@ impl OrderedSegment {
 impl OrderCosts {
     /// With those of one more segment.
     pub(crate) fn and(self, other: OrderCosts) -> OrderCosts {
-        let by_lists = self.by_lists.into_iter().chain(other.by_lists).reduce(|a, b| a + b);
         OrderCosts {
-            by_lists,
+            by_lists: self.by_lists.into_iter().chain(other.by_lists).reduce(|a, b| a + b),
             by_bounds: self.by_bounds + other.by_bounds,
             of_every_match: self.of_every_match + other.of_every_match,
             sorted: self.sorted + other.sorted,
@@ -205,13 +197,11 @@ impl OrderCosts {
     }
 }
 
-/// Hits of the first batch of a page that is grouped and ends behind so many: each batch is found anew, in order, until the page
-/// is full.
+/// Hits of the first batch of a page that is grouped and ends behind so many.
 pub(crate) fn first_batch(page_end: u64) -> u64 {
     page_end.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN)
 }
 
-/// Hits of the batch after one of so many.
 pub(crate) fn batch_after(n: u64) -> u64 {
     n.saturating_mul(BATCH_GROWTH)
 }
@@ -239,7 +229,7 @@ mod tests {
             n_windows: 16,
             n_matches: n_matches.into(),
             n_wanted: n_wanted.into(),
-            has_bounds: true,
+            shape: OrderShape { has_bounds: true, ..OrderShape::default() },
             lists: Some((1_000, 1 << 20)),
             ..OrderedSegment::default()
         }
@@ -267,7 +257,8 @@ mod tests {
             assert!(costs.by_bounds <= costs.of_every_match, "{costs:?}");
             assert!(costs.of_every_match < costs.sorted, "{costs:?}");
             assert!(costs.chosen <= costs.by_bounds, "{costs:?}");
-            let in_order = OrderedSegment { is_in_order: true, ..segment(n_matches, 10) };
+            let mut in_order = segment(n_matches, 10);
+            in_order.shape.is_in_index_order = true;
             assert!(in_order.costs(COSTS).chosen <= costs.chosen);
             let (batch, all) = COSTS.group_ns(n_matches.into(), 10);
             assert!(batch < all);

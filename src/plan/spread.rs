@@ -21,14 +21,12 @@ pub(crate) enum SpreadStrategy {
     Frequencies,
     /// Values are counted by parts of their range, and in the parts that ranks are in once more.
     Rounds,
-    /// Each value is counted.
     Tally,
     /// Values go into sketches, which take little memory and are not exact.
     Sketch,
 }
 
 impl SpreadStrategy {
-    /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SpreadStrategy::Frequencies => "sums of document frequencies",
@@ -48,7 +46,6 @@ impl SpreadStrategy {
     }
 }
 
-/// Parts of a spread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SpreadOf {
     Values {
@@ -68,7 +65,6 @@ pub(crate) struct SpreadPlan {
     pub(crate) chosen: (SpreadStrategy, f32, f32),
 }
 
-/// What the choice depends on.
 struct Facts {
     of: SpreadOf,
     sizes: FacetSizes,

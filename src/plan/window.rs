@@ -81,10 +81,9 @@ impl<'p, 's> WindowSets<'p, 's> {
             }
             few.push(documents);
         }
-        let none = || Set { documents: Documents::Unknown, made: None };
-        let sets = plan.nodes.iter().map(|_| none()).collect();
-        let memory = Memory::default();
-        Ok(WindowSets { plan, part, few, sets, spans: vec![], memory })
+        let none = |_| Set { documents: Documents::Unknown, made: None };
+        let sets = plan.nodes.iter().map(none).collect();
+        Ok(WindowSets { plan, part, few, sets, spans: vec![], memory: Memory::default() })
     }
 
     /// Looks at window `key`, of which the headers say `expected` by operator.
@@ -126,9 +125,8 @@ impl<'p, 's> WindowSets<'p, 's> {
         !matches!(self.sets[node].documents, Documents::Unknown)
     }
 
-    /// Some documents of an operator whose documents somebody reads, of the `w` in the window, less their upper 16 bits: groups of [`GROUP`] neighbours, spread
-    /// evenly, and all documents where there are at most `most`. Also how many there are; `None` where they are not
-    /// known.
+    /// The number of an operator's documents among the `w` in the window, and some of them, less their upper 16 bits: groups of [`GROUP`] neighbours, spread
+    /// evenly, and all documents where there are at most `most`. `None` where they are not known.
     pub(super) fn some(
         &self,
         node: NodeId,

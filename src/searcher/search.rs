@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
             Some(names) => names.iter().filter_map(|name| schema.field(name)).cloned().collect(),
             None => schema.fields().iter().filter(|field| field.stored).cloned().collect(),
         };
-        let sort = self.sort_order()?.keys().iter().map(|key| key.kind()).collect();
+        let sort = self.sort_order()?.keys().iter().map(|key| key.kind).collect();
         let group = self.group_field()?.map(|field| schema.get(field).kind);
         Ok(HitKinds { sort, group, fields })
     }

@@ -19,10 +19,11 @@ use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::order::{OrderCosts, OrderedSegment};
-use crate::plan::{CostModel, Plan, SegmentPlan, SortStrategy};
+use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 /// Documents that are looked at of a search that is stopped, and work that is done for their other keys, in nanoseconds: scores,
@@ -30,7 +31,6 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 pub(super) const AFTER_STOP: usize = 1_024;
 const AFTER_STOP_NS: u64 = 2_000_000;
 
-/// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SortProfile {
     pub(crate) column: ColumnCounts,
@@ -104,10 +104,6 @@ impl<'o> First<'o> {
     }
 
     /// Costs of all ways, as far as a plan knows what matches.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading columns and dictionaries.
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
             let n_matches = segment.told(plan.root()).documents as f64;
@@ -137,18 +133,16 @@ impl<'o> First<'o> {
             n_windows: segment.n_windows(),
             n_matches,
             n_wanted: self.n as f64,
-            is_in_order: self.n_in_order(segment) > 0,
-            has_bounds: self.order.first_field().is_some(),
+            shape: OrderShape {
+                is_in_index_order: self.n_in_order(segment) > 0,
+                has_bounds: self.order.first_field().is_some(),
+            },
             lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
     }
 
     /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read. `ranked`
     /// scores it, where a key asks for that.
-    ///
-    /// # Errors
-    ///
-    /// What reading columns and scoring says; a limit error where a query may not take more memory.
     pub(crate) fn look_at(
         &mut self,
         segments: &[SegmentPlan<'_>],
@@ -160,17 +154,13 @@ impl<'o> First<'o> {
         }
         let mut by_best = vec![];
         for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
-            let range = match self.order.first_field() {
-                // Numbers of terms say nothing beside those of another segment.
-                Some(field) if !field.has_ordinals => {
-                    let column = segment.segment.field(field.field).column()?;
-                    column.map(|column| {
-                        field.bounds(column.range(), column.n_with() < column.n_docs())
-                    })
-                }
-                _ => None,
-            };
-            let range = range.unwrap_or((Direction::FIRST, Direction::LAST));
+            // Numbers of terms say nothing beside those of another segment.
+            let field = self.order.first_field().filter(|field| !field.has_ordinals);
+            let column = field.map(|field| segment.segment.field(field.field).column());
+            let bounds = field.zip(column.transpose()?.flatten()).map(|(field, column)| {
+                field.bounds(column.range(), column.n_with() < column.n_docs())
+            });
+            let range = bounds.unwrap_or((Direction::FIRST, Direction::LAST));
             by_best.push((range, at, segment, matches));
         }
         by_best.sort_by_key(|((best, _), at, ..)| (*best, *at));
@@ -182,15 +172,11 @@ impl<'o> First<'o> {
             let scorer = ranked.map(|(ranked, nth)| ranked.segment(nth)).transpose()?;
             let (reader, base) = (segment.segment, segment.base);
             let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
-            let has_ordinals = self.order.with_ordinals().next().is_some();
             self.go_over_to(reader)?;
             let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
-            if !has_ordinals {
-                done?;
-                continue;
-            }
+            let has_ordinals = self.order.with_ordinals().next().is_some();
             // What was found is shown, where there was no time for the rest.
-            let read = self.read_terms(reader, done.is_err());
+            let read = if has_ordinals { self.read_terms(reader, done.is_err()) } else { Ok(()) };
             done.and(read)?;
         }
         Ok(())
@@ -238,25 +224,20 @@ impl<'o> First<'o> {
     /// too. What cannot be read is not kept.
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
         let (order, mut term) = (self.order, vec![]);
-        let mut read = |place: &mut Place| -> Result<()> {
-            let mut terms = vec![None; order.keys().len()];
-            for (key, field) in order.with_ordinals() {
-                let rank = place.rank_mut(key).copied();
-                if let Some(ordinal) = rank.and_then(|rank| field.ordinal(rank)) {
-                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
-                    terms[key] = Some(term.as_slice().into());
-                }
-            }
-            place.terms = terms;
-            Ok(())
-        };
         let mut places = std::mem::take(&mut self.kept).into_vec();
         if is_stopped {
             places.sort_unstable();
             places.truncate(AFTER_STOP);
         }
         let done = places.iter_mut().filter(|place| place.terms.is_empty()).try_for_each(|place| {
-            read(place)?;
+            let mut terms = vec![None; order.keys().len()];
+            for (key, field) in order.with_ordinals() {
+                if let Some(ordinal) = place.rank_mut(key).and_then(|rank| field.ordinal(*rank)) {
+                    segment.field(field.field).terms()?.term(TermOrdinal(ordinal), &mut term)?;
+                    terms[key] = Some(term.as_slice().into());
+                }
+            }
+            place.terms = terms;
             if !is_stopped {
                 budget::hold(place.term_bytes())?;
                 budget::work(ns::TERM_RANK)?;
@@ -288,7 +269,6 @@ impl<'o> First<'o> {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
     }
 
-    /// The first documents, in order.
     pub(crate) fn into_sorted(self) -> Vec<Place> {
         self.kept.into_sorted_vec()
     }
@@ -309,10 +289,8 @@ impl<'s> InSegment<'_, '_, 's> {
             let done = match streamed {
                 None => self.look_at_blocks(field, column, matches),
                 Some(Streamed { documents, first, stopped }) => {
-                    let done = match stopped {
-                        Some(error) => Err(error),
-                        None => self.look_at_blocks(field, column, &documents),
-                    };
+                    let looked_at = || self.look_at_blocks(field, column, &documents);
+                    let done = stopped.map_or_else(looked_at, Err);
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
                         self.take_after_stop(&first)?;
@@ -326,10 +304,12 @@ impl<'s> InSegment<'_, '_, 's> {
         for_each_block_of(matches, self.segment.n_docs, |nth, places| {
             self.first.profile.column.blocks += 1;
             self.first.profile.column.documents += u64::from(places.len());
-            let mut done = Ok(());
+            let (mut done, first) = (Ok(()), nth * BLOCK_DOCS);
             places.for_each(|place| {
                 if done.is_ok() {
-                    done = self.look_at_document(nth * BLOCK_DOCS + place);
+                    done = budget::work(ns::KEY_COMPARED)
+                        .and_then(|()| self.ranks.first(first + place))
+                        .and_then(|rank| self.take_if_wanted(first + place, rank));
                 }
             });
             done
@@ -362,13 +342,6 @@ impl<'s> InSegment<'_, '_, 's> {
             Err(error) if budget::is_stop(&error) => Ok(()),
             done => done,
         }
-    }
-
-    /// Looks at a document, where the first key has no bounds.
-    fn look_at_document(&mut self, doc: u32) -> Result<()> {
-        budget::work(ns::KEY_COMPARED)?;
-        let rank = self.ranks.first(doc)?;
-        self.take_if_wanted(doc, rank)
     }
 
     /// Whether a document with this rank by the first key may be one of the first.
@@ -469,7 +442,7 @@ impl<'s> InSegment<'_, '_, 's> {
         done
     }
 
-    /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
+    /// Looks at the numbers of a block, most of which are told to be too far from the first by one comparison.
     fn look_at_numbers(
         &mut self,
         field: SortField,
@@ -529,12 +502,11 @@ impl<'s> InSegment<'_, '_, 's> {
             return Ok(());
         }
         let is_full = first.kept.len() == first.n;
-        match first.kept.peek().filter(|_| is_full) {
+        match first.kept.peek_mut().filter(|_| is_full) {
             Some(last) if *last <= *candidate => return Ok(()),
-            Some(_) => {
-                if let Some(place) = first.kept.pop() {
-                    budget::release(place.term_bytes() + place.tie_bytes());
-                }
+            Some(last) => {
+                let last = PeekMut::pop(last);
+                budget::release(last.term_bytes() + last.tie_bytes());
             }
             None => budget::hold(candidate.n_bytes())?,
         }

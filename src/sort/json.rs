@@ -8,9 +8,6 @@ use crate::json::{Json, Reader};
 const KINDS: &str = "\"field\", \"score\", \"random\" or \"function\"";
 
 impl SortKey {
-    /// # Errors
-    ///
-    /// As [`Function::write_json`].
     pub(crate) fn write_json(&self, json: &mut Json) -> Result<()> {
         let mut written = Ok(());
         json.object(|json| {

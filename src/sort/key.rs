@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::{Function, SCORE};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,7 +34,6 @@ pub struct SortKey {
     pub(super) direction: Direction,
 }
 
-/// What a key looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SortBy {
     Field(String, TextSort),
@@ -62,8 +62,7 @@ pub(crate) struct Direction {
 impl SortKey {
     /// The least value first.
     pub fn ascending(field: impl Into<String>) -> Self {
-        let by = SortBy::Field(field.into(), TextSort::default());
-        SortKey { by, direction: Direction::default() }
+        SortBy::Field(field.into(), TextSort::default()).into_key()
     }
 
     /// The greatest value first.
@@ -119,7 +118,7 @@ impl SortKey {
     /// The best first, by the score that the search gives. Every document that matches is scored, where this is the first key;
     /// otherwise those that the keys before it leave.
     pub fn score() -> Self {
-        SortKey { by: SortBy::Score, direction: Direction::default() }.reversed()
+        SortBy::Score.into_key().reversed()
     }
 
     /// Random order, the same each time that it is asked for with this seed.
@@ -129,14 +128,13 @@ impl SortKey {
     /// as long as it has its key, wherever updates and merges put it. Otherwise n is the number of the document in
     /// the snapshot, which holds for all pages of one snapshot and may be another's in the next.
     pub fn random(seed: u64) -> Self {
-        SortKey { by: SortBy::Random(seed), direction: Direction::default() }
+        SortBy::Random(seed).into_key()
     }
 
     /// The least number that a function makes of a document first; those of which it makes none are without a value. Every document
     /// that matches is looked at, where this is the first key.
     pub fn function(function: impl Into<Function>) -> Self {
-        let by = SortBy::Function(function.into());
-        SortKey { by, direction: Direction::default() }
+        SortBy::Function(function.into()).into_key()
     }
 
     /// Several keys, with commas between them, as each is [read](Self::from_str) by itself.
@@ -219,7 +217,6 @@ impl SortKey {
         format!("{by} {direction}{missing}")
     }
 
-    /// Bytes of its text.
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.by {
             SortBy::Field(name, TextSort::Collated(locale)) => name.len() + locale.len(),
@@ -231,6 +228,10 @@ impl SortKey {
 }
 
 impl SortBy {
+    fn into_key(self) -> SortKey {
+        SortKey { by: self, direction: Direction::default() }
+    }
+
     pub(super) fn may_be_missing(&self) -> bool {
         matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }
@@ -243,12 +244,9 @@ impl SortBy {
 impl FromStr for SortKey {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self> {
-        let whole = text;
-        let (is_descending, text) = match text.strip_prefix('-') {
-            Some(text) => (true, text),
-            None => (false, text),
-        };
+    fn from_str(whole: &str) -> Result<Self> {
+        let text = whole.strip_prefix('-').unwrap_or(whole);
+        let is_descending = text.len() < whole.len();
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
@@ -281,22 +279,22 @@ impl FromStr for SortKey {
         key.direction.descending |= is_descending;
         let (mut has_direction, mut has_missing, mut has_text) = (is_descending, false, false);
         for part in parts {
-            let is_field = matches!(key.by, SortBy::Field(..));
-            let has = match (part, locale(part)) {
-                ("asc" | "desc", _) => {
+            let has = match part {
+                "asc" | "desc" => {
                     key.direction.descending = part == "desc";
                     &mut has_direction
                 }
-                ("missing_first" | "missing_last", _) if key.by.may_be_missing() => {
+                "missing_first" | "missing_last" if key.by.may_be_missing() => {
                     key.direction.missing_first = part == "missing_first";
                     &mut has_missing
                 }
-                ("natural", _) if is_field => {
-                    key.set_text(TextSort::Natural);
-                    &mut has_text
-                }
-                (_, Some(locale)) if is_field => {
-                    key.set_text(TextSort::Collated(locale.to_owned()));
+                _ if key.field().is_some() => {
+                    let locale = part.strip_prefix("collate=").filter(|locale| !locale.is_empty());
+                    key.set_text(match locale {
+                        Some(locale) => TextSort::Collated(locale.to_owned()),
+                        None if part == "natural" => TextSort::Natural,
+                        None => return Err(refused()),
+                    });
                     &mut has_text
                 }
                 _ => return Err(refused()),
@@ -307,11 +305,6 @@ impl FromStr for SortKey {
         }
         Ok(key)
     }
-}
-
-/// The locale of `collate=de`.
-fn locale(part: &str) -> Option<&str> {
-    part.strip_prefix("collate=").filter(|locale| !locale.is_empty())
 }
 
 /// The name that is written between backquotes.
@@ -339,15 +332,10 @@ fn has_parentheses_of_names(name: &str) -> bool {
 }
 
 /// A name as it is read back, between backquotes where it would mean something else without.
-struct Quoted<'n>(&'n str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Quoted(name) = self;
-        let is_plain =
-            !name.starts_with('-') && !name.contains(['(', ')', '`', ':', ',']) && *name != SCORE;
-        if is_plain { f.write_str(name) } else { write!(f, "`{}`", name.replace('`', "``")) }
-    }
+fn quoted(name: &str) -> Cow<'_, str> {
+    let is_plain =
+        !name.starts_with('-') && !name.contains(['(', ')', '`', ':', ',']) && name != SCORE;
+    if is_plain { name.into() } else { format!("`{}`", name.replace('`', "``")).into() }
 }
 
 /// Where a walk through the text of keys is.
@@ -373,10 +361,10 @@ impl Walk {
 impl fmt::Display for SortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            SortBy::Field(name, TextSort::Bytes) => Quoted(name).fmt(f)?,
-            SortBy::Field(name, TextSort::Natural) => write!(f, "{}:natural", Quoted(name))?,
+            SortBy::Field(name, TextSort::Bytes) => f.write_str(&quoted(name))?,
+            SortBy::Field(name, TextSort::Natural) => write!(f, "{}:natural", quoted(name))?,
             SortBy::Field(name, TextSort::Collated(locale)) => {
-                write!(f, "{}:collate={locale}", Quoted(name))?;
+                write!(f, "{}:collate={locale}", quoted(name))?;
             }
             SortBy::Score => f.write_str(SCORE)?,
             SortBy::Random(seed) => return write!(f, "{RANDOM}:{seed}"),

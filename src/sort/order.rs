@@ -21,16 +21,22 @@ pub(crate) struct SortOrder(Vec<OrderKey>);
 
 /// A key, as a schema knows it.
 #[derive(Clone, Debug)]
-pub(crate) enum OrderKey {
+pub(crate) struct OrderKey {
+    pub(super) by: OrderBy,
+    pub(super) direction: Direction,
+    pub(crate) kind: FieldKind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum OrderBy {
     Field(SortField),
     /// Of a keyword field, in another order than that of bytes.
     Text(SortField, Arc<TextOrder>),
-    Score(Direction),
+    Score,
     Random(Shuffle),
-    Function(Arc<BoundFunction>, Direction),
+    Function(Arc<BoundFunction>),
 }
 
-/// A field that documents are sorted by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortField {
     pub(crate) field: FieldId,
@@ -52,11 +58,7 @@ pub(crate) struct Shuffle {
 type RankOfValue = (u128, Option<Box<[u8]>>, Option<Rc<TextKey>>);
 
 impl SortOrder {
-    /// Looks the fields up.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Usage`] for a field that there is not, of texts, that keeps no column, or is there twice; for too many keys.
+    /// Looks the fields up; refuses one that there is not, of texts, that keeps no column, or is there twice, and too many keys.
     pub(crate) fn new(keys: &[SortKey], schema: &Schema) -> Result<Self> {
         if keys.len() > SORT_KEYS_MAX {
             return Err(refused()
@@ -64,9 +66,9 @@ impl SortOrder {
                 .found(keys.len().to_string()));
         }
         for (nth, key) in keys.iter().enumerate() {
-            let is_same = |other: &SortKey| match (key.field(), other.field()) {
-                (Some(name), other) => other == Some(name),
-                (None, _) => key.by == other.by,
+            let is_same = |other: &SortKey| match key.field() {
+                Some(name) => other.field() == Some(name),
+                None => key.by == other.by,
             };
             if keys.iter().take(nth).any(is_same) {
                 let (expected, found) = match &key.field() {
@@ -77,27 +79,32 @@ impl SortOrder {
             }
         }
         let key = |key: &SortKey| {
-            Ok(match &key.by {
+            let direction = key.direction;
+            let (by, kind) = match &key.by {
                 SortBy::Field(name, text) => {
-                    let field = SortField::new(name, key.direction, schema)?;
-                    match TextOrder::new(text)? {
-                        None => OrderKey::Field(field),
+                    let field = SortField::new(name, direction, schema)?;
+                    let by = match TextOrder::new(text)? {
+                        None => OrderBy::Field(field),
                         Some(order) if field.kind == FieldKind::Keyword => {
-                            OrderKey::Text(field, Arc::new(order))
+                            OrderBy::Text(field, Arc::new(order))
                         }
                         Some(_) => {
                             return Err(refused()
                                 .expected("a field of keywords for an order of texts")
                                 .found(format!("the {} field '{name}'", field.kind.name())));
                         }
-                    }
+                    };
+                    (by, field.kind)
                 }
-                SortBy::Score => OrderKey::Score(key.direction),
-                SortBy::Random(seed) => OrderKey::Random(Shuffle::new(*seed, schema)),
+                SortBy::Score => (OrderBy::Score, FieldKind::F64),
+                SortBy::Random(seed) => {
+                    (OrderBy::Random(Shuffle::new(*seed, schema)), FieldKind::U64)
+                }
                 SortBy::Function(function) => {
-                    OrderKey::Function(Arc::new(function.bind(schema)?), key.direction)
+                    (OrderBy::Function(Arc::new(function.bind(schema)?)), FieldKind::F64)
                 }
-            })
+            };
+            Ok(OrderKey { by, direction, kind })
         };
         keys.iter().map(key).collect::<Result<_>>().map(SortOrder)
     }
@@ -108,40 +115,35 @@ impl SortOrder {
 
     /// The keyword fields among the keys whose terms have numbers in each segment, each with the number of the key.
     pub(crate) fn with_ordinals(&self) -> impl Iterator<Item = (usize, SortField)> {
-        self.0.iter().enumerate().filter_map(|(nth, key)| match key {
-            OrderKey::Field(field) if field.has_ordinals => Some((nth, *field)),
+        self.0.iter().enumerate().filter_map(|(nth, key)| match key.by {
+            OrderBy::Field(field) if field.has_ordinals => Some((nth, field)),
             _ => None,
         })
     }
 
-    /// Whether documents have to be scored.
     pub(crate) fn needs_scores(&self) -> bool {
-        self.0.iter().any(|key| match key {
-            OrderKey::Score(_) => true,
-            OrderKey::Function(function, _) => function.needs_score(),
-            OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Random(_) => false,
+        self.0.iter().any(|key| match &key.by {
+            OrderBy::Score => true,
+            OrderBy::Function(function) => function.needs_score(),
+            OrderBy::Field(_) | OrderBy::Text(..) | OrderBy::Random(_) => false,
         })
     }
 
     /// Whether ranks leave open which of two documents comes first, beside their numbers.
     pub(super) fn has_texts(&self) -> bool {
-        self.0.iter().any(|key| matches!(key, OrderKey::Text(..)))
+        self.0.iter().any(|key| matches!(key.by, OrderBy::Text(..)))
     }
 
     /// The first key, where it is a field in the order of its codes: of these blocks have bounds.
     pub(crate) fn first_field(&self) -> Option<SortField> {
-        match self.0.first() {
-            Some(OrderKey::Field(field)) => Some(*field),
+        match self.0.first()?.by {
+            OrderBy::Field(field) => Some(field),
             _ => None,
         }
     }
 
     /// Where a document with these values stands, as [`values`](Self::values) gives them: by keywords not yet, as that is another
-    /// place in each segment.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Usage`] where they are not of these keys.
+    /// place in each segment. Refuses values that are not of these keys.
     pub(crate) fn place_of(&self, values: &[Value], doc: DocId) -> Result<Place> {
         if values.len() != self.0.len() {
             return Err(Error::new(ErrorKind::Usage, "going on after a hit")
@@ -159,7 +161,7 @@ impl SortOrder {
             }
             place.terms.push(term);
             if self.has_texts() {
-                place.ties.push(Tie::new(text, key.direction()));
+                place.ties.push(Tie::new(text, key.direction));
             }
         }
         Ok(place)
@@ -167,12 +169,11 @@ impl SortOrder {
 
     /// The values that a document is where it is by; null where there was none.
     pub(crate) fn values(&self, place: &Place) -> Vec<Value> {
-        let value = |(key, (rank, term)): (&OrderKey, (u128, Option<&[u8]>))| match (key, term) {
-            (OrderKey::Field(field) | OrderKey::Text(field, _), Some(term)) => {
-                Value::of_term(field.kind, term)
-            }
-            (OrderKey::Text(..), None) => Value::Null,
-            (key, _) => key.direction().code(rank).map_or(Value::Null, |code| key.value(code)),
+        let value = |(key, (rank, term)): (&OrderKey, (u128, Option<&[u8]>))| match (&key.by, term)
+        {
+            (OrderBy::Field(_) | OrderBy::Text(..), Some(term)) => Value::of_term(key.kind, term),
+            (OrderBy::Text(..), None) => Value::Null,
+            _ => key.direction.code(rank).map_or(Value::Null, |code| key.value(code)),
         };
         self.0.iter().zip(place.ranks()).map(value).collect()
     }
@@ -186,18 +187,7 @@ impl OrderKey {
     /// Whether it is one of the fields that documents of each segment lie in the order of.
     pub(super) fn is_in_order_of(&self, of_index: &OrderField) -> bool {
         let direction = Direction { descending: of_index.descending, missing_first: false };
-        match self {
-            OrderKey::Field(field) => field.field == of_index.field && field.direction == direction,
-            _ => false,
-        }
-    }
-
-    pub(super) fn direction(&self) -> Direction {
-        match self {
-            OrderKey::Field(field) | OrderKey::Text(field, _) => field.direction,
-            OrderKey::Score(direction) | OrderKey::Function(_, direction) => *direction,
-            OrderKey::Random(_) => Direction::default(),
-        }
+        matches!(&self.by, OrderBy::Field(it) if it.field == of_index.field && it.direction == direction)
     }
 
     fn rank_of(&self, value: &Value) -> Result<RankOfValue, value::NotTaken> {
@@ -206,20 +196,20 @@ impl OrderKey {
             value => value.to_exact_text().into_owned().into_bytes(),
         };
         let number = |kind| value::code(kind, value);
-        let code = match (self, value) {
-            (OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Function(..), Value::Null) => None,
-            (OrderKey::Field(field), _) if field.kind == FieldKind::Ip => {
+        let code = match (&self.by, value) {
+            (OrderBy::Field(_) | OrderBy::Text(..) | OrderBy::Function(_), Value::Null) => None,
+            (OrderBy::Field(field), _) if field.kind == FieldKind::Ip => {
                 let term = value::address_term(value)?.to_vec().into_boxed_slice();
                 return Ok((Direction::FIRST, Some(term), None));
             }
-            (OrderKey::Field(field), _) if field.has_ordinals => {
+            (OrderBy::Field(field), _) if field.has_ordinals => {
                 return Ok((Direction::FIRST, Some(term().into_boxed_slice()), None));
             }
-            (OrderKey::Text(field, order), _) => {
+            (OrderBy::Text(field, order), _) => {
                 let key = order.key(&term());
                 return Ok((key.rank(field.direction), None, Some(Rc::new(key))));
             }
-            (OrderKey::Score(_), _) => {
+            (OrderBy::Score, _) => {
                 let score = value::f64_of_code(number(FieldKind::F64)?) as f32;
                 Some(code_of_score(score).ok_or_else(|| value::NotTaken {
                     expected: "a score, which is not negative".into(),
@@ -227,25 +217,16 @@ impl OrderKey {
                 })?)
             }
             // A date as it is written is the first moment that the text can mean.
-            (key, _) => Some(number(key.kind())?),
+            _ => Some(number(self.kind)?),
         };
-        Ok((self.direction().rank(code), None, None))
-    }
-
-    /// What its values are.
-    pub(crate) fn kind(&self) -> FieldKind {
-        match self {
-            OrderKey::Field(field) | OrderKey::Text(field, _) => field.kind,
-            OrderKey::Score(_) | OrderKey::Function(..) => FieldKind::F64,
-            OrderKey::Random(_) => FieldKind::U64,
-        }
+        Ok((self.direction.rank(code), None, None))
     }
 
     fn value(&self, code: u64) -> Value {
-        match self {
+        match self.by {
             // With the digits that it is written with, which lead back to it.
-            OrderKey::Score(_) => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
-            key => value::value(key.kind(), code),
+            OrderBy::Score => f32::from_bits(u32::try_from(code).unwrap_or_default()).into(),
+            _ => value::value(self.kind, code),
         }
     }
 }
@@ -350,8 +331,7 @@ impl SortField {
         }
     }
 
-    /// The rank of a term that a segment does not have, where `n_less` of its terms come before, of those that other segments
-    /// have the `nth` by their bytes.
+    /// The rank of a term that a segment does not have, the `nth` of such by their bytes, where `n_less` of its terms come before.
     pub(crate) fn rank_between(&self, n_less: u32, nth: u64) -> u128 {
         self.rank_among_terms(2 * u128::from(n_less), nth)
     }

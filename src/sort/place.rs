@@ -7,8 +7,7 @@ use std::cmp::Ordering;
 /// What a term of a document takes beside its bytes.
 pub(super) const TERM_BYTES: usize = 48;
 
-/// Where a document stands: of two the one with the smaller ranks comes first, and where they are equal, that with the
-/// smaller number.
+/// Where a document stands: the one with the smaller ranks comes first, then the one with the smaller number.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// By the first key, and by the others.
@@ -19,7 +18,6 @@ pub(crate) struct Place {
     pub(super) terms: Vec<Option<Box<[u8]>>>,
     /// By key what is compared where ranks are the same, where any key is by texts.
     pub(super) ties: Vec<Tie>,
-    /// Where it was scored.
     pub(crate) score: Option<f32>,
 }
 
@@ -52,12 +50,10 @@ impl Place {
         (size_of::<Place>() + parts) as u64
     }
 
-    /// Bytes that its terms take.
     pub(super) fn term_bytes(&self) -> u64 {
         self.terms.iter().flatten().map(|term| (term.len() + TERM_BYTES) as u64).sum()
     }
 
-    /// Bytes that the keys of its texts take.
     pub(super) fn tie_bytes(&self) -> u64 {
         self.ties.iter().map(Tie::n_bytes).sum()
     }

@@ -1,7 +1,7 @@
 //! The ranks of a segment's documents, each read when it is asked for.
 
 use super::key::Direction;
-use super::order::{OrderKey, Shuffle, SortField, SortOrder, code_of_score};
+use super::order::{OrderBy, Shuffle, SortField, SortOrder, code_of_score};
 use super::place::Place;
 use super::text::{TextKeys, Tie};
 use crate::budget::{self, ns};
@@ -54,24 +54,24 @@ impl<'s> SegmentRanks<'s> {
     ) -> Result<Self> {
         let mut keys = Vec::with_capacity(order.keys().len());
         for key in order.keys() {
-            keys.push(match key {
-                OrderKey::Field(field) => {
+            let direction = key.direction;
+            keys.push(match &key.by {
+                OrderBy::Field(field) => {
                     let Some(column) = segment.field(field.field).column()? else { continue };
                     KeyReader::Field(*field, AtHand::of(column))
                 }
-                OrderKey::Text(field, order) => {
+                OrderBy::Text(field, order) => {
                     let reader = segment.field(field.field);
                     let Some(column) = reader.column()? else { continue };
                     let (order, column) = (Arc::clone(order), AtHand::of(column));
                     let keys = TextKeys::new(*field, order, column, reader.terms()?)?;
                     KeyReader::Text(Box::new(keys))
                 }
-                OrderKey::Score(direction) => KeyReader::Score(*direction),
-                OrderKey::Function(function, direction) => {
-                    let columns = function.open(segment)?;
-                    KeyReader::Function(Arc::clone(function), columns, *direction)
+                OrderBy::Score => KeyReader::Score(direction),
+                OrderBy::Function(function) => {
+                    KeyReader::Function(Arc::clone(function), function.open(segment)?, direction)
                 }
-                OrderKey::Random(shuffle) => {
+                OrderBy::Random(shuffle) => {
                     let column = shuffle.key.map(|key| segment.field(key).column()).transpose()?;
                     KeyReader::Random(*shuffle, column.flatten().map(AtHand::of))
                 }
@@ -81,20 +81,15 @@ impl<'s> SegmentRanks<'s> {
         Ok(SegmentRanks { base, keys, has_texts, scores })
     }
 
-    /// The number of a document in the snapshot.
     pub(super) fn id(&self, doc: u32) -> DocId {
         DocId(self.base + u64::from(doc))
     }
 
-    /// Where a document stands by the first key.
     pub(super) fn first(&mut self, doc: u32) -> Result<u128> {
-        match self.keys.first_mut() {
-            Some(key) => key.rank(doc, self.base, &mut self.scores),
-            None => Ok(0),
-        }
+        let first = self.keys.first_mut();
+        first.map_or(Ok(0), |key| key.rank(doc, self.base, &mut self.scores))
     }
 
-    /// Where it stands by the others.
     pub(super) fn rest(&mut self, doc: u32, place: &mut Place) -> Result<()> {
         place.rest.clear();
         for key in self.keys.iter_mut().skip(1) {
@@ -133,13 +128,8 @@ impl KeyReader<'_> {
                 direction.rank(value.and_then(value::code_of_f64))
             }
             KeyReader::Random(shuffle, column) => {
-                let own = match column {
-                    Some(column) => {
-                        let (block, place) = column.block_of(doc)?;
-                        block.least(place)
-                    }
-                    None => None,
-                };
+                let own = column.as_mut().map(|column| column.block_of(doc)).transpose()?;
+                let own = own.and_then(|(block, place)| block.least(place));
                 let number = own.unwrap_or(base + u64::from(doc));
                 Direction::default().rank(Some(shuffle.code(number)))
             }
@@ -153,11 +143,8 @@ impl Scores<'_> {
             return Ok(score);
         }
         budget::work(ns::DOC_SCORED)?;
-        let score = match &mut self.scorer {
-            Some(scorer) => scorer.score(doc)?,
-            None => None,
-        };
-        let score = score.unwrap_or_default();
+        let score = self.scorer.as_mut().map(|scorer| scorer.score(doc)).transpose()?;
+        let score = score.flatten().unwrap_or_default();
         self.last = Some((doc, score));
         Ok(score)
     }

@@ -1,8 +1,8 @@
 //! The first documents of an order by its first field's dictionary, whose lists come in the order of the values.
 //!
-//! A column has to be looked at wherever something matches. If many documents match, the lists of the first few
-//! values hold as many of them as are wanted: these are candidates, and the column is looked at for them alone.
-//! Whether they do is not known before they are read; after as much work as the column takes it is given up.
+//! If many documents match, the lists of the first few values hold as many of them as are wanted: these are candidates, and
+//! the column is looked at for them alone. Whether they do is not known before they are read; after as much work as the
+//! column takes it is given up.
 //!
 //! Cost: some 10 to 40 ns for each document in these lists, which are about as many as are wanted times all documents over those
 //! that match. Memory: 4 bytes a candidate.
@@ -54,7 +54,6 @@ pub(super) struct Streamed {
 pub(super) struct FirstLists {
     field: SortField,
     pub(super) ordinals: Range<u32>,
-    /// Documents in them.
     pub(super) n_docs: u64,
     /// Term and document that all must come behind.
     after: Option<(Vec<u8>, DocId)>,
@@ -63,8 +62,7 @@ pub(super) struct FirstLists {
 }
 
 impl First<'_> {
-    /// Lists with the first of what matches, where the first key is a field; `None` where they cannot or may not be read, or what
-    /// has no value comes before.
+    /// Lists with the first of what matches; `None` where they cannot or may not be read, or what has no value comes before.
     pub(super) fn lists(&self, segment: &SegmentPlan<'_>) -> Result<Option<FirstLists>> {
         let first_field = self.order.first_field().filter(|_| self.strategy.may_read_lists());
         let Some(field) = first_field else { return Ok(None) };
@@ -74,16 +72,13 @@ impl First<'_> {
         if column.n_values() != u64::from(column.n_with()) {
             return Ok(None);
         }
-        let has_missing = column.n_with() < column.n_docs();
-        // Those without a value match as well.
-        let has_missing = has_missing && self.within.is_empty();
-        let after = match &self.after {
+        // Without ranges documents that have no value may match as well.
+        let has_missing = column.n_with() < column.n_docs() && self.within.is_empty();
+        let after = self.after.as_ref().map(|after| Some((term_of(field, after)?, after.doc)));
+        let after = match after {
             None if has_missing && field.direction.missing_first => return Ok(None),
-            None => None,
-            Some(after) => match term_of(field, after) {
-                Some(term) => Some((term, after.doc)),
-                None => return Ok(None),
-            },
+            Some(None) => return Ok(None),
+            after => after.flatten(),
         };
         let ordinals = self.ordinals(field, reader, after.as_ref())?;
         let n_docs = reader.documents_between(ordinals.clone())?.map(u64::from);
@@ -98,17 +93,18 @@ impl First<'_> {
         (segment, matches): (&SegmentPlan<'_>, &DocIdSet),
         costs: ListCosts,
     ) -> Result<Option<Streamed>> {
-        let (has_missing, mut found) = (lists.has_missing, Candidates::default());
+        let (has_missing, mut found, mut stopped) =
+            (lists.has_missing, Candidates::default(), None);
         let is_affordable = match self.read_lists(lists, (segment, matches), costs, &mut found) {
             // What was found until then is shown.
             Err(error) if budget::is_stop(&error) => {
-                found.stopped = Some(error);
+                stopped = Some(error);
                 true
             }
             done => done?,
         };
         // Where there are too few, those without a value come next.
-        let is_enough = found.n_counted >= self.n || !has_missing || found.stopped.is_some();
+        let is_enough = found.n_counted >= self.n || !has_missing || stopped.is_some();
         if !is_affordable || !is_enough {
             self.profile.streamed.given_up += 1;
             return Ok(None);
@@ -116,9 +112,8 @@ impl First<'_> {
         self.profile.streamed.segments += 1;
         let first = found.docs.iter().take(AFTER_STOP).copied().collect();
         found.docs.sort_unstable();
-        let documents = MatchWindows::of_documents(segment.n_docs, &found.docs)?;
-        let documents = DocIdSet::Some(documents);
-        Ok(Some(Streamed { documents, first, stopped: found.stopped }))
+        let documents = DocIdSet::Some(MatchWindows::of_documents(segment.n_docs, &found.docs)?);
+        Ok(Some(Streamed { documents, first, stopped }))
     }
 
     /// The terms that documents which are wanted may have.
@@ -155,17 +150,15 @@ impl First<'_> {
         let (n_wanted, by_number) = (self.n, self.is_told_by_first);
         let dictionary = reader.terms()?;
         // The list of what all must come behind has documents that come before, where it is the first.
-        let mut of_after = match &after {
-            Some((term, doc)) => {
-                let first = dictionary.rank(term)?;
-                let is_first = match field.direction.descending {
-                    false => ordinals.start == first,
-                    true => ordinals.end == first.saturating_add(1),
-                };
-                dictionary.get(term)?.filter(|_| is_first).map(|_| *doc)
-            }
-            None => None,
-        };
+        let mut of_after = None;
+        if let Some((term, doc)) = &after {
+            let first = dictionary.rank(term)?;
+            let is_first = match field.direction.descending {
+                false => ordinals.start == first,
+                true => ordinals.end == first.saturating_add(1),
+            };
+            of_after = dictionary.get(term)?.filter(|_| is_first).map(|_| *doc);
+        }
         let mut infos = dictionary.infos(ordinals.clone());
         let mut backwards = field.direction.descending.then(|| dictionary.terms(ordinals));
         let (mut docs, mut spent_ns) = (vec![], 0.0);
@@ -223,7 +216,5 @@ struct Candidates {
     docs: Vec<u32>,
     /// How many of them are known to come behind what all must.
     n_counted: usize,
-    /// Why there are no more.
-    stopped: Option<Error>,
     held: Held,
 }

@@ -1,8 +1,7 @@
 //! Orders of texts other than that of their bytes, by keys whose bytes are in that order.
 //!
-//! The numbers of terms say nothing of such an order, and to rank all terms of a dictionary would take longer than most searches. So
-//! a key is made of a term when a document is met that has it, and some are kept at hand. Documents are compared by the first 15 bytes
-//! of a key, as a number, and by the rest only where that is the same.
+//! To rank all terms of a dictionary so would take longer than most searches. So a key is made of a term when a document is met that
+//! has it, and some are kept at hand. Documents are compared by the first 15 bytes of a key, as a number, then by the rest.
 //!
 //! Keys do not depend on the segment, and are never written to disk: those of a collation may be others in the next version of it.
 
@@ -20,7 +19,6 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// Keys that are kept at hand.
 const AT_HAND: usize = 4_096;
 /// Bytes of a key that are compared as a number.
 const PREFIX_LEN: usize = 15;
@@ -51,11 +49,7 @@ pub(super) struct Tie {
 }
 
 impl TextOrder {
-    /// `None` for the order of bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Usage`] for what is no locale, and in builds without collation.
+    /// `None` for the order of bytes; refuses what is no locale, and any locale in builds without collation.
     pub(super) fn new(sort: &TextSort) -> Result<Option<Self>> {
         match sort {
             TextSort::Bytes => Ok(None),
@@ -176,11 +170,8 @@ impl Tie {
 
     /// In the order of ranks that are the same.
     pub(super) fn cmp(&self, other: &Self) -> Ordering {
-        let order = match (&self.key, &other.key) {
-            (Some(a), Some(b)) => a.key.cmp(&b.key),
-            // Where neither has a value.
-            _ => Ordering::Equal,
-        };
+        // Where the ranks are the same, both have a value or neither has.
+        let order = self.key.as_ref().map(|it| &it.key).cmp(&other.key.as_ref().map(|it| &it.key));
         if self.descending { order.reverse() } else { order }
     }
 
@@ -199,7 +190,6 @@ pub(super) struct TextKeys<'s> {
     /// By the lowest bits of its number a term that was met.
     at_hand: Vec<Option<(u32, Rc<TextKey>)>>,
     held: Held,
-    /// Of a document.
     ordinals: Vec<u32>,
     term: Vec<u8>,
 }
@@ -222,12 +212,12 @@ impl<'s> TextKeys<'s> {
     pub(super) fn of(&mut self, doc: u32) -> Result<Option<Rc<TextKey>>> {
         let (block, place) = self.column.block_of(doc)?;
         let mut best: Option<Rc<TextKey>> = None;
-        let mut ordinals = std::mem::take(&mut self.ordinals);
-        ordinals.clear();
-        ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
-        budget::work(ns::TEXT_COMPARED * ordinals.len() as u64)?;
-        for ordinal in &ordinals {
-            let key = self.of_term(*ordinal)?;
+        self.ordinals.clear();
+        self.ordinals
+            .extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
+        budget::work(ns::TEXT_COMPARED * self.ordinals.len() as u64)?;
+        for nth in 0..self.ordinals.len() {
+            let key = self.of_term(self.ordinals[nth])?;
             let is_better = |best: &Rc<TextKey>| match self.field.direction.descending {
                 true => key.key > best.key,
                 false => key.key < best.key,
@@ -236,7 +226,6 @@ impl<'s> TextKeys<'s> {
                 best = Some(key);
             }
         }
-        self.ordinals = ordinals;
         Ok(best)
     }
 
