@@ -218,7 +218,8 @@ impl<'s> Ranked<'s> {
             }
             Logical::Constant { matching, score } => self.set(matching, *score),
             Logical::Sum { must, should, must_not, minimum } => {
-                let are_scored = !(are_constant(must) && are_constant(should));
+                let is_scored = |part: &Logical| !matches!(part, Logical::Constant { .. });
+                let are_scored = must.iter().chain(should).any(is_scored);
                 let must = self.nodes(must, are_scored, sources)?;
                 let should = self.nodes(should, are_scored, sources)?;
                 let must_not = self.all_unscored(must_not, sources)?;
@@ -513,9 +514,4 @@ impl<'s> Ranked<'s> {
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Whether each of some parts is a set whose documents score the same.
-fn are_constant(parts: &[Logical]) -> bool {
-    parts.iter().all(|part| matches!(part, Logical::Constant { .. }))
 }
