@@ -96,8 +96,8 @@ impl<'s> WordList<'s> {
     /// Keeps the memory of the list.
     pub(super) fn recycle(self, free: &mut Free) {
         match self {
-            WordList::Short(ShortWord { list, lows }) => {
-                free.numbers.give(list.into_memory());
+            WordList::Short(ShortWord { mut list, lows }) => {
+                free.numbers.give(list.take_memory());
                 free.lows.give(lows);
             }
             WordList::Long(list) => free.containers.give(list.containers),

@@ -48,14 +48,8 @@ impl Ranked<'_> {
         let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
         let bm25 = Bm25 { k1, b, average: average as f32 };
         let weight = boost * idf(n_docs, df) * (k1 + 1.0);
-        self.combined.push(Arc::new(RankedCombined {
-            fields: ranked,
-            bm25,
-            n_docs,
-            df,
-            boost,
-            weight,
-        }));
+        let word = RankedCombined { fields: ranked, bm25, n_docs, df, boost, weight };
+        self.combined.push(Arc::new(word));
         Ok(Node::Combined(self.combined.len() - 1))
     }
 }

@@ -30,13 +30,6 @@ pub(crate) enum Node {
     },
 }
 
-/// Nothing, which stands where no word was looked up yet.
-impl Default for Node {
-    fn default() -> Self {
-        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 }
-    }
-}
-
 /// What one document has of the parts of a query.
 pub(crate) trait Scores {
     /// What a term scores; `None` where it is not there.
@@ -50,6 +43,10 @@ pub(crate) trait Scores {
 }
 
 impl Node {
+    /// Stands where nothing was looked up yet.
+    pub(super) const NOTHING: Node =
+        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+
     /// The number of a term, if it is one.
     pub(super) fn term(&self) -> Option<usize> {
         match self {

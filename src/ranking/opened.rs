@@ -78,24 +78,26 @@ impl<'s> Ranked<'s> {
         clauses.clear();
         clauses.reserve(self.terms.len());
         for term in &self.terms {
-            clauses.extend(self.clause(term, segment, numbers)?);
+            self.add_clause(term, segment, &mut clauses, numbers)?;
         }
         Ok(clauses)
     }
 
-    /// A term in one segment; `None` where it has no document there.
-    fn clause(
+    /// Adds a term in one segment, unless it has no document there. Clauses are large, so that none is handed on.
+    fn add_clause(
         &self,
         term: &RankedTerm,
         segment: usize,
+        clauses: &mut Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,
-    ) -> Result<Option<Clause<'s>>> {
-        let Some(info) = &self.infos_of(term)[segment] else { return Ok(None) };
-        let scoring = &self.fields[term.field];
+    ) -> Result<()> {
+        let Some(info) = &self.infos_of(term)[segment] else { return Ok(()) };
+        let (weight, scoring) = (term.weight, Arc::clone(&self.fields[term.field]));
         let reader = self.segments[segment].field(scoring.field);
+        let Some(lengths) = reader.lengths()? else { return Ok(()) };
         let list = reader.ranked_in(info, numbers)?;
-        let (weight, lengths) = (term.weight, reader.lengths()?);
-        Ok(lengths.map(|lengths| Clause { list, weight, lengths, scoring: Arc::clone(scoring) }))
+        clauses.push(Clause { list, weight, lengths, scoring });
+        Ok(())
     }
 
     /// Terms of which one must match, and terms that only filter, where the query is nothing else.
@@ -162,11 +164,11 @@ impl<'s> Ranked<'s> {
         let Some((any, filters)) = self.masked(segment) else { return Ok((clauses, None)) };
         clauses.clear();
         for nth in any {
-            clauses.extend(self.clause(&self.terms[nth], segment, numbers)?);
+            self.add_clause(&self.terms[nth], segment, &mut clauses, numbers)?;
         }
         let first_filter = clauses.len();
         for nth in filters {
-            clauses.extend(self.clause(&self.terms[nth], segment, numbers)?);
+            self.add_clause(&self.terms[nth], segment, &mut clauses, numbers)?;
         }
         Ok((clauses, Some(first_filter)))
     }

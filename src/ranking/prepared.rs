@@ -20,7 +20,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ranked<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
     pub(super) fields: Vec<Arc<FieldScoring>>,
@@ -46,7 +46,15 @@ pub(crate) struct Ranked<'s> {
 }
 
 /// The memory of a ranking that is over, for the next one.
-pub(crate) type RankedScratch = Ranked<'static>;
+#[derive(Debug, Default)]
+pub(crate) struct RankedScratch {
+    segments: Vec<SegmentReader<'static>>,
+    fields: Vec<Arc<FieldScoring>>,
+    terms: Vec<RankedTerm>,
+    infos: Vec<Option<TermInfo>>,
+    phrases: Vec<RankedPhrase>,
+    nodes: FreeLists<Node>,
+}
 
 #[derive(Debug)]
 pub(super) struct RankedTerm {
@@ -93,11 +101,25 @@ impl<'s> Ranked<'s> {
         parts: Parts,
         scratch: RankedScratch,
     ) -> Result<Self> {
-        let Ranked { segments: memory, fields, terms, infos, phrases, free, .. } = scratch;
-        let (memory, nothing) = (recycled(memory), Ranked::default());
-        let mut ranked =
-            Ranked { segments: memory, fields, terms, infos, phrases, free, ..nothing };
-        ranked.segments.extend(segments);
+        let RankedScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
+            scratch;
+        let mut in_order = recycled(memory);
+        in_order.extend(segments);
+        let mut ranked = Ranked {
+            segments: in_order,
+            fields,
+            terms,
+            infos,
+            phrases,
+            combined: vec![],
+            wanted: vec![],
+            sets: vec![],
+            patterns: vec![],
+            by_segment: vec![],
+            functions: vec![],
+            root: Node::NOTHING,
+            free,
+        };
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
@@ -194,7 +216,8 @@ impl<'s> Ranked<'s> {
             }
             Logical::Constant { matching, score } => self.set(matching, *score),
             Logical::Sum { must, should, must_not, minimum } => {
-                let are_scored = !(are_constant(must) && are_constant(should));
+                let is_scored = |part: &Logical| !matches!(part, Logical::Constant { .. });
+                let are_scored = must.iter().chain(should).any(is_scored);
                 let must = self.nodes(must, are_scored, sources)?;
                 let should = self.nodes(should, are_scored, sources)?;
                 let must_not = self.all_unscored(must_not, sources)?;
@@ -460,8 +483,7 @@ impl<'s> Ranked<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        let (segments, nothing) = (recycled(segments), Ranked::default());
-        Ranked { segments, fields, terms, infos, phrases, free, ..nothing }
+        RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
     /// How many lists score its documents, and how many documents these have together.
@@ -490,9 +512,4 @@ impl<'s> Ranked<'s> {
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Whether each of some parts is a set whose documents score the same.
-fn are_constant(parts: &[Logical]) -> bool {
-    parts.iter().all(|part| matches!(part, Logical::Constant { .. }))
 }

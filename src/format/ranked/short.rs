@@ -38,8 +38,8 @@ impl<'s> RankedShort<'s> {
     }
 
     /// Its memory, for another.
-    pub(crate) fn into_memory(self) -> Vec<u32> {
-        self.numbers
+    pub(crate) fn take_memory(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.numbers)
     }
 
     /// The documents, ascending.

@@ -300,7 +300,7 @@ impl Block {
                 [] => ExcludedDocs::Nothing,
                 docs => ExcludedDocs::Docs(docs),
             };
-            let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
+            let mut scan = Scan::new(clause, list, query.base, top, seen, left_out);
             return scan.offer_block(first, of_list, docs, code);
         }
         if !ALL && are_many(docs) {

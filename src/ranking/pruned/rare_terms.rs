@@ -45,12 +45,6 @@ struct Posting {
     frequency: u32,
 }
 
-impl Posting {
-    fn add_to<'s>(&self, sum: &mut Sum<'_, 's>, clauses: &[Clause<'s>]) -> Result<()> {
-        sum.add_frequency(clauses, self.clause as usize, self.frequency)
-    }
-}
-
 heap_bytes!(RareTermsFirst { postings, docs, sums, partitioned, walks });
 
 impl RareTermsFirst {
@@ -96,12 +90,14 @@ impl RareTermsFirst {
             let mut next = postings.iter().peekable();
             for LongWalk { clause, walk } in &mut walks {
                 let Some(rank) = walk.rank(*doc)? else { continue };
-                while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
-                    posting.add_to(&mut sum, clauses)?;
+                while let Some(before) = next.next_if(|posting| posting.clause < *clause) {
+                    sum.add_frequency(clauses, before.clause as usize, before.frequency)?;
                 }
                 sum.add_posting(clauses, *clause as usize, rank)?;
             }
-            next.try_for_each(|posting| posting.add_to(&mut sum, clauses))?;
+            for Posting { clause, frequency, .. } in next {
+                sum.add_frequency(clauses, *clause as usize, *frequency)?;
+            }
             n_scored += 1;
             top.push(sum.score(), DocId(base + u64::from(*doc)));
         }

@@ -68,9 +68,10 @@ impl Scratch {
 
     /// Keeps the memory of the terms of a query.
     pub(crate) fn keep_clauses(&mut self, mut clauses: Vec<Clause<'_>>) {
-        for clause in clauses.drain(..) {
-            if let RankedList::Short(list) = clause.list {
-                self.numbers.give(list.into_memory());
+        // None is moved, as they are large.
+        for clause in &mut clauses {
+            if let RankedList::Short(list) = &mut clause.list {
+                self.numbers.give(list.take_memory());
             }
         }
         self.clauses = recycled(clauses);

@@ -48,7 +48,8 @@ pub(super) fn offer(
         }
         RankedList::Long(list) => {
             raise(clause, list, top);
-            Scan::new(clause, list, base, top, seen).offer(candidates, &mut pruning)?;
+            let mut scan = Scan::new(clause, list, base, top, seen, ExcludedDocs::Nothing);
+            scan.offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());
         }
     }
@@ -150,16 +151,10 @@ impl<'a, 's> Scan<'a, 's> {
         base: u64,
         top: &'a mut Top,
         seen: &'a mut TieCache,
+        left_out: ExcludedDocs<'a, 's>,
     ) -> Self {
         let (group, frequencies, lengths) = (None, None, None);
-        let left_out = ExcludedDocs::Nothing;
         Scan { clause, list, base, group, frequencies, lengths, top, seen, left_out }
-    }
-
-    /// Leaves some documents out.
-    pub(super) fn without(mut self, left_out: ExcludedDocs<'a, 's>) -> Self {
-        self.left_out = left_out;
-        self
     }
 
     /// Offers what can be among the best.

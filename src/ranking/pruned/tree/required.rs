@@ -137,7 +137,7 @@ impl RequiredFirst {
         let left_out = ExcludedDocs::lists(others, finders);
         let seen = &mut scratch.blocks.block.seen;
         TieCache::start_all(seen, std::slice::from_ref(clause));
-        let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
+        let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0], left_out);
         scan.offer(&mut scratch.blocks.bands.candidates, pruning)?;
         scan.left_out.recycle(finders);
         Ok(())
