@@ -4,7 +4,7 @@
 use super::lens::mark;
 use super::text::{estimate, misjudged};
 use super::tree::Branch;
-use super::units::{Count, Time, shown};
+use super::units::{duration, number_of, shown};
 use super::{
     Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
 };
@@ -33,7 +33,7 @@ impl Caption {
     fn timed(mut lines: Vec<String>, time_ns: Option<u64>, all_ns: u64) -> Self {
         let ns = time_ns.unwrap_or(0);
         let share = if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 };
-        lines.extend(time_ns.map(|ns| format!("{}, {:.0} %", Time(ns), share * 100.0)));
+        lines.extend(time_ns.map(|ns| format!("{}, {:.0} %", duration(ns), share * 100.0)));
         Caption { lines, share, verdict: None }
     }
 }
@@ -63,7 +63,7 @@ impl ExplainTree {
     pub(super) fn title(&self) -> String {
         let mut title = shown(&self.query, TITLE_CHARS_MAX);
         if let Some(total) = self.total_ns {
-            title += &format!(", {}", Time(total));
+            title += &format!(", {}", duration(total));
         }
         if let [ExplainDocument { doc, reason, .. }] = &self.documents[..] {
             title += &format!("; document {doc} {}", shown(reason, TITLE_CHARS_MAX));
@@ -126,7 +126,7 @@ impl ExplainNode {
         lines.push(line(&estimate(&self.estimate)));
         if let Some(actual) = &self.actual {
             let ended = actual.ended().map(str::to_owned).or_else(|| misjudged(self));
-            let found = Count(actual.documents, "document").to_string();
+            let found = number_of(actual.documents, "document");
             lines.push([Some(found), ended].into_iter().flatten().collect::<Vec<_>>().join(", "));
         }
         Caption::timed(lines, self.time_ns(), all_ns)
@@ -148,8 +148,8 @@ impl ExplainFacet {
 pub(super) fn not_taken(decisions: &[Decision]) -> impl Iterator<Item = Vec<String>> {
     let others = decisions.iter().flat_map(|it| it.alternative.iter().chain(&it.others));
     others.map(|Alternative { name, estimated_cost_ns, measured_ns }| {
-        let cost = estimated_cost_ns.map(|ns| format!("about {}", Time(ns)));
-        let measured = measured_ns.map(|ns| format!("measured {}", Time(ns)));
+        let cost = estimated_cost_ns.map(|ns| format!("about {}", duration(ns)));
+        let measured = measured_ns.map(|ns| format!("measured {}", duration(ns)));
         let costs: Vec<_> = [cost, measured].into_iter().flatten().collect();
         let mut lines = vec!["not taken".to_owned(), line(name)];
         lines.extend((!costs.is_empty()).then(|| costs.join(", ")));

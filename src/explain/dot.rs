@@ -4,7 +4,7 @@
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::Grouped;
+use super::units::grouped;
 use super::{ExplainTree, Verdict};
 
 impl ExplainTree {
@@ -73,7 +73,7 @@ impl Dot {
     }
 
     fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
-        let (label, width) = (Grouped(*documents), edge_width(*documents));
+        let (label, width) = (grouped(*documents), edge_width(*documents));
         self.line(&format!("  {from} -> {to} [label=\"{label}\", penwidth={width:.1}];"));
     }
 

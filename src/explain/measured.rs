@@ -1,7 +1,7 @@
 //! Decisions beside measurements of the ways that were not taken.
 
 use super::tree::{Alternative, Decision};
-use super::units::Time;
+use super::units::duration;
 use crate::plan::forced::{Forced, Measured};
 
 /// Times that differ by no more say nothing: by this part of the shorter one, or by so little at all.
@@ -40,7 +40,7 @@ impl Decision {
             true => "the alternative".to_owned(),
             false => format!("'{}'", other.name),
         };
-        let (time, by) = (Time(chosen), Time(chosen.abs_diff(other_ns)));
+        let (time, by) = (duration(chosen), duration(chosen.abs_diff(other_ns)));
         Some(match self.confirmed()? {
             false => format!("measured {time}, {by} slower than {than}"),
             true if chosen < other_ns => format!("measured {time}, {by} faster than {than}"),

@@ -5,7 +5,7 @@
 
 use super::ExplainTree;
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::{Count, Grouped};
+use super::units::{grouped, number_of};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -59,7 +59,7 @@ impl ExplainTree {
             (others_left_out, "other way"),
         ];
         let left_out = left_out.into_iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<_> = left_out.map(|(n, what)| Count(n as u64, what).to_string()).collect();
+        let counts: Vec<_> = left_out.map(|(n, what)| number_of(n as u64, what)).collect();
         if !counts.is_empty() {
             let counts = counts.join(", ");
             chart.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
@@ -115,7 +115,7 @@ impl Chart {
     }
 
     fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
-        self.line(&format!("{from} -->|\"{}\"| {to}", Grouped(*documents)));
+        self.line(&format!("{from} -->|\"{}\"| {to}", grouped(*documents)));
         let width = edge_width(*documents);
         self.line(&format!("linkStyle {} stroke-width:{width:.1}px", self.n_edges));
         self.n_edges += 1;
@@ -266,7 +266,7 @@ pub(super) mod tests {
             match shown == all {
                 true => assert_eq!(left_out, None),
                 false => {
-                    let said = Count((all - shown) as u64, "operator").to_string();
+                    let said = number_of((all - shown) as u64, "operator");
                     assert!(left_out.unwrap().1.contains(&said), "{left_out:?}");
                 }
             }

@@ -1,7 +1,7 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
 use super::json::put_all;
-use super::units::{self, Count, Grouped};
+use super::units::{self, grouped, number_of};
 use crate::json::Json;
 use crate::named::named;
 use std::fmt;
@@ -137,7 +137,7 @@ impl WhyEmpty {
         let has_proposal = line.ends_with('?') || self.clauses.len() < 2;
         if let Some(clause) = least_fitting.filter(|it| it.matches_without > 0 && !has_proposal) {
             let verb = if clause.matches_without == 1 { "matches" } else { "match" };
-            let without = Count(clause.matches_without, "document");
+            let without = number_of(clause.matches_without, "document");
             line += &format!("; without {} {without} {verb}", shortened(&clause.clause));
         }
         Some(line)
@@ -194,7 +194,7 @@ fn apart(phrase: &str, with_all_words: u64) -> String {
         0 => format!("no document has all words of {phrase}"),
         1 => format!("1 document has all words of {phrase}, but they do not stand so"),
         n => {
-            format!("{} documents have all words of {phrase}, but they never stand so", Grouped(n))
+            format!("{} documents have all words of {phrase}, but they never stand so", grouped(n))
         }
     }
 }
@@ -216,7 +216,7 @@ impl EmptyClause {
             let mut line = format!("no document has {terms} in {fields}");
             let similar = self.most_similar().into_iter().take(CLAUSES_SHOWN);
             let similar = similar
-                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(n, "document")));
+                .map(|(term, n)| format!("'{}' ({})", shortened(term), number_of(n, "document")));
             let similar: Vec<_> = similar.collect();
             if !similar.is_empty() {
                 line += &format!("; did you mean {}?", similar.join(" or "));
@@ -274,7 +274,7 @@ impl fmt::Display for WhyEmpty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.matches > 0 {
             let verb = if self.matches == 1 { "matches" } else { "match" };
-            return write!(f, "{} {verb}", Count(self.matches, "document"));
+            return write!(f, "{} {verb}", number_of(self.matches, "document"));
         }
         if self.documents == 0 {
             return f.write_str("nothing matches: there are no documents");
@@ -308,7 +308,7 @@ impl fmt::Display for WhyEmpty {
 impl fmt::Display for EmptyClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EmptyClause { clause, matches, matches_without, .. } = self;
-        let (alone, without) = (Grouped(*matches), Grouped(*matches_without));
+        let (alone, without) = (grouped(*matches), grouped(*matches_without));
         write!(f, "  {clause}: {alone} alone, {without} without it")?;
         if self.excludes && *matches == 0 && self.reason.is_none() {
             f.write_str("\n    every document has what it excludes")?;
@@ -320,7 +320,7 @@ impl fmt::Display for EmptyClause {
             write!(f, "\n    no document has '{term}' in {field}")?;
             for (at, (term, documents)) in similar.iter().enumerate() {
                 let before = if at == 0 { "; like it are" } else { "," };
-                write!(f, "{before} '{term}' ({})", Count(*documents, "document"))?;
+                write!(f, "{before} '{term}' ({})", number_of(*documents, "document"))?;
             }
         }
         for EmptyPhrase { phrase, with_all_words } in &self.phrases {

@@ -2,7 +2,7 @@
 
 use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::super::text::{Page, TextOptions};
-use super::super::units::{Bytes, Digits, Grouped, Time, shortened, spaced};
+use super::super::units::{digits, duration, grouped, shortened, size, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 
 /// Characters of one side of a change.
@@ -86,9 +86,9 @@ fn subject(change: &Change) -> String {
 pub(super) fn shown(what: &str, value: &DiffValue) -> String {
     match value {
         DiffValue::Text(text) => shortened(text, VALUE_CHARS_MAX).into_owned(),
-        DiffValue::Number(ns) if what.ends_with("_ns") => Time(*ns).to_string(),
-        DiffValue::Number(n) if what.starts_with("bytes_") => Bytes(*n).to_string(),
-        DiffValue::Number(n) => Grouped(*n).to_string(),
+        DiffValue::Number(ns) if what.ends_with("_ns") => duration(*ns),
+        DiffValue::Number(n) if what.starts_with("bytes_") => size(*n),
+        DiffValue::Number(n) => grouped(*n),
     }
 }
 
@@ -98,7 +98,7 @@ fn times(what: &str, left: u64, right: u64) -> Option<Piece> {
     if less == 0 || more / 2 < less {
         return None;
     }
-    let factor = Digits(more as f64 / less as f64);
+    let factor = digits(more as f64 / less as f64);
     Some(match (what.ends_with("_ns"), right < left) {
         (true, true) => piece(Style::Good, format!("({factor} × faster)")),
         (true, false) => piece(Style::Bad, format!("({factor} × slower)")),

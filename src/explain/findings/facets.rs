@@ -4,7 +4,7 @@ use super::look::{Advice, Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
 use crate::explain::caption::by_level;
-use crate::explain::units::Count;
+use crate::explain::units::number_of;
 
 /// Fewer lists are intersected within some hundred microseconds.
 const TERMS_MANY: u64 = 1_000;
@@ -29,8 +29,8 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
         return;
     }
     let what = match actual.terms_intersected {
-        0 => format!("looking at the values of {}", Count(values, "document")),
-        terms => format!("intersecting the lists of {}", Count(terms, "term")),
+        0 => format!("looking at the values of {}", number_of(values, "document")),
+        terms => format!("intersecting the lists of {}", number_of(terms, "term")),
     };
     let whole = match facet.ranges.as_deref() {
         Some("statistics") => "the statistics of",

@@ -5,7 +5,7 @@ use super::{Finding, Severity};
 use crate::bitmap::WINDOW;
 use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
-use crate::explain::units::{Bytes, Count};
+use crate::explain::units::{number_of, size};
 
 /// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;
@@ -46,7 +46,7 @@ fn segments(look: &mut Look<'_>) {
     if n < SEGMENTS_MANY || look.documents / n as u64 >= DOCUMENTS_SMALL {
         return;
     }
-    let each = Count(look.documents / n as u64, "document");
+    let each = number_of(look.documents / n as u64, "document");
     let message = format!("every word is looked up in {n} segments of about {each}");
     let finding = Finding::new("many segments", Severity::Hint, message);
     look.add(0, finding.remedy("merge the index"));
@@ -59,7 +59,7 @@ fn deleted(look: &mut Look<'_>) {
         return;
     }
     let message =
-        format!("{} ({percent} %) are deleted and still read", Count(deleted, "document"));
+        format!("{} ({percent} %) are deleted and still read", number_of(deleted, "document"));
     let finding = Finding::new("many deleted", Severity::Hint, message);
     look.add(0, finding.remedy("merge the index"));
 }
@@ -79,6 +79,6 @@ fn one_list(look: &mut Look<'_>) {
     if bytes < BYTES_MANY || percent < BYTES_PERCENT || !look.matters(own_ns(node)) {
         return;
     }
-    let message = format!("{percent} % of what was read, {}, is of {}", Bytes(bytes), node.label);
+    let message = format!("{percent} % of what was read, {}, is of {}", size(bytes), node.label);
     look.add(own_ns(node), Finding::new("one long list", Severity::Note, message).of_node(node));
 }

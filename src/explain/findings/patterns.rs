@@ -2,7 +2,7 @@
 
 use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
-use crate::explain::units::{Count, Grouped};
+use crate::explain::units::{grouped, number_of};
 use crate::explain::{ExplainNode, ExplainOperator, TermCounts};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
@@ -111,10 +111,10 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     if terms < TERMS_WIDE || !look.matters(ns) {
         return;
     }
-    let what = format!("expanding {} to {}", node.label, Count(terms, "term"));
+    let what = format!("expanding {} to {}", node.label, number_of(terms, "term"));
     let message = match node.actual {
         Some(_) => look.went_into(ns, &what),
-        None => format!("{} stands for {} or more", node.label, Count(terms, "term")),
+        None => format!("{} stands for {} or more", node.label, number_of(terms, "term")),
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| match &asked(node) {
@@ -144,7 +144,7 @@ fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) ->
     let Some((widest, n_terms)) = widest else {
         return Some("a longer beginning has fewer terms and finds fewer documents".into());
     };
-    let terms = Count(n_terms, "term");
+    let terms = number_of(n_terms, "term");
     pays(n_terms, now).then(|| {
         format!("a longer beginning, as {widest}*, has at most {terms} and finds fewer documents")
     })
@@ -159,7 +159,7 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     }
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
-    let (visited, expanded) = (Count(terms.visited, "term"), Grouped(terms.expanded));
+    let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
     let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
     let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
@@ -176,7 +176,7 @@ fn narrower_fuzzy(facts: &dyn Facts, pattern: Query) -> Option<String> {
         return Some(format!("a fixed beginning, as {narrower}, {spares}"));
     };
     let now = facts.walked(&pattern)?;
-    let (terms, found) = (Count(visited, "term"), Grouped(expanded));
+    let (terms, found) = (number_of(visited, "term"), grouped(expanded));
     pays(visited, now.visited)
         .then(|| format!("a fixed beginning, as {narrower}, looks at {terms} for {found}"))
 }

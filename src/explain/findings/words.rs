@@ -4,7 +4,7 @@ use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::ExplainOperator::{Deleted, Difference, Intersect, Nothing};
-use crate::explain::units::Count;
+use crate::explain::units::number_of;
 use crate::query::Query;
 
 /// In an index of fewer documents a word may well be in all of them.
@@ -62,7 +62,7 @@ fn unknown(look: &mut Look<'_>, at: usize) {
         let (asked, field) = (asked(node)?, node.field.as_ref()?);
         let (Query::Word { text, .. } | Query::Phrase { text, .. }) = &asked else { return None };
         let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
-        let similar = similar.map(|(word, n)| format!("'{word}' ({})", Count(n, "document")));
+        let similar = similar.map(|(word, n)| format!("'{word}' ({})", number_of(n, "document")));
         let similar: Vec<_> = similar.collect();
         (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
     });
