@@ -24,9 +24,8 @@ impl ExplainTree {
         let mut dot = Dot::default();
         dot.line("digraph plan {");
         let title = escaped(&self.title());
-        dot.line(&format!(
-            r#"  graph [rankdir=BT, charset="UTF-8", fontname="Helvetica", labelloc=t, label="{title}"];"#
-        ));
+        let graph = r#"rankdir=BT, charset="UTF-8", fontname="Helvetica", labelloc=t"#;
+        dot.line(&format!("  graph [{graph}, label=\"{title}\"];"));
         dot.line(r#"  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", fontsize=11];"#);
         dot.line(r#"  edge [fontname="Helvetica", fontsize=10];"#);
         for node in self.drawn_nodes() {
@@ -53,17 +52,17 @@ impl Dot {
         self.out.push('\n');
     }
 
-    fn node(&mut self, Drawn { name, caption, tooltip, .. }: &Drawn<'_>) {
-        let label = label(&caption.lines, escaped, "\\n");
+    fn node(&mut self, Drawn { name, lines, share, verdict, tooltip, .. }: &Drawn<'_>) {
+        let label = label(lines, escaped, "\\n");
         let tooltip = tooltip.as_ref().map(|text| format!(", tooltip=\"{}\"", escaped(text)));
         let tooltip = tooltip.unwrap_or_default();
         // Orange, the paler the less of the time; black text is readable on all of it.
-        let colour = match caption.share {
+        let colour = match share {
             0.0 => String::new(),
-            share => format!(", fillcolor=\"0.080 {:.3} 1.000\"", share * 0.7),
+            _ => format!(", fillcolor=\"0.080 {:.3} 1.000\"", share * 0.7),
         };
         // The mark in the label says the same.
-        let border = match caption.verdict {
+        let border = match verdict {
             Some(Verdict::Matched) => ", color=\"#1b7837\", penwidth=2",
             Some(Verdict::Failed) => ", color=\"#b2182b\", penwidth=2",
             Some(Verdict::NotReached) => ", color=gray60, fontcolor=gray35",
@@ -306,12 +305,10 @@ mod tests {
             nodes.map(|(_, label)| label.clone()).collect::<Vec<_>>()
         };
         let nodes = by_level(std::slice::from_ref(&tree.plan));
-        let captions: Vec<_> =
-            nodes.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
+        let captions: Vec<_> = nodes.iter().map(|(it, _)| it.caption(all_ns).join("\n")).collect();
         assert_eq!(labels('n'), captions);
         let facets = by_level(&tree.facets);
-        let captions: Vec<_> =
-            facets.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
+        let captions: Vec<_> = facets.iter().map(|(it, _)| it.caption(all_ns).join("\n")).collect();
         assert_eq!(labels('f'), captions);
         let decisions = nodes.iter().map(|(it, _)| &it.decisions);
         let decisions = decisions.chain(facets.iter().map(|(it, _)| &it.decisions));

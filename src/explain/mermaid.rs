@@ -5,7 +5,7 @@
 
 use super::ExplainTree;
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::{grouped, number_of};
+use super::units::{grouped, joined, number_of};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -41,8 +41,8 @@ impl ExplainTree {
         let from = self.above_matches().count().min(nodes.len() - 1);
         let facets = chart.boxes(self.drawn_facets(from), FOR_FACETS, 0);
         if !facets.is_empty() {
-            let names: Vec<_> = facets.iter().map(|facet| &*facet.name).collect();
-            chart.line(&format!("subgraph facets\n  {}\n  end", names.join("\n  ")));
+            let names = joined(facets.iter().map(|facet| &*facet.name), "\n  ");
+            chart.line(&format!("subgraph facets\n  {names}\n  end"));
         }
         let mut others_left_out = 0;
         for Drawn { name, decisions, .. } in nodes.iter().chain(&facets) {
@@ -59,9 +59,8 @@ impl ExplainTree {
             (others_left_out, "other way"),
         ];
         let left_out = left_out.into_iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<_> = left_out.map(|(n, what)| number_of(n as u64, what)).collect();
+        let counts = joined(left_out.map(|(n, what)| number_of(n as u64, what)), ", ");
         if !counts.is_empty() {
-            let counts = counts.join(", ");
             chart.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
         }
         chart.out
@@ -105,11 +104,11 @@ impl Chart {
         shown
     }
 
-    fn node(&mut self, Drawn { name, caption, .. }: &Drawn<'_>) {
-        self.line(&format!("{name}[\"{}\"]", label(&caption.lines, coded, "<br/>")));
-        if caption.share > 0.0 {
+    fn node(&mut self, Drawn { name, lines, share, .. }: &Drawn<'_>) {
+        self.line(&format!("{name}[\"{}\"]", label(lines, coded, "<br/>")));
+        if *share > 0.0 {
             // Borders only: a filled box would be unreadable in one of light and dark.
-            let width = 1.0 + caption.share * 7.0;
+            let width = 1.0 + share * 7.0;
             self.line(&format!("style {name} stroke:#d95f02,stroke-width:{width:.1}px"));
         }
     }

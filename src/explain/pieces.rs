@@ -93,12 +93,12 @@ pub(super) fn less_deleted(before: &str, deleted: u64) -> String {
     }
 }
 
-/// A number of documents with its bounds, unless these leave no doubt.
-pub(super) fn between(documents: u64, lower: u64, upper: u64) -> String {
+/// A number of documents with its bounds, unless these leave no doubt, and the sign before it.
+pub(super) fn between(documents: u64, lower: u64, upper: u64) -> (char, String) {
     let documents = number_of(documents, "document");
     match lower == upper {
-        true => format!("= {documents}"),
-        false => format!("≈ {documents}, {} to {}", grouped(lower), grouped(upper)),
+        true => ('=', documents),
+        false => ('≈', format!("{documents}, {} to {}", grouped(lower), grouped(upper))),
     }
 }
 
@@ -111,15 +111,12 @@ pub(super) fn in_buckets(within: InBuckets) -> String {
 impl FacetEstimate {
     /// Documents between their bounds, and buckets that these are in.
     pub(super) fn in_words(self) -> String {
-        let documents = between(self.documents, self.lower, self.upper);
+        let (sign, documents) = between(self.documents, self.lower, self.upper);
         if self.buckets_upper < 2 {
-            return documents;
+            return format!("{sign} {documents}");
         }
         let (buckets, most) = (grouped(self.buckets), number_of(self.buckets_upper, "bucket"));
-        format!(
-            "≈ in {buckets} of at most {most} with {}",
-            documents.trim_start_matches(['=', '≈', ' '])
-        )
+        format!("≈ in {buckets} of at most {most} with {documents}")
     }
 }
 

@@ -523,7 +523,8 @@ fn full(text: &str) -> Option<Vec<Piece>> {
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.
 pub(super) fn estimate(estimate: &Estimate) -> String {
     let Estimate { documents, lower, upper, source } = estimate;
-    between(*documents, *lower, *upper) + &behind("(", source, ")")
+    let (sign, documents) = between(*documents, *lower, *upper);
+    format!("{sign} {documents}{}", behind("(", source, ")"))
 }
 
 /// Returns how far off an estimate was as a piece of a line, in an alarming colour where that is far.
