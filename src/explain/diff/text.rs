@@ -61,12 +61,8 @@ impl Page<'_> {
         let what = change.what;
         let shown = |value: &DiffValue| plain(shown(what, value));
         let value = |value: &Option<DiffValue>| value.as_ref().map_or(faint("none"), shown);
-        let mut pieces: Vec<Piece> = vec![
-            strong(format!("{}:", subject(change))),
-            value(&change.left),
-            faint("→"),
-            value(&change.right),
-        ];
+        let (subject, arrow) = (strong(subject(change) + ":"), faint("→"));
+        let mut pieces = vec![subject, value(&change.left), arrow, value(&change.right)];
         if let (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) =
             (&change.left, &change.right)
         {
@@ -99,10 +95,11 @@ fn times(what: &str, left: u64, right: u64) -> Option<Piece> {
         return None;
     }
     let factor = digits(more as f64 / less as f64);
-    Some(match (what.ends_with("_ns"), right < left) {
-        (true, true) => piece(Style::Good, format!("({factor} × faster)")),
-        (true, false) => piece(Style::Bad, format!("({factor} × slower)")),
-        (false, true) => plain(format!("({factor} × less)")),
-        (false, false) => plain(format!("({factor} × more)")),
-    })
+    let (style, word) = match (what.ends_with("_ns"), right < left) {
+        (true, true) => (Style::Good, "faster"),
+        (true, false) => (Style::Bad, "slower"),
+        (false, true) => (Style::Plain, "less"),
+        (false, false) => (Style::Plain, "more"),
+    };
+    Some(piece(style, format!("({factor} × {word})")))
 }
