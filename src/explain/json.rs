@@ -113,7 +113,7 @@ macro_rules! json_scalars {
     ($($type:ty: $write:ident, $read:ident;)+) => {
         $(impl JsonValue for $type {
             fn write(&self, json: &mut Json) {
-                json.$write(*self);
+                json.$write(self);
             }
 
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
@@ -128,17 +128,8 @@ json_scalars! {
     u64: number, whole;
     f32: number, float;
     f64: number, double;
-    bool: boolean, boolean;
-}
-
-impl JsonValue for String {
-    fn write(&self, json: &mut Json) {
-        json.string(self);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        reader.string()
-    }
+    bool: number, boolean;
+    String: string, string;
 }
 
 /// Null where there is none.

@@ -14,10 +14,7 @@ const DOCUMENTS_MANY: u64 = 100_000;
 const LIMIT_LARGE: u64 = 100;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
-    let tree = look.tree;
-    for (facet, _) in by_level(&tree.facets) {
-        slow(look, facet);
-    }
+    by_level(&look.tree.facets).into_iter().for_each(|(facet, _)| slow(look, facet));
 }
 
 fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {

@@ -4,7 +4,8 @@ use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::ExplainOperator::{Deleted, Difference, Intersect, Nothing};
-use crate::explain::units::number_of;
+use crate::explain::units::joined;
+use crate::explain::why_empty::of_term;
 use crate::query::Query;
 
 /// In an index of fewer documents a word may well be in all of them.
@@ -34,8 +35,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 
 /// Adds a finding on a node that no document can match, whatever there is in the index.
 fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
-    let is_all = is_all_empty(look);
-    let (severity, effect) = match is_all {
+    let (severity, effect) = match is_all_empty(look) {
         true => (Severity::Warning, "so nothing matches"),
         false => (Severity::Hint, "so this part matches nothing"),
     };
@@ -62,9 +62,8 @@ fn unknown(look: &mut Look<'_>, at: usize) {
         let (asked, field) = (asked(node)?, node.field.as_ref()?);
         let (Query::Word { text, .. } | Query::Phrase { text, .. }) = &asked else { return None };
         let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
-        let similar = similar.map(|(word, n)| format!("'{word}' ({})", number_of(n, "document")));
-        let similar: Vec<_> = similar.collect();
-        (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
+        let similar = joined(similar.map(|(word, n)| of_term(&word, n)), ", ");
+        (!similar.is_empty()).then(|| format!("like it are {similar}"))
     });
 }
 
