@@ -80,7 +80,7 @@ impl Changes {
 
 /// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
 /// `right`. Both in their order.
-fn paired<'t, T, K: Hash + Eq>(
+pub(super) fn paired<'t, T, K: Hash + Eq>(
     left: impl IntoIterator<Item = &'t T>,
     right: impl IntoIterator<Item = &'t T>,
     key: impl Fn(&'t T) -> K,
