@@ -44,7 +44,6 @@ pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<(&N, Option<usize>)> {
 }
 
 impl ExplainTree {
-    /// Returns the title above a drawing.
     pub(super) fn title(&self) -> String {
         let mut title = shown(&self.query, TITLE_CHARS_MAX);
         if let Some(total) = self.total_ns {
@@ -104,7 +103,6 @@ impl ExplainNode {
         self.actual.as_ref().map_or(self.estimate.documents, |actual| actual.documents)
     }
 
-    /// Lines of its box, the name of the operator first.
     pub(super) fn caption(&self, all_ns: u64) -> Vec<String> {
         let mut lines = vec![line(self.operator.name())];
         let texts = [self.short_label(), &self.algorithm];
@@ -121,7 +119,6 @@ impl ExplainNode {
 }
 
 impl ExplainFacet {
-    /// Lines of its box, the name of the operator first.
     pub(super) fn caption(&self, all_ns: u64) -> Vec<String> {
         let top = format!("top {}", self.limit);
         let what = format!("{}, {}", self.field, self.ranges.as_ref().unwrap_or(&top));

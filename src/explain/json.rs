@@ -68,17 +68,14 @@ pub(super) trait JsonValue: Sized {
 }
 
 impl Json {
-    /// Writes an object for each item.
     pub(super) fn objects<T>(&mut self, items: &[T], fields: impl Fn(&mut Json, &T)) {
         self.array(items, |json, item| json.object(|json| fields(json, item)));
     }
 
-    /// Writes a name with its value.
     pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
         value.write(self.field(name));
     }
 
-    /// Writes a name with its value, if there is one.
     pub(super) fn put_some(&mut self, name: &str, value: Option<&impl JsonValue>) {
         if let Some(value) = value {
             self.put(name, value);

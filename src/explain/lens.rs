@@ -9,7 +9,6 @@ const MARKED_MAX: usize = 8;
 /// Numbers of a score that are listed.
 const PARTS_MAX: usize = 1_000;
 
-/// Mark of a verdict in the text.
 pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     match verdict {
         Some(Verdict::Matched) => piece(Style::Good, "✓"),
@@ -19,7 +18,6 @@ pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     }
 }
 
-/// Meaning of the marks.
 pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
     let verdict = |verdict: Verdict| {
         let Piece { style, text, .. } = mark(Some(verdict));

@@ -32,7 +32,6 @@ impl Decision {
         Some(chosen <= other.saturating_add((other / PART_ALIKE).max(NS_ALIKE)))
     }
 
-    /// Returns the measured times in words.
     pub(super) fn measured_in_words(&self) -> Option<String> {
         let (chosen, other) = (self.measured_ns?, self.fastest_other()?);
         let other_ns = other.measured_ns?;

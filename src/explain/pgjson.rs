@@ -80,7 +80,6 @@ fn cost_ns(node: &ExplainNode) -> u64 {
     inputs.max(decided_cost_ns(&node.decisions))
 }
 
-/// Returns the expected cost of facets, and of those within them.
 fn facets_cost_ns(facets: &[ExplainFacet]) -> u64 {
     let facets = facets.iter().flat_map(ExplainFacet::iter);
     facets.map(|facet| decided_cost_ns(&facet.decisions)).fold(0, u64::saturating_add)
@@ -150,7 +149,6 @@ impl Json {
         self.field("Async Capable").boolean(false);
     }
 
-    /// Writes what Postgres tells of a node of this type.
     fn pg_details(&mut self, node: &ExplainNode, node_type: &str) {
         let field = node.field.as_deref().unwrap_or("documents");
         let condition = node.predicate.as_ref().unwrap_or(&node.label);
@@ -186,7 +184,6 @@ impl Json {
         self.field("Plan Width").number(0);
     }
 
-    /// Writes what happened, where it was run.
     fn pg_actual(&mut self, of: &impl Branch, below: (u64, u64), rows: u64) {
         let Some(own) = of.own() else { return };
         let (time_ns, bytes_read) = plus(below, own);

@@ -120,7 +120,6 @@ impl FacetEstimate {
     }
 }
 
-/// Returns which lists were read in the order of a field.
 pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
     let (lists, documents) =
         (number_of(counts.terms, "list"), number_of(counts.documents, "document"));
@@ -131,7 +130,6 @@ pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
     listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
 }
 
-/// Returns the rise of the threshold.
 pub(super) fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
     let last = rises.len() - 1;
     let shown = rises.len().min(THRESHOLDS_SHOWN);

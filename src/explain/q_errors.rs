@@ -201,7 +201,6 @@ impl QErrors {
         });
     }
 
-    /// A line of the table.
     fn fmt_line(&self, name: &str, width: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.n_nodes();
         let percent = |nodes: u64| 100.0 * nodes as f64 / n.max(1) as f64;

@@ -154,7 +154,6 @@ impl<'a> Page<'a> {
         self.out.push('\n');
     }
 
-    /// Prints what was found, and below it what can be done.
     fn finding(&mut self, finding: &Finding) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
@@ -515,7 +514,6 @@ fn in_runs(times: RunTimes) -> Vec<Piece> {
     vec![plain(format!("{least} / {median} / {most}"))]
 }
 
-/// A text, if it is not empty.
 fn full(text: &str) -> Option<Vec<Piece>> {
     (!text.is_empty()).then(|| vec![plain(text)])
 }

@@ -299,7 +299,6 @@ impl ExplainFacet {
 pub(super) trait Branch: Sized {
     fn below(&self) -> &[Self];
 
-    /// Times of all runs, and what is below it.
     fn parts_mut(&mut self) -> (&mut Option<RunTimes>, &mut [Self]);
 
     /// Time, and bytes that were read, without what is below it; `None` where it was not run.

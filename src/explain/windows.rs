@@ -140,7 +140,6 @@ impl ContainerMap {
         }
     }
 
-    /// Adds a document of an array.
     fn add_one(&mut self, doc: u32) {
         self.add(doc / WINDOW, 1, ContainerKind::Array);
     }
@@ -162,7 +161,6 @@ impl ContainerMap {
         self.add(key, documents, kind);
     }
 
-    /// Every document of the segment.
     fn fill(&mut self, part: &SegmentPlan<'_>) {
         (0..part.n_windows()).for_each(|key| self.add_found(part, key, part.window_len(key)));
     }

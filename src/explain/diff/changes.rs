@@ -98,7 +98,6 @@ pub(super) fn paired<'t, T, K: Hash + Eq>(
     (pairs, free.into_iter().flatten().collect())
 }
 
-/// Returns the differences between two nodes that are matched.
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("operator", left.operator.name(), right.operator.name());

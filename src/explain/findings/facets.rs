@@ -40,7 +40,6 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
     look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
 }
 
-/// Advises on what spares lists.
 fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     let mut parts = vec![];
     let lacks_column = facts.has_column(&facet.field) == Some(false);

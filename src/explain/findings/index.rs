@@ -27,7 +27,6 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     one_list(look);
 }
 
-/// A search that a deadline or a caller ended.
 fn stopped(look: &mut Look<'_>) {
     let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
     // Those above it were stopped by it.

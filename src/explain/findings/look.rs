@@ -47,12 +47,10 @@ impl<'t> Look<'t> {
         (self.time_ns > 0).then(|| percent(ns, self.time_ns))
     }
 
-    /// Whether that is enough to be told.
     pub(super) fn matters(&self, ns: u64) -> bool {
         self.share(ns).is_none_or(|share| share >= SHARE_MIN)
     }
 
-    /// Whether that is most of it.
     pub(super) fn is_most(&self, ns: u64) -> bool {
         self.share(ns).is_none_or(|share| share >= SHARE_OF_MOST)
     }
@@ -176,7 +174,6 @@ pub(super) fn percent(part: u64, whole: u64) -> u64 {
     u64::try_from(percent).unwrap_or(u64::MAX)
 }
 
-/// Returns the text that a leaf looks for, whatever the field.
 fn text_of(node: &ExplainNode) -> Option<String> {
     match &asked(node)? {
         Query::Word { text, .. }

@@ -30,7 +30,6 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     }
 }
 
-/// A page that is far from the first.
 fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let how = match root.operator {
         TopK => "by its score and number",
@@ -106,7 +105,6 @@ fn scored(look: &mut Look<'_>, root: &ExplainNode) {
     }
 }
 
-/// Decision against bounds of scores.
 fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
     node.decisions.iter().find(|it| it.rule == "top-k by bounds" && !it.accepted)
 }

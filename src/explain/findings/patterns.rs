@@ -85,7 +85,6 @@ fn begins_with_anything(query: &Query) -> bool {
     }
 }
 
-/// Advises on what spares most terms.
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
     match pattern {
         Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern).map(Advice::from),
@@ -99,7 +98,6 @@ fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
     }
 }
 
-/// A pattern that stands for many terms.
 fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let ns = own_ns(node);
     let terms = match &node.actual {

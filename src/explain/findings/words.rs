@@ -43,7 +43,6 @@ fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
     look.add(0, Finding::new("nothing can match", severity, message).of_node(node));
 }
 
-/// A word that no document has.
 fn unknown(look: &mut Look<'_>, at: usize) {
     let node = look.nodes[at].0;
     if look.is_known_in_another_field(at) {
@@ -72,7 +71,6 @@ fn is_all_empty(look: &Look<'_>) -> bool {
     look.tree.matches().estimate.upper == 0
 }
 
-/// A condition that every document meets.
 fn of_every(look: &mut Look<'_>, at: usize) {
     let (node, parent) = look.nodes[at];
     let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == Intersect);
