@@ -14,7 +14,7 @@ use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 impl ExplainTree {
-    /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
+    /// The tree as one JSON object on one line; its shape is [`JSON_SCHEMA`](super::JSON_SCHEMA).
     pub fn to_json(&self) -> String {
         let mut json = Json::default();
         self.write(&mut json);

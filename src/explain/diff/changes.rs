@@ -142,14 +142,10 @@ pub(super) fn places(
 ) -> Vec<Option<Change>> {
     let mut places: Vec<Option<Change>> = vec![None; left.len()];
     let stays = |at: usize| {
-        let other = found.of_left[at]?;
-        let above = left[at].parent.map(|parent| found.of_left[parent]);
-        let other_above = right[other].parent.map(Some);
+        let other_above = right[found.of_left[at]?].parent;
+        let above = left[at].parent.and_then(|parent| found.of_left[parent]);
         // What stands above may have come or gone, which says nothing of the node.
-        Some(match (above, other_above) {
-            (Some(Some(above)), Some(other_above)) => Some(above) == other_above,
-            _ => true,
-        })
+        Some(above.is_none() || other_above.is_none() || above == other_above)
     };
     // How many of the inputs both have, in the order of one side.
     let ranks = |nodes: &[Entry<'_>], of_left: &dyn Fn(usize) -> Option<usize>| {

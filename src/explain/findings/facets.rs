@@ -37,7 +37,7 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
     let finding = Finding::new("slow facet", look.severity(ns), message);
     let finding = Finding { facet: Some(facet.field.clone()), ..finding };
     let by_terms = actual.terms_intersected >= TERMS_MANY;
-    look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
+    look.add_asking(ns, finding, move |facts| by_lists(facts, facet).filter(|_| by_terms));
 }
 
 fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
@@ -51,5 +51,5 @@ fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     }
     // Fewer values are had at once.
     let rebuild = lacks_column && parts.len() == 1;
-    (!parts.is_empty()).then(|| Advice { text: parts.join("; or "), rebuild })
+    (!parts.is_empty()).then(|| (parts.join("; or "), rebuild))
 }

@@ -3,6 +3,7 @@
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
+use crate::explain::tree::Branch;
 use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
 
@@ -25,9 +26,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     }
     scored(look, root);
     sorted(look, root);
-    for at in 0..look.nodes.len() {
-        phrase(look, look.nodes[at].0);
-    }
+    root.iter().for_each(|node| phrase(look, node));
 }
 
 fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
@@ -64,9 +63,7 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
         return;
     }
     // A number that the dictionary knows costs nothing.
-    let reads =
-        |node: &ExplainNode| node.actual.as_ref().is_some_and(|actual| actual.bytes_read > 0);
-    if !matching.iter().any(reads) {
+    if !matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0) {
         return;
     }
     let (documents, limit) = (number_of(actual.documents, "document"), page.limit);
@@ -129,10 +126,10 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
     if let Some(counts) =
         actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
     {
+        let documents = number_of(counts.documents, "document");
+        let segments = number_of(counts.given_up, "segment");
         let message = format!(
-            "{} were read in the order of the field before that was given up in {}: what matches is too far from the first",
-            number_of(counts.documents, "document"),
-            number_of(counts.given_up, "segment"),
+            "{documents} were read in the order of the field before that was given up in {segments}: what matches is too far from the first"
         );
         look.add(ns, Finding::new("order given up", Severity::Note, message).of_node(root));
     }

@@ -62,7 +62,7 @@ fn unknown(look: &mut Look<'_>, at: usize) {
         let (Query::Word { text, .. } | Query::Phrase { text, .. }) = &asked else { return None };
         let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
         let similar = joined(similar.map(|(word, n)| of_term(&word, n)), ", ");
-        (!similar.is_empty()).then(|| format!("like it are {similar}"))
+        (!similar.is_empty()).then(|| (format!("like it are {similar}"), false))
     });
 }
 
@@ -83,12 +83,10 @@ fn of_every(look: &mut Look<'_>, at: usize) {
 
 /// Texts that the analyzer of a field makes no term of, as the rewriter noted.
 fn dropped(look: &mut Look<'_>) {
-    let tree = look.tree;
-    let is_all = is_all_empty(look);
+    let severity = if is_all_empty(look) { Severity::Warning } else { Severity::Hint };
+    let remedy = "leave it out, or look for it in a field that keeps it";
     let is_dropped = |note: &&String| NOTES_OF_NOTHING.iter().any(|end| note.ends_with(end));
-    for note in tree.notes.iter().filter(is_dropped) {
-        let severity = if is_all { Severity::Warning } else { Severity::Hint };
-        let remedy = "leave it out, or look for it in a field that keeps it";
+    for note in look.tree.notes.iter().filter(is_dropped) {
         look.add(0, Finding::new("no term", severity, &**note).remedy(remedy));
     }
 }
