@@ -242,7 +242,7 @@ pub(super) mod tests {
                     None => nodes[at].0.caption(all_ns),
                     Some(at) => by_level(&tree.facets)[at].0.caption(all_ns),
                 };
-                prop_assert!(shows(shown, &caption.lines), "{name}: {shown:?} is not {:?}", caption.lines);
+                prop_assert!(shows(shown, &caption), "{name}: {shown:?} is not {:?}", caption);
             }
         }
     }
