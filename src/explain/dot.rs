@@ -13,13 +13,6 @@ impl ExplainTree {
     /// The width of an edge grows with the power of ten of its documents, the colour of a box with the part of the time
     /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. What was not chosen is dashed and grey; facets stand in a frame of their own. Texts in
     /// boxes are shortened; the whole predicate is the tooltip. Every node is drawn, however many there are.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:\"rust\""));
-    /// assert!(tree.to_dot().contains(r#"n0 [label="TermScan\ntitle:\"rust\"\n"#));
-    /// ```
     pub fn to_dot(&self) -> String {
         let mut dot = Dot::default();
         dot.line("digraph plan {");

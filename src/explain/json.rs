@@ -1,13 +1,7 @@
 //! [`ExplainTree`] → JSON, and plans that were kept, read back. The shape is a contract: one table of names for each object, by
 //! which it is written and read.
 
-use super::{
-    Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
-    Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
-    FacetActual, FacetEstimate, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts,
-    RankingCounts, RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts,
-    Threshold, Verdict,
-};
+use super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::ranking::scorer::Explanation;

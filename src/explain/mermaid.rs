@@ -26,13 +26,6 @@ impl ExplainTree {
     ///
     /// Mermaid draws texts of up to 50,000 characters and 500 edges. What does not fit is counted and left out, the nodes
     /// furthest from the root first; [`to_dot`](Self::to_dot) has them all.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:\"rust\""));
-    /// assert!(tree.to_mermaid().contains("n0[\"TermScan<br/>title#58;#34;rust#34;<br/>"));
-    /// ```
     pub fn to_mermaid(&self) -> String {
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
@@ -92,16 +85,14 @@ impl Chart {
         room: Room,
         least: usize,
     ) -> Vec<Drawn<'t>> {
-        let mut shown = vec![];
-        for drawn in boxes {
-            if shown.len() >= least && !self.has(room) {
-                break;
-            }
-            self.node(&drawn);
-            drawn.edge.iter().for_each(|edge| self.edge(edge));
-            shown.push(drawn);
-        }
-        shown
+        let drawn = boxes.enumerate().map_while(|(nth, drawn)| {
+            (nth < least || self.has(room)).then(|| {
+                self.node(&drawn);
+                drawn.edge.iter().for_each(|edge| self.edge(edge));
+                drawn
+            })
+        });
+        drawn.collect()
     }
 
     fn node(&mut self, Drawn { name, lines, share, .. }: &Drawn<'_>) {

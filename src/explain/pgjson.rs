@@ -34,13 +34,6 @@ impl ExplainTree {
     ///
     /// Nodes are called by what Postgres has: a term is a `Bitmap Index Scan`, an intersection a `BitmapAnd`, a phrase
     /// a `Bitmap Heap Scan` that rechecks. `Treepie Operator`, `Treepie Algorithm` and others have what they are.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
-    /// assert!(tree.to_pgjson().contains("\"Node Type\": \"Bitmap Index Scan\","));
-    /// ```
     pub fn to_pgjson(&self) -> String {
         let mut json = Json::default();
         json.objects(&[self], |json, tree| {
@@ -168,10 +161,9 @@ impl Json {
         if node_type == "Sort" {
             self.field("Sort Key").array(&[&node.label], |json, key| json.string(key));
         }
+        let rechecks = |_: &&Actual| node_type == "Bitmap Heap Scan";
         let removed = |actual: &Actual| actual.documents_in?.checked_sub(actual.documents);
-        if let ("Bitmap Heap Scan", Some(removed)) =
-            (node_type, node.actual.as_ref().and_then(removed))
-        {
+        if let Some(removed) = node.actual.as_ref().filter(rechecks).and_then(removed) {
             self.field("Rows Removed by Index Recheck").number(removed);
         }
     }

@@ -229,8 +229,7 @@ impl<'a> Page<'a> {
         }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");
-            let positions = number_of(counts.positions, "position");
-            parts.push(plain(format!("{positions} of {candidates}")));
+            parts.push(plain(number_of(counts.positions, "position") + " of " + &candidates));
         }
         let containers = &actual.containers;
         let kinds = [
@@ -296,13 +295,13 @@ impl<'a> Page<'a> {
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
-        let mut text = format!("{}: {}", decision.rule, decision.reason);
         let cost = decision.estimated_cost_ns.map(|ns| format!("about {}", duration(ns)));
         let other = decision.alternative.as_ref().map(|alternative| {
             let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", duration(ns)));
             format!("instead of '{}'{}", alternative.name, cost.unwrap_or_default())
         });
-        text += &behind("(", &joined(cost.into_iter().chain(other), ", "), ")");
+        let costs = behind("(", &joined(cost.into_iter().chain(other), ", "), ")");
+        let text = format!("{}: {}{costs}", decision.rule, decision.reason);
         let sign = |is_good, otherwise| match is_good {
             true => piece(Style::Good, "✓"),
             false => piece(otherwise, "✗"),
