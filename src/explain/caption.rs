@@ -146,8 +146,8 @@ pub(super) fn not_taken(decisions: &[Decision]) -> impl Iterator<Item = Vec<Stri
         let cost = estimated_cost_ns.map(|ns| format!("about {}", duration(ns)));
         let measured = measured_ns.map(|ns| format!("measured {}", duration(ns)));
         let costs = joined([cost, measured].into_iter().flatten(), ", ");
-        let lines = ["not taken".to_owned(), line(name), costs];
-        lines.into_iter().filter(|line| !line.is_empty()).collect()
+        let costs = Some(costs).filter(|costs| !costs.is_empty());
+        ["not taken".to_owned(), line(name)].into_iter().chain(costs).collect()
     })
 }
 
