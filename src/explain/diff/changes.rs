@@ -2,10 +2,9 @@
 
 use super::super::units::joined;
 use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree, PlanningTimes};
-use super::matching::{Entry, Matching};
+use super::matching::{Entry, Matching, paired};
 use super::{Change, DiffValue};
-use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::collections::HashMap;
 
 /// Times that differ by less are the same: twice what two runs of one query differ by when nothing has changed but what
 /// the caches hold and where the scheduler puts the thread.
@@ -76,26 +75,6 @@ impl Changes {
             self.push("decision", rule, l.map(word), r.map(word));
         }
     }
-}
-
-/// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
-/// `right`. Both in their order.
-pub(super) fn paired<'t, T, K: Hash + Eq>(
-    left: impl IntoIterator<Item = &'t T>,
-    right: impl IntoIterator<Item = &'t T>,
-    key: impl Fn(&'t T) -> K,
-) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
-    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
-    let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
-    for (at, r) in free.iter().flatten().enumerate() {
-        places.entry(key(r)).or_default().push_back(at);
-    }
-    let pairs = left.into_iter().map(|l| {
-        let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
-        (l, at.and_then(|at| free[at].take()))
-    });
-    let pairs = pairs.collect();
-    (pairs, free.into_iter().flatten().collect())
 }
 
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {

@@ -7,7 +7,7 @@
 
 use super::super::ExplainNode;
 use super::super::tree::with_parents;
-use super::changes::paired;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Inputs of one node that are compared with each other one by one; beyond that only what is found by a hash is matched.
@@ -198,6 +198,26 @@ impl Matcher<'_, '_> {
             }
         }
     }
+}
+
+/// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
+/// `right`. Both in their order.
+pub(super) fn paired<'t, T, K: Hash + Eq>(
+    left: impl IntoIterator<Item = &'t T>,
+    right: impl IntoIterator<Item = &'t T>,
+    key: impl Fn(&'t T) -> K,
+) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
+    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
+    let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for (at, r) in free.iter().flatten().enumerate() {
+        places.entry(key(r)).or_default().push_back(at);
+    }
+    let pairs = left.into_iter().map(|l| {
+        let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
+        (l, at.and_then(|at| free[at].take()))
+    });
+    let pairs = pairs.collect();
+    (pairs, free.into_iter().flatten().collect())
 }
 
 /// Counts the numbers that two sorted rows have in common.
