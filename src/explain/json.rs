@@ -8,7 +8,7 @@ use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 impl ExplainTree {
-    /// The tree as one JSON object on one line; its shape is [`JSON_SCHEMA`](super::JSON_SCHEMA).
+    /// The tree as one JSON object on one line; its shape is [`JSON_SCHEMA`].
     pub fn to_json(&self) -> String {
         let mut json = Json::default();
         self.write(&mut json);
@@ -24,9 +24,9 @@ impl ExplainTree {
     ///
     /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
     /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
-    /// [`ExplainNode::number`](super::ExplainNode::number) gives them;
+    /// [`ExplainNode::number`] gives them;
     /// [`ErrorKind::UnsupportedVersion`] for a `schema_version` other than [`SCHEMA_VERSION`]; and
-    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`](super::JSON_BYTES_MAX), or more than 640 objects and arrays inside each other, which no
+    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no
     /// plan of a query has.
     ///
     /// ```
