@@ -227,12 +227,9 @@ impl RunTimes {
     /// Times of some runs, at least one.
     pub(super) fn of(mut times: Vec<u64>) -> Self {
         times.sort_unstable();
-        let median_at = times.len().saturating_sub(1) / 2;
-        RunTimes {
-            min_ns: times.first().copied().unwrap_or(0),
-            median_ns: times.get(median_at).copied().unwrap_or(0),
-            max_ns: times.last().copied().unwrap_or(0),
-        }
+        let time = |at: usize| times.get(at).copied().unwrap_or(0);
+        let last = times.len().saturating_sub(1);
+        RunTimes { min_ns: time(0), median_ns: time(last / 2), max_ns: time(last) }
     }
 
     /// Adds a time that each run took besides.

@@ -4,7 +4,7 @@
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::Grouped;
+use super::units::grouped;
 use super::{ExplainTree, Verdict};
 
 impl ExplainTree {
@@ -13,20 +13,12 @@ impl ExplainTree {
     /// The width of an edge grows with the power of ten of its documents, the colour of a box with the part of the time
     /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. What was not chosen is dashed and grey; facets stand in a frame of their own. Texts in
     /// boxes are shortened; the whole predicate is the tooltip. Every node is drawn, however many there are.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:\"rust\""));
-    /// assert!(tree.to_dot().contains(r#"n0 [label="TermScan\ntitle:\"rust\"\n"#));
-    /// ```
     pub fn to_dot(&self) -> String {
         let mut dot = Dot::default();
         dot.line("digraph plan {");
         let title = escaped(&self.title());
-        dot.line(&format!(
-            r#"  graph [rankdir=BT, charset="UTF-8", fontname="Helvetica", labelloc=t, label="{title}"];"#
-        ));
+        let graph = r#"rankdir=BT, charset="UTF-8", fontname="Helvetica", labelloc=t"#;
+        dot.line(&format!("  graph [{graph}, label=\"{title}\"];"));
         dot.line(r#"  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", fontsize=11];"#);
         dot.line(r#"  edge [fontname="Helvetica", fontsize=10];"#);
         for node in self.drawn_nodes() {
@@ -53,17 +45,17 @@ impl Dot {
         self.out.push('\n');
     }
 
-    fn node(&mut self, Drawn { name, caption, tooltip, .. }: &Drawn<'_>) {
-        let label = label(&caption.lines, escaped, "\\n");
+    fn node(&mut self, Drawn { name, lines, share, verdict, tooltip, .. }: &Drawn<'_>) {
+        let label = label(lines, escaped, "\\n");
         let tooltip = tooltip.as_ref().map(|text| format!(", tooltip=\"{}\"", escaped(text)));
         let tooltip = tooltip.unwrap_or_default();
         // Orange, the paler the less of the time; black text is readable on all of it.
-        let colour = match caption.share {
+        let colour = match share {
             0.0 => String::new(),
-            share => format!(", fillcolor=\"0.080 {:.3} 1.000\"", share * 0.7),
+            _ => format!(", fillcolor=\"0.080 {:.3} 1.000\"", share * 0.7),
         };
         // The mark in the label says the same.
-        let border = match caption.verdict {
+        let border = match verdict {
             Some(Verdict::Matched) => ", color=\"#1b7837\", penwidth=2",
             Some(Verdict::Failed) => ", color=\"#b2182b\", penwidth=2",
             Some(Verdict::NotReached) => ", color=gray60, fontcolor=gray35",
@@ -73,7 +65,7 @@ impl Dot {
     }
 
     fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
-        let (label, width) = (Grouped(*documents), edge_width(*documents));
+        let (label, width) = (grouped(*documents), edge_width(*documents));
         self.line(&format!("  {from} -> {to} [label=\"{label}\", penwidth={width:.1}];"));
     }
 
@@ -306,12 +298,10 @@ mod tests {
             nodes.map(|(_, label)| label.clone()).collect::<Vec<_>>()
         };
         let nodes = by_level(std::slice::from_ref(&tree.plan));
-        let captions: Vec<_> =
-            nodes.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
+        let captions: Vec<_> = nodes.iter().map(|(it, _)| it.caption(all_ns).join("\n")).collect();
         assert_eq!(labels('n'), captions);
         let facets = by_level(&tree.facets);
-        let captions: Vec<_> =
-            facets.iter().map(|(it, _)| it.caption(all_ns).lines.join("\n")).collect();
+        let captions: Vec<_> = facets.iter().map(|(it, _)| it.caption(all_ns).join("\n")).collect();
         assert_eq!(labels('f'), captions);
         let decisions = nodes.iter().map(|(it, _)| &it.decisions);
         let decisions = decisions.chain(facets.iter().map(|(it, _)| &it.decisions));

@@ -193,7 +193,12 @@ impl Explaining<'_, '_> {
                 actual: self.actual(at, id),
             });
             let segments: Vec<_> = segments.collect();
-            explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
+            let mut algorithms: Vec<&str> = vec![];
+            for name in segments.iter().map(|segment| &*segment.algorithm) {
+                algorithms
+                    .extend((!name.is_empty() && !algorithms.contains(&name)).then_some(name));
+            }
+            explained.algorithm = algorithms.join(", ");
             explained.actual = self.profile_of(id).map(|_| {
                 let mut sum = Actual::default();
                 segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
@@ -215,11 +220,9 @@ impl Explaining<'_, '_> {
         let (plan, ids, has_run) = (self.plan, &self.ids, self.run.is_some());
         let leaf = plan.node(id).operator.leaf();
         let maps = leaf.map(|it| windows::of_leaf(plan, ids, it, has_run, &self.windows_left));
-        match (maps.unwrap_or_default(), self.profile()) {
-            (none, Some(profile)) if none.is_empty() && id == plan.root() => {
-                windows::of_result(plan, ids, profile)
-            }
-            (maps, _) => maps,
+        match (maps.filter(|maps| !maps.is_empty()), self.profile()) {
+            (None, Some(profile)) if id == plan.root() => windows::of_result(plan, ids, profile),
+            (maps, _) => maps.unwrap_or_default(),
         }
     }
 
@@ -427,39 +430,27 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
 }
 
 fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
-    let algorithm = match postings {
-        Postings::Absent => "absent",
-        Postings::Everything => "every document",
-        Postings::Inline(_) => "inline in the dictionary",
-        Postings::Short(_) => "short list",
+    match postings {
+        Postings::Absent => "absent".into(),
+        Postings::Everything => "every document".into(),
+        Postings::Inline(_) => "inline in the dictionary".into(),
+        Postings::Short(_) => "short list".into(),
         Postings::Terms(terms) => {
             let n_terms = match terms.n_terms {
                 Some(n_terms) => counted(n_terms, "term"),
                 None => format!("{} or more terms", terms.walked.expanded),
             };
-            return match takes_smallest {
+            match takes_smallest {
                 true => format!("smallest documents of the lists of {n_terms}"),
                 false => format!("lists of {n_terms} united in a bitmap"),
-            };
+            }
         }
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
-            return format!("{kind} of the column compared");
+            format!("{kind} of the column compared")
         }
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
-            "roaring containers"
-        }
-    };
-    algorithm.into()
-}
-
-/// The different ones of several names, in their order.
-fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let mut different: Vec<&str> = vec![];
-    for name in names {
-        if !name.is_empty() && !different.contains(&name) {
-            different.push(name);
+            "roaring containers".into()
         }
     }
-    different.join(", ")
 }

@@ -8,7 +8,6 @@ use crate::named::named;
 
 /// Page of the guide that ends in the glossary.
 const PAGE: &str = include_str!("../docs/guide/explain.md");
-/// Heading of the glossary.
 const HEADING: &str = "\n# Glossary\n";
 /// Characters of a name at the least that more may follow behind.
 const PREFIX_LEN_MIN: usize = 6;

@@ -89,13 +89,6 @@ impl HtmlPages {
 
     /// Adds a search of a log with both of its times: the one in the log, and that of running it again for the plan. False if it
     /// has no plan.
-    ///
-    /// ```
-    /// use treepie::explain::{HtmlPages, SlowSearch};
-    ///
-    /// let mut pages = HtmlPages::new();
-    /// assert!(!pages.add_slow("rust", &SlowSearch::default()));
-    /// ```
     pub fn add_slow(&mut self, title: &str, search: &SlowSearch) -> bool {
         let Some(plan) = &search.plan else { return false };
         self.push(title, plan, None, |json| json.field("took_ns").number(search.took_ns));
@@ -103,23 +96,6 @@ impl HtmlPages {
     }
 
     /// Adds the plan of a search that finds nothing, with the reason for that.
-    ///
-    /// ```
-    /// # use treepie::{Document, Index, Schema};
-    /// use treepie::explain::HtmlPages;
-    ///
-    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// # let mut writer = index.writer()?;
-    /// # writer.add(Document::new().with("title", "Paris"))?;
-    /// # writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("+paris +texas")?;
-    /// let why = searcher.search(&query).explainer().why_empty()?;
-    /// let mut pages = HtmlPages::new();
-    /// pages.add_why_empty("paris texas", &searcher.explain(&query)?, &why);
-    /// assert!(pages.to_html().contains("\"why_empty\":{"));
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
     pub fn add_why_empty(&mut self, title: &str, plan: &ExplainTree, why: &WhyEmpty) {
         let why = why.to_json();
         self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why));

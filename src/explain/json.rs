@@ -1,20 +1,14 @@
 //! [`ExplainTree`] → JSON, and plans that were kept, read back. The shape is a contract: one table of names for each object, by
 //! which it is written and read.
 
-use super::{
-    Actual, Alternative, CandidateCounts, ColumnCounts, ContainerCounts, ContainerMap, Decision,
-    Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
-    FacetActual, FacetEstimate, Finding, InBuckets, NodeSegment, PlanningTimes, PositionCounts,
-    RankingCounts, RepeatedRuns, RunTimes, SCHEMA_VERSION, Severity, StreamCounts, TermCounts,
-    Threshold, Verdict,
-};
+use super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 impl ExplainTree {
-    /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
+    /// The tree as one JSON object on one line; its shape is [`JSON_SCHEMA`].
     pub fn to_json(&self) -> String {
         let mut json = Json::default();
         self.write(&mut json);
@@ -30,9 +24,9 @@ impl ExplainTree {
     ///
     /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
     /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
-    /// [`ExplainNode::number`](super::ExplainNode::number) gives them;
+    /// [`ExplainNode::number`] gives them;
     /// [`ErrorKind::UnsupportedVersion`] for a `schema_version` other than [`SCHEMA_VERSION`]; and
-    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`](super::JSON_BYTES_MAX), or more than 640 objects and arrays inside each other, which no
+    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no
     /// plan of a query has.
     ///
     /// ```
@@ -68,17 +62,14 @@ pub(super) trait JsonValue: Sized {
 }
 
 impl Json {
-    /// Writes an object for each item.
     pub(super) fn objects<T>(&mut self, items: &[T], fields: impl Fn(&mut Json, &T)) {
         self.array(items, |json, item| json.object(|json| fields(json, item)));
     }
 
-    /// Writes a name with its value.
     pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
         value.write(self.field(name));
     }
 
-    /// Writes a name with its value, if there is one.
     pub(super) fn put_some(&mut self, name: &str, value: Option<&impl JsonValue>) {
         if let Some(value) = value {
             self.put(name, value);
@@ -113,7 +104,7 @@ macro_rules! json_scalars {
     ($($type:ty: $write:ident, $read:ident;)+) => {
         $(impl JsonValue for $type {
             fn write(&self, json: &mut Json) {
-                json.$write(*self);
+                json.$write(self);
             }
 
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
@@ -128,17 +119,8 @@ json_scalars! {
     u64: number, whole;
     f32: number, float;
     f64: number, double;
-    bool: boolean, boolean;
-}
-
-impl JsonValue for String {
-    fn write(&self, json: &mut Json) {
-        json.string(self);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        reader.string()
-    }
+    bool: number, boolean;
+    String: string, string;
 }
 
 /// Null where there is none.

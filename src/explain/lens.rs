@@ -1,6 +1,7 @@
 //! Single documents in a page of text: marks in the tree, and below it why, and the score.
 
 use super::pieces::{Piece, Style, faint, piece, plain, strong};
+use super::units::joined;
 use super::{ExplainDocument, ExplainNode, Verdict};
 
 /// Documents that have a column of marks.
@@ -8,7 +9,6 @@ const MARKED_MAX: usize = 8;
 /// Numbers of a score that are listed.
 const PARTS_MAX: usize = 1_000;
 
-/// Mark of a verdict in the text.
 pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     match verdict {
         Some(Verdict::Matched) => piece(Style::Good, "✓"),
@@ -18,7 +18,6 @@ pub(super) fn mark(verdict: Option<Verdict>) -> Piece {
     }
 }
 
-/// Meaning of the marks.
 pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
     let verdict = |verdict: Verdict| {
         let Piece { style, text, .. } = mark(Some(verdict));
@@ -27,10 +26,8 @@ pub(super) fn legend(documents: &[ExplainDocument]) -> Vec<Piece> {
     let mut pieces = Vec::from(Verdict::ALL.map(verdict));
     pieces.push(faint("? known when it runs"));
     let order = documents.iter().take(MARKED_MAX).map(|document| document.doc.to_string());
-    let order: Vec<_> = order.collect();
-    if order.len() > 1 {
-        pieces.push(plain(format!("of {}", order.join(", "))));
-    }
+    let order = plain(format!("of {}", joined(order, ", ")));
+    pieces.extend((documents.len() > 1).then_some(order));
     pieces
 }
 
@@ -53,9 +50,8 @@ pub(super) fn lines(document: &ExplainDocument) -> Vec<(usize, Vec<Piece>)> {
     let mut lines = vec![];
     let mut line = |indent, pieces| lines.push((indent, pieces));
     let mut title = vec![strong("Document"), strong(document.doc.to_string())];
-    if !document.title.is_empty() {
-        title.push(plain(format!("'{}'", document.title)));
-    }
+    let words = &document.title;
+    title.extend((!words.is_empty()).then(|| plain(format!("'{words}'"))));
     line(0, title);
     let is_found = document.failed_at.is_none();
     let verdict = Some(if is_found { Verdict::Matched } else { Verdict::Failed });

@@ -1,7 +1,7 @@
 //! Decisions beside measurements of the ways that were not taken.
 
 use super::tree::{Alternative, Decision};
-use super::units::Time;
+use super::units::duration;
 use crate::plan::forced::{Forced, Measured};
 
 /// Times that differ by no more say nothing: by this part of the shorter one, or by so little at all.
@@ -32,7 +32,6 @@ impl Decision {
         Some(chosen <= other.saturating_add((other / PART_ALIKE).max(NS_ALIKE)))
     }
 
-    /// Returns the measured times in words.
     pub(super) fn measured_in_words(&self) -> Option<String> {
         let (chosen, other) = (self.measured_ns?, self.fastest_other()?);
         let other_ns = other.measured_ns?;
@@ -40,7 +39,7 @@ impl Decision {
             true => "the alternative".to_owned(),
             false => format!("'{}'", other.name),
         };
-        let (time, by) = (Time(chosen), Time(chosen.abs_diff(other_ns)));
+        let (time, by) = (duration(chosen), duration(chosen.abs_diff(other_ns)));
         Some(match self.confirmed()? {
             false => format!("measured {time}, {by} slower than {than}"),
             true if chosen < other_ns => format!("measured {time}, {by} faster than {than}"),

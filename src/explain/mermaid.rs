@@ -5,7 +5,7 @@
 
 use super::ExplainTree;
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::{Count, Grouped};
+use super::units::{grouped, joined, number_of};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -26,13 +26,6 @@ impl ExplainTree {
     ///
     /// Mermaid draws texts of up to 50,000 characters and 500 edges. What does not fit is counted and left out, the nodes
     /// furthest from the root first; [`to_dot`](Self::to_dot) has them all.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:\"rust\""));
-    /// assert!(tree.to_mermaid().contains("n0[\"TermScan<br/>title#58;#34;rust#34;<br/>"));
-    /// ```
     pub fn to_mermaid(&self) -> String {
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
@@ -41,8 +34,8 @@ impl ExplainTree {
         let from = self.above_matches().count().min(nodes.len() - 1);
         let facets = chart.boxes(self.drawn_facets(from), FOR_FACETS, 0);
         if !facets.is_empty() {
-            let names: Vec<_> = facets.iter().map(|facet| &*facet.name).collect();
-            chart.line(&format!("subgraph facets\n  {}\n  end", names.join("\n  ")));
+            let names = joined(facets.iter().map(|facet| &*facet.name), "\n  ");
+            chart.line(&format!("subgraph facets\n  {names}\n  end"));
         }
         let mut others_left_out = 0;
         for Drawn { name, decisions, .. } in nodes.iter().chain(&facets) {
@@ -59,9 +52,8 @@ impl ExplainTree {
             (others_left_out, "other way"),
         ];
         let left_out = left_out.into_iter().filter(|(n, _)| *n > 0);
-        let counts: Vec<_> = left_out.map(|(n, what)| Count(n as u64, what).to_string()).collect();
+        let counts = joined(left_out.map(|(n, what)| number_of(n as u64, what)), ", ");
         if !counts.is_empty() {
-            let counts = counts.join(", ");
             chart.line(&format!("left_out[\"left out here, as there is no room<br/>{counts}\"]"));
         }
         chart.out
@@ -93,29 +85,27 @@ impl Chart {
         room: Room,
         least: usize,
     ) -> Vec<Drawn<'t>> {
-        let mut shown = vec![];
-        for drawn in boxes {
-            if shown.len() >= least && !self.has(room) {
-                break;
-            }
-            self.node(&drawn);
-            drawn.edge.iter().for_each(|edge| self.edge(edge));
-            shown.push(drawn);
-        }
-        shown
+        let drawn = boxes.enumerate().map_while(|(nth, drawn)| {
+            (nth < least || self.has(room)).then(|| {
+                self.node(&drawn);
+                drawn.edge.iter().for_each(|edge| self.edge(edge));
+                drawn
+            })
+        });
+        drawn.collect()
     }
 
-    fn node(&mut self, Drawn { name, caption, .. }: &Drawn<'_>) {
-        self.line(&format!("{name}[\"{}\"]", label(&caption.lines, coded, "<br/>")));
-        if caption.share > 0.0 {
+    fn node(&mut self, Drawn { name, lines, share, .. }: &Drawn<'_>) {
+        self.line(&format!("{name}[\"{}\"]", label(lines, coded, "<br/>")));
+        if *share > 0.0 {
             // Borders only: a filled box would be unreadable in one of light and dark.
-            let width = 1.0 + caption.share * 7.0;
+            let width = 1.0 + share * 7.0;
             self.line(&format!("style {name} stroke:#d95f02,stroke-width:{width:.1}px"));
         }
     }
 
     fn edge(&mut self, (from, to, documents): &(String, String, u64)) {
-        self.line(&format!("{from} -->|\"{}\"| {to}", Grouped(*documents)));
+        self.line(&format!("{from} -->|\"{}\"| {to}", grouped(*documents)));
         let width = edge_width(*documents);
         self.line(&format!("linkStyle {} stroke-width:{width:.1}px", self.n_edges));
         self.n_edges += 1;
@@ -243,7 +233,7 @@ pub(super) mod tests {
                     None => nodes[at].0.caption(all_ns),
                     Some(at) => by_level(&tree.facets)[at].0.caption(all_ns),
                 };
-                prop_assert!(shows(shown, &caption.lines), "{name}: {shown:?} is not {:?}", caption.lines);
+                prop_assert!(shows(shown, &caption), "{name}: {shown:?} is not {:?}", caption);
             }
         }
     }
@@ -266,7 +256,7 @@ pub(super) mod tests {
             match shown == all {
                 true => assert_eq!(left_out, None),
                 false => {
-                    let said = Count((all - shown) as u64, "operator").to_string();
+                    let said = number_of((all - shown) as u64, "operator");
                     assert!(left_out.unwrap().1.contains(&said), "{left_out:?}");
                 }
             }

@@ -31,32 +31,10 @@
 //!
 //! # JSON
 //!
-//! ```json
-//! {"schema_version": 1, "query": "…", "parsed": "…", "rewritten": "…", "notes": ["…"],
-//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…"}],
-//!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
-//!           "algorithm": "…",
-//!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
-//!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
-//!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29}, "complete": true},
-//!           "q_error": 1.017,
-//!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
-//!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
-//!                          "alternative": {"name": "…", "estimated_cost_ns": 5100}}],
-//!           "children": []},
-//!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
-//!  "page": {"offset": 0, "limit": 10, "total": "exact"},
-//!  "facets": [{"operator": "Facet", "field": "…", "limit": 10, "algorithm": "…", "terms": 300,
-//!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
-//!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
-//!              "decisions": []}],
-//!  "term_lookups": 2, "planning_ns": 3000, "rest_ns": 1700, "total_ns": 42000}
-//! ```
-//!
 //! Objects have the names of the public fields here, from [`ExplainTree`] down to [`RankingCounts`] and [`FacetActual`], and some that
 //! follow from these: `schema_version`, [`rest_ns`](ExplainTree::rest_ns), [`q_error`](ExplainNode::q_error) and
-//! [`confirmed`](Decision::confirmed). Which of them are always there and which may be null stands in [`JSON_SCHEMA`], with what
-//! each means. What was not run has no `actual`, and no times.
+//! [`confirmed`](Decision::confirmed). [`JSON_SCHEMA`] has all of them: which are always there, which may be null, and what each
+//! means. What was not run has no `actual`, and no times.
 //!
 //! `documents` has those that were [asked for](crate::search::Explainer::documents); [`ExplainDocument`] says what the verdicts
 //! mean, of what is excluded, too. `windows` of a leaf come from the headers of its lists: a leaf that unites lists or compares values

@@ -2,7 +2,7 @@
 //! snapshots that people review; and [`assert_plan!`](crate::assert_plan), which compares with one.
 
 use super::units::behind;
-use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree};
+use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, FacetEstimate};
 use crate::plural::counted;
 use crate::terminal;
 use std::borrow::Borrow;
@@ -31,9 +31,7 @@ impl ExplainTree {
     pub fn to_outline(&self) -> String {
         let mut out = String::new();
         node(&mut out, &self.plan, 0);
-        for of in &self.facets {
-            facet(&mut out, of, 0);
-        }
+        self.facets.iter().for_each(|it| facet(&mut out, it, 0));
         out
     }
 }
@@ -41,10 +39,7 @@ impl ExplainTree {
 fn node(out: &mut String, node: &ExplainNode, depth: usize) {
     let ExplainNode { operator, label, algorithm, .. } = node;
     let Estimate { documents, lower, upper, source } = &node.estimate;
-    let bounds = match node.estimate.is_exact() {
-        true => String::new(),
-        false => format!(" in {lower}..={upper}"),
-    };
+    let bounds = if lower == upper { String::new() } else { format!(" in {lower}..={upper}") };
     let (label, algorithm) = (behind("", label, ""), behind("[", algorithm, "]"));
     let source = behind("(", source, ")");
     push(out, depth, &format!("{operator}{label}{algorithm} ~{documents}{bounds}{source}"));
@@ -55,7 +50,7 @@ fn node(out: &mut String, node: &ExplainNode, depth: usize) {
 fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
     let values = facet.values(&format!("top {} of {}", facet.limit, counted(facet.terms, "term")));
     let algorithm = behind("[", &facet.algorithm, "]");
-    let estimate = behind("", &facet.estimate.map_or_else(String::new, |it| it.in_words()), "");
+    let estimate = behind("", &facet.estimate.map(FacetEstimate::in_words).unwrap_or_default(), "");
     push(out, depth, &format!("{} {values}{algorithm}{estimate}", facet.operator));
     decisions(out, depth, &facet.decisions);
     facet.within.iter().for_each(|inner| self::facet(out, inner, depth + 1));
@@ -187,15 +182,14 @@ fn aligned_by_pairs<T: PartialEq + Copy>(left: &[T], right: &[T]) -> Vec<(char, 
     let mut signed = Vec::with_capacity(left.len() + right.len());
     let (mut l, mut r) = (0, 0);
     loop {
-        let is_longer_without_right = || longest[l + 1][r] < longest[l][r + 1];
-        let sign = match (left.get(l), right.get(r)) {
+        let (sign, item) = match (left.get(l), right.get(r)) {
             (None, None) => break signed,
-            (Some(one), Some(other)) if one == other => ' ',
-            (Some(_), Some(_)) if is_longer_without_right() => '+',
-            (Some(_), _) => '-',
-            (None, Some(_)) => '+',
+            (Some(one), Some(other)) if one == other => (' ', *one),
+            (Some(one), Some(_)) if longest[l + 1][r] >= longest[l][r + 1] => ('-', *one),
+            (Some(one), None) => ('-', *one),
+            (_, Some(other)) => ('+', *other),
         };
-        signed.push((sign, if sign == '+' { right[r] } else { left[l] }));
+        signed.push((sign, item));
         l += usize::from(sign != '+');
         r += usize::from(sign != '-');
     }

@@ -34,13 +34,6 @@ impl ExplainTree {
     ///
     /// Nodes are called by what Postgres has: a term is a `Bitmap Index Scan`, an intersection a `BitmapAnd`, a phrase
     /// a `Bitmap Heap Scan` that rechecks. `Treepie Operator`, `Treepie Algorithm` and others have what they are.
-    ///
-    /// ```
-    /// use treepie::explain::{ExplainNode, ExplainTree};
-    ///
-    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
-    /// assert!(tree.to_pgjson().contains("\"Node Type\": \"Bitmap Index Scan\","));
-    /// ```
     pub fn to_pgjson(&self) -> String {
         let mut json = Json::default();
         json.objects(&[self], |json, tree| {
@@ -80,7 +73,6 @@ fn cost_ns(node: &ExplainNode) -> u64 {
     inputs.max(decided_cost_ns(&node.decisions))
 }
 
-/// Returns the expected cost of facets, and of those within them.
 fn facets_cost_ns(facets: &[ExplainFacet]) -> u64 {
     let facets = facets.iter().flat_map(ExplainFacet::iter);
     facets.map(|facet| decided_cost_ns(&facet.decisions)).fold(0, u64::saturating_add)
@@ -150,7 +142,6 @@ impl Json {
         self.field("Async Capable").boolean(false);
     }
 
-    /// Writes what Postgres tells of a node of this type.
     fn pg_details(&mut self, node: &ExplainNode, node_type: &str) {
         let field = node.field.as_deref().unwrap_or("documents");
         let condition = node.predicate.as_ref().unwrap_or(&node.label);
@@ -170,10 +161,9 @@ impl Json {
         if node_type == "Sort" {
             self.field("Sort Key").array(&[&node.label], |json, key| json.string(key));
         }
+        let rechecks = |_: &&Actual| node_type == "Bitmap Heap Scan";
         let removed = |actual: &Actual| actual.documents_in?.checked_sub(actual.documents);
-        if let ("Bitmap Heap Scan", Some(removed)) =
-            (node_type, node.actual.as_ref().and_then(removed))
-        {
+        if let Some(removed) = node.actual.as_ref().filter(rechecks).and_then(removed) {
             self.field("Rows Removed by Index Recheck").number(removed);
         }
     }
@@ -186,7 +176,6 @@ impl Json {
         self.field("Plan Width").number(0);
     }
 
-    /// Writes what happened, where it was run.
     fn pg_actual(&mut self, of: &impl Branch, below: (u64, u64), rows: u64) {
         let Some(own) = of.own() else { return };
         let (time_ns, bytes_read) = plus(below, own);

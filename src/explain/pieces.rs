@@ -1,6 +1,6 @@
 //! Counts of plans as text, in pieces that a page breaks into lines.
 
-use super::units::{Count, Grouped, Score};
+use super::units::{grouped, number_of, score};
 use super::{ColumnCounts, FacetEstimate, InBuckets, RankingCounts, StreamCounts, Threshold};
 
 /// Thresholds listed with a node at the most: the first, the last, and some between.
@@ -49,21 +49,22 @@ pub(super) fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
 /// Returns what finding the best looked at, out of what there was.
 pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     let of = |skipped: u64, all: u64, what: &'static str| {
-        (all > 0).then(|| format!("{} of {}", Grouped(all - skipped.min(all)), Count(all, what)))
+        (all > 0)
+            .then(|| format!("{} of {}", grouped(all - skipped.min(all)), number_of(all, what)))
     };
     let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
     let windows = of(ranking.windows_skipped, ranking.windows, "window");
     let looked_up = ranking.candidates.filter(|counts| counts.looked_up > 0);
-    let looked_up = looked_up.map(|it| format!("{} looked up", Count(it.looked_up, "document")));
-    let candidates = ranking.candidates.map(|counts| {
-        let (found, by_blocks) = (Count(counts.found, "candidate"), counts.skipped_by_blocks);
-        let [by_blocks, by_frequencies] = [by_blocks, counts.skipped_by_frequencies].map(Grouped);
-        format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies")
+    let looked_up =
+        looked_up.map(|it| format!("{} looked up", number_of(it.looked_up, "document")));
+    let candidates = ranking.candidates.map(|it| {
+        let [by_blocks, rare] = [it.skipped_by_blocks, it.skipped_by_frequencies].map(grouped);
+        let found = number_of(it.found, "candidate");
+        format!("{found} less {by_blocks} by blocks and {rare} by frequencies")
     });
-    let postings = ranking.postings.map(|n| format!(" by {}", Count(n, "posting")));
-    let (scored, postings) =
-        (Count(ranking.documents_scored, "document"), postings.unwrap_or_default());
-    let scored = format!("{scored} scored{postings}");
+    let postings = ranking.postings.map(|n| format!(" by {}", number_of(n, "posting")));
+    let scored = number_of(ranking.documents_scored, "document");
+    let scored = format!("{scored} scored{}", postings.unwrap_or_default());
     let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
     let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
     listed(all.into_iter().flatten().map(plain).collect())
@@ -72,69 +73,74 @@ pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 /// Returns what was looked at in a column, out of what there was.
 pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let ends = (counts.ends_looked_up > 0).then(|| {
-        let ends = Count(counts.ends_looked_up, "end");
-        let less = match counts.deleted_taken_away {
-            0 => String::new(),
-            deleted => format!(", less {}", Count(deleted, "deleted document")),
-        };
-        format!("document frequencies up to {ends} of ranges{less}")
+        let (ends, less) = (number_of(counts.ends_looked_up, "end"), counts.deleted_taken_away);
+        format!("document frequencies up to {ends} of ranges{}", less_deleted(",", less))
     });
-    let is_read = counts.blocks > 0 || counts.documents > 0 || ends.is_none();
-    let values = is_read.then(|| format!("values of {}", Count(counts.documents, "document")));
-    let read = Grouped(counts.blocks.saturating_sub(counts.blocks_skipped));
     // Columns whose documents lie where their numbers say are not read by blocks.
     let has_blocks = counts.blocks > 0;
-    let blocks = has_blocks.then(|| format!("{read} of {}", Count(counts.blocks, "block")));
+    let is_read = has_blocks || counts.documents > 0 || ends.is_none();
+    let values = is_read.then(|| format!("values of {}", number_of(counts.documents, "document")));
+    let read = grouped(counts.blocks.saturating_sub(counts.blocks_skipped));
+    let blocks = has_blocks.then(|| format!("{read} of {}", number_of(counts.blocks, "block")));
     listed([ends, values, blocks].into_iter().flatten().map(plain).collect())
+}
+
+/// Says how many deleted documents were taken away, if any were.
+pub(super) fn less_deleted(before: &str, deleted: u64) -> String {
+    match deleted {
+        0 => String::new(),
+        _ => format!("{before} less {}", number_of(deleted, "deleted document")),
+    }
+}
+
+/// A number of documents with its bounds, unless these leave no doubt, and the sign before it.
+pub(super) fn between(documents: u64, lower: u64, upper: u64) -> (char, String) {
+    let documents = number_of(documents, "document");
+    match lower == upper {
+        true => ('=', documents),
+        false => ('≈', format!("{documents}, {} to {}", grouped(lower), grouped(upper))),
+    }
 }
 
 /// The buckets of the facet around one.
 pub(super) fn in_buckets(within: InBuckets) -> String {
-    let documents = Count(within.documents, "document");
-    format!("in {} with {documents}", Count(within.buckets, "bucket"))
+    let documents = number_of(within.documents, "document");
+    format!("in {} with {documents}", number_of(within.buckets, "bucket"))
 }
 
 impl FacetEstimate {
     /// Documents between their bounds, and buckets that these are in.
     pub(super) fn in_words(self) -> String {
-        let FacetEstimate { buckets, buckets_upper, documents, lower, upper } = self;
-        let documents = Count(documents, "document");
-        let bounds = match lower < upper {
-            true => format!(", {} to {}", Grouped(lower), Grouped(upper)),
-            false => String::new(),
-        };
-        match buckets_upper {
-            0 | 1 if bounds.is_empty() => format!("= {documents}"),
-            0 | 1 => format!("≈ {documents}{bounds}"),
-            most => {
-                let most = Count(most, "bucket");
-                format!("≈ in {} of at most {most} with {documents}{bounds}", Grouped(buckets))
-            }
+        let (sign, documents) = between(self.documents, self.lower, self.upper);
+        if self.buckets_upper < 2 {
+            return format!("{sign} {documents}");
         }
+        let (buckets, most) = (grouped(self.buckets), number_of(self.buckets_upper, "bucket"));
+        format!("≈ in {buckets} of at most {most} with {documents}")
     }
 }
 
-/// Returns which lists were read in the order of a field.
 pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
-    let (lists, documents) = (Count(counts.terms, "list"), Count(counts.documents, "document"));
+    let (lists, documents) =
+        (number_of(counts.terms, "list"), number_of(counts.documents, "document"));
     let read = format!("{lists} read with {documents}");
-    let found = format!("{} of these match", Grouped(counts.candidates));
-    let given_up = format!("given up in {}", Count(counts.given_up, "segment"));
+    let found = format!("{} of these match", grouped(counts.candidates));
+    let given_up = format!("given up in {}", number_of(counts.given_up, "segment"));
     let given_up = (counts.given_up > 0).then_some(given_up);
     listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
 }
 
-/// Returns the rise of the threshold.
 pub(super) fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
     let last = rises.len() - 1;
     let shown = rises.len().min(THRESHOLDS_SHOWN);
     let places = (0..shown).map(|nth| nth * last / (shown - 1).max(1));
     let rise = |place: usize| {
-        let Threshold { documents, score } = rises[place];
-        plain(match place {
-            0 => format!("{} after {}", Score(score), Count(documents, "document")),
-            _ => format!("{} after {}", Score(score), Grouped(documents)),
-        })
+        let Threshold { documents, score: reached } = rises[place];
+        let documents = match place {
+            0 => number_of(documents, "document"),
+            _ => grouped(documents),
+        };
+        plain(format!("{} after {documents}", score(reached)))
     };
     listed(places.map(rise).collect())
 }

@@ -12,6 +12,8 @@ use std::fmt;
 const CHARS_SHOWN: usize = 200;
 /// Worst estimates of each operator that are told with their queries.
 const WORST_KEPT: usize = 5;
+/// Parts of the nodes whose greatest errors are told, by name.
+const QUANTILES: [(&str, f64); 3] = [("median", 0.5), ("p95", 0.95), ("max", 1.0)];
 
 /// The q-errors of many plans that were run, by operator.
 ///
@@ -192,22 +194,19 @@ impl QErrors {
 
     fn write_json(&self, json: &mut Json) {
         json.field("nodes").number(self.n_nodes());
-        for (name, part) in [("median", 0.5), ("p95", 0.95), ("max", 1.0)] {
-            json.put(name, &self.quantile(part));
-        }
+        QUANTILES.iter().for_each(|(name, part)| json.put(name, &self.quantile(*part)));
         put_all!(json, self; too_low, too_high, outside);
         json.field("worst").objects(&self.worst, |json, worst| {
             put_all!(json, worst; query, node, label, source, estimated, actual, within_bounds, q_error);
         });
     }
 
-    /// A line of the table.
     fn fmt_line(&self, name: &str, width: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.n_nodes();
         let percent = |nodes: u64| 100.0 * nodes as f64 / n.max(1) as f64;
         let blanks = width.saturating_sub(terminal::width(name));
         write!(f, "{name}{:blanks$}{n:>8}", "")?;
-        for part in [0.5, 0.95, 1.0] {
+        for (_, part) in QUANTILES {
             let error = self.quantile(part).map(|error| format!("{error:.2}"));
             write!(f, "{:>10}", error.as_deref().unwrap_or("–"))?;
         }
@@ -230,12 +229,10 @@ impl fmt::Display for EstimateErrors {
         let lines: Vec<_> = self.operators().map(|(name, errors)| (shown(name), errors)).collect();
         let names = lines.iter().map(|(name, _)| terminal::width(name));
         let width = names.chain(["operator".len()]).max().unwrap_or_default();
-        let [nodes, median, p95, max] = ["nodes", "median", "p95", "max"];
-        writeln!(
-            f,
-            "{:width$}{nodes:>8}{median:>10}{p95:>10}{max:>10}{:>10}{:>10}{:>9}",
-            "operator", "too low", "too high", "outside"
-        )?;
+        write!(f, "{:width$}{:>8}", "operator", "nodes")?;
+        let names = QUANTILES.map(|(name, _)| name).into_iter().chain(["too low", "too high"]);
+        names.into_iter().try_for_each(|name| write!(f, "{name:>10}"))?;
+        writeln!(f, "{:>9}", "outside")?;
         for (name, errors) in lines {
             errors.fmt_line(&name, width, f)?;
         }

@@ -39,8 +39,9 @@ fn set_times<N: Branch>(roots: &mut [N], runs: &[Vec<Option<u64>>]) {
     for place in 0.. {
         let Some(node) = todo.pop() else { break };
         let times = runs.iter().map(|times| times.get(place).copied().flatten());
-        node.set_times(times.collect::<Option<_>>().map(RunTimes::of));
-        todo.extend(node.below_mut().iter_mut().rev());
+        let (of_runs, below) = node.parts_mut();
+        *of_runs = times.collect::<Option<_>>().map(RunTimes::of);
+        todo.extend(below.iter_mut().rev());
     }
 }
 

@@ -159,12 +159,9 @@ impl SlowestSearches {
 
     /// Adds a plan that was kept by itself, which took what its run did, or nothing where it was not run.
     pub fn add_plan(&mut self, plan: ExplainTree) {
-        let took_ns = plan.total_ns.unwrap_or(0);
-        if self.is_slow(took_ns) {
-            let (command, query) = ("search".to_owned(), plan.query.clone());
-            let plan = Some(plan);
-            self.keep(SlowSearch { took_ns, command, query, plan, ..SlowSearch::default() });
-        }
+        let (took_ns, command) = (plan.total_ns.unwrap_or(0), "search".to_owned());
+        let (query, plan) = (plan.query.clone(), Some(plan));
+        self.keep(SlowSearch { took_ns, command, query, plan, ..SlowSearch::default() });
         self.n_added += 1;
     }
 

@@ -8,10 +8,10 @@ use std::fmt;
 
 use super::lens;
 use super::pieces::{
-    Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
-    thresholds,
+    Piece, Style, between, faint, in_buckets, in_column, in_order, less_deleted, listed, looked_at,
+    piece, plain, strong, thresholds,
 };
-use super::units::{Bytes, Count, Grouped, Time, behind};
+use super::units::{behind, duration, grouped, joined, number_of, size};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
     FacetActual, Finding, NodeSegment, PlanningTimes, RunTimes, Severity,
@@ -121,8 +121,8 @@ pub(super) struct Page<'a> {
 /// A time with its share of the whole, where there is one.
 fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     match percent {
-        Some(percent) => format!("{} ({percent} %)", Time(ns)),
-        None => Time(ns).to_string(),
+        Some(percent) => format!("{} ({percent} %)", duration(ns)),
+        None => duration(ns),
     }
 }
 
@@ -135,19 +135,18 @@ impl<'a> Page<'a> {
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
         tree.findings.iter().for_each(|finding| self.finding(finding));
-        if tree.parsed != tree.query {
-            self.cut("", vec![faint("parsed   "), plain(&*tree.parsed)]);
-        }
-        if tree.rewritten != tree.parsed {
-            self.cut("", vec![faint("rewritten"), plain(&*tree.rewritten)]);
+        let later = [("parsed   ", &tree.parsed), ("rewritten", &tree.rewritten)];
+        for ((name, text), before) in later.into_iter().zip([&tree.query, &tree.parsed]) {
+            if text != before {
+                self.cut("", vec![faint(name), plain(&**text)]);
+            }
         }
         tree.notes.iter().for_each(|note| self.detail("", "note     ", vec![plain(&**note)]));
         if !tree.segments.is_empty() {
-            let n = Count(tree.segments.len() as u64, "segment");
-            let documents = Count(tree.of_segments(|segment| segment.documents), "document");
-            let bytes = Bytes(tree.of_segments(|segment| segment.bytes));
-            let text = format!("{n}, {documents}, {bytes}");
-            self.detail("", "index    ", vec![plain(text)]);
+            let n = number_of(tree.segments.len() as u64, "segment");
+            let documents = number_of(tree.of_segments(|segment| segment.documents), "document");
+            let bytes = size(tree.of_segments(|segment| segment.bytes));
+            self.detail("", "index    ", vec![plain(format!("{n}, {documents}, {bytes}"))]);
         }
         if !tree.documents.is_empty() {
             self.detail("", "marks    ", lens::legend(&tree.documents));
@@ -155,7 +154,6 @@ impl<'a> Page<'a> {
         self.out.push('\n');
     }
 
-    /// Prints what was found, and below it what can be done.
     fn finding(&mut self, finding: &Finding) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
@@ -215,24 +213,23 @@ impl<'a> Page<'a> {
 
     /// Returns what one node did, in pieces that end in commas.
     fn actual(&self, actual: &Actual, time: String) -> Vec<Piece> {
-        let from = actual.documents_in.map(|n| format!(" from {}", Grouped(n)));
-        let (found, from) = (Count(actual.documents, "document"), from.unwrap_or_default());
-        let mut parts = vec![plain(format!("{found}{from}"))];
+        let from = actual.documents_in.map(|n| format!(" from {}", grouped(n)));
+        let found = number_of(actual.documents, "document") + &from.unwrap_or_default();
+        let mut parts = vec![plain(found)];
         parts.extend(actual.ended().map(|ended| piece(Style::Bad, ended)));
         parts.push(plain(time));
         // What finding the best reads is told in documents and blocks.
         if actual.ranking.is_none() && actual.sort.is_none() {
-            parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
+            parts.push(plain(format!("{} read", size(actual.bytes_read))));
         }
         if let Some(terms) = &actual.terms {
             let cut = if terms.cut { ", then cut" } else { "" };
-            let (expanded, visited) = (Count(terms.expanded, "term"), Grouped(terms.visited));
+            let (expanded, visited) = (number_of(terms.expanded, "term"), grouped(terms.visited));
             parts.push(plain(format!("{expanded} of {visited} visited{cut}")));
         }
         if let Some(counts) = &actual.positions {
-            let candidates = Count(counts.candidates, "candidate");
-            let positions = Count(counts.positions, "position");
-            parts.push(plain(format!("{positions} of {candidates}")));
+            let candidates = number_of(counts.candidates, "candidate");
+            parts.push(plain(number_of(counts.positions, "position") + " of " + &candidates));
         }
         let containers = &actual.containers;
         let kinds = [
@@ -242,10 +239,8 @@ impl<'a> Page<'a> {
             (containers.skipped, "skipped"),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-        let kinds: Vec<_> = kinds.map(|(n, kind)| format!("{} {kind}", Grouped(n))).collect();
-        if !kinds.is_empty() {
-            parts.push(plain(format!("containers: {}", kinds.join(", "))));
-        }
+        let kinds = joined(kinds.map(|(n, kind)| format!("{} {kind}", grouped(n))), ", ");
+        parts.extend((!kinds.is_empty()).then(|| plain(format!("containers: {kinds}"))));
         listed(parts)
     }
 
@@ -255,7 +250,7 @@ impl<'a> Page<'a> {
         self.out.push('\n');
         if let Some(ns) = tree.planning_ns {
             let phases = tree.planning.into_iter().flat_map(PlanningTimes::in_words);
-            let phases = phases.map(|(name, ns)| plain(format!("{name} {}", Time(ns))));
+            let phases = phases.map(|(name, ns)| plain(format!("{name} {}", duration(ns))));
             let phases = listed(phases.collect());
             let colon = if phases.is_empty() { "" } else { ":" };
             let time = plain(self.time(ns) + colon);
@@ -265,12 +260,11 @@ impl<'a> Page<'a> {
             let time = self.time(ns);
             self.line("", 2, vec![strong("Other"), plain(time)]);
         }
-        self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
+        self.line("", 2, vec![strong("Total"), plain(duration(total))]);
         if let Some(repeated) = &tree.repeated {
-            let runs = format!("{}:", Count(repeated.runs, "run"));
-            let shown = "(least / median / most; all else is of the median)";
-            let mut pieces = vec![plain(runs), faint(shown)];
-            pieces.splice(1..1, in_runs(repeated.total));
+            let mut pieces = vec![plain(number_of(repeated.runs, "run") + ":")];
+            pieces.extend(in_runs(repeated.total));
+            pieces.push(faint("(least / median / most; all else is of the median)"));
             self.line("", 2, pieces);
         }
     }
@@ -278,14 +272,12 @@ impl<'a> Page<'a> {
     /// Meanings of the words that the plan uses; words of one meaning are on one line.
     fn words(&mut self, tree: &ExplainTree) {
         let entries = tree.glossary();
-        if entries.is_empty() {
-            return;
+        if !entries.is_empty() {
+            self.out.push('\n');
+            self.line("", 2, vec![strong("Words")]);
         }
-        self.out.push('\n');
-        self.line("", 2, vec![strong("Words")]);
         for of_meaning in entries.chunk_by(|one, next| one.meaning == next.meaning) {
-            let words: Vec<&str> = of_meaning.iter().map(|entry| entry.word).collect();
-            let words = format!("{}:", words.join(", "));
+            let words = joined(of_meaning.iter().map(|entry| entry.word), ", ") + ":";
             self.line("  ", 2, vec![strong(words), plain(&*of_meaning[0].meaning)]);
         }
     }
@@ -303,14 +295,13 @@ impl<'a> Page<'a> {
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
-        let mut text = format!("{}: {}", decision.rule, decision.reason);
-        let cost = decision.estimated_cost_ns.map(|ns| format!("about {}", Time(ns)));
+        let cost = decision.estimated_cost_ns.map(|ns| format!("about {}", duration(ns)));
         let other = decision.alternative.as_ref().map(|alternative| {
-            let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", Time(ns)));
+            let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", duration(ns)));
             format!("instead of '{}'{}", alternative.name, cost.unwrap_or_default())
         });
-        let costs: Vec<_> = cost.into_iter().chain(other).collect();
-        text += &behind("(", &costs.join(", "), ")");
+        let costs = behind("(", &joined(cost.into_iter().chain(other), ", "), ")");
+        let text = format!("{}: {}{costs}", decision.rule, decision.reason);
         let sign = |is_good, otherwise| match is_good {
             true => piece(Style::Good, "✓"),
             false => piece(otherwise, "✗"),
@@ -327,10 +318,10 @@ impl<'a> Page<'a> {
         let documents = node.spread(|of| of.documents).filter(|_| node.segments.len() > 1);
         let time = node.spread(|of| of.time_ns);
         let (Some(documents), Some(time)) = (documents, time) else { return };
-        let [least, mean] = [documents.min, documents.mean.round() as u64].map(Grouped);
-        let mut text = format!("{least} / {mean} / {}", Count(documents.max, "document"));
+        let [least, mean] = [documents.min, documents.mean.round() as u64].map(grouped);
+        let mut text = format!("{least} / {mean} / {}", number_of(documents.max, "document"));
         if time.max > 0 {
-            let [least, mean, most] = [time.min, time.mean.round() as u64, time.max].map(Time);
+            let [least, mean, most] = [time.min, time.mean.round() as u64, time.max].map(duration);
             text += &format!(", {least} / {mean} / {most}");
         }
         text += " (least / mean / most of a segment)";
@@ -342,7 +333,7 @@ impl<'a> Page<'a> {
         if segments.len() < 2 {
             return;
         }
-        for segment in &segments[..segments.len().min(SEGMENTS_SHOWN)] {
+        for segment in segments.iter().take(SEGMENTS_SHOWN) {
             let short: String = segment.id.chars().take(8).collect();
             let mut pieces = vec![faint(format!("segment {short}"))];
             if !segment.algorithm.is_empty() {
@@ -359,12 +350,12 @@ impl<'a> Page<'a> {
         }
         if segments.len() > SEGMENTS_SHOWN {
             let more = (segments.len() - SEGMENTS_SHOWN) as u64;
-            self.line(prefix, 2, vec![faint(format!("and {} more", Count(more, "segment")))]);
+            self.line(prefix, 2, vec![faint(format!("and {} more", number_of(more, "segment")))]);
         }
     }
 
     fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
-        let top = format!("top {} of {}", Grouped(facet.limit), Count(facet.terms, "term"));
+        let top = format!("top {} of {}", grouped(facet.limit), number_of(facet.terms, "term"));
         let inner = format!("{prefix}   ");
         self.cut(prefix, vec![strong(&*facet.operator), plain(facet.values(&top))]);
         let actual = facet.actual.as_ref();
@@ -388,16 +379,13 @@ impl<'a> Page<'a> {
         if !actual.is_by_terms() {
             return time;
         }
-        let less = match actual.deleted_taken_away {
-            0 => String::new(),
-            deleted => format!(" less {}", Count(deleted, "deleted document")),
-        };
         format!(
-            "{} intersected, {} skipped, {} from document frequency{less}, {time}, {} read",
-            Count(actual.terms_intersected, "term"),
-            Grouped(actual.terms_skipped),
-            Grouped(actual.terms_from_document_frequency),
-            Bytes(actual.bytes_read),
+            "{} intersected, {} skipped, {} from document frequency{}, {time}, {} read",
+            number_of(actual.terms_intersected, "term"),
+            grouped(actual.terms_skipped),
+            grouped(actual.terms_from_document_frequency),
+            less_deleted("", actual.deleted_taken_away),
+            size(actual.bytes_read),
         )
     }
 
@@ -411,9 +399,7 @@ impl<'a> Page<'a> {
 
     /// Prints pieces with a blank between them, cut where the line is full.
     pub(super) fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
-        let prefix = self.drawn(prefix);
-        let mut room = self.room(&prefix);
-        let mark = if self.options.ascii { "..." } else { "…" };
+        let (prefix, mut room, mark) = self.start(prefix);
         let mut line = vec![];
         for piece in pieces {
             // The last column of a piece is followed by a blank or nothing.
@@ -431,9 +417,7 @@ impl<'a> Page<'a> {
     /// Prints pieces with a blank between them, wrapped at blanks; lines after the first start
     /// `indent` columns further in.
     pub(super) fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
-        let prefix = self.drawn(prefix);
-        let room = self.room(&prefix);
-        let mark = if self.options.ascii { "..." } else { "…" };
+        let (prefix, room, mark) = self.start(prefix);
         let mut line: Vec<(Style, String)> = vec![];
         let mut used = 0;
         for piece in pieces {
@@ -457,8 +441,17 @@ impl<'a> Page<'a> {
         self.push_line(&prefix, &line);
     }
 
-    fn room(&self, prefix: &str) -> usize {
-        self.options.width.saturating_sub(terminal::width(prefix)).max(ROOM_MIN)
+    /// The start of a line in the characters there are, the columns left behind it, and the mark of a cut.
+    fn start<'t>(&self, prefix: &'t str) -> (Cow<'t, str>, usize, &'static str) {
+        let (prefix, mark) = match self.options.ascii {
+            false => (Cow::Borrowed(prefix), "…"),
+            true => {
+                let lines = prefix.replace(['│', '├'], "|").replace('└', "`");
+                (Cow::Owned(lines.replace('─', "-").replace('≠', "*")), "...")
+            }
+        };
+        let room = self.options.width.saturating_sub(terminal::width(&prefix)).max(ROOM_MIN);
+        (prefix, room, mark)
     }
 
     fn push_line(&mut self, prefix: &str, words: &[(Style, String)]) {
@@ -489,15 +482,6 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The lines of the tree in the characters there are.
-    fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
-        if !self.options.ascii {
-            return Cow::Borrowed(prefix);
-        }
-        let lines = prefix.replace(['│', '├'], "|").replace('└', "`");
-        Cow::Owned(lines.replace('─', "-").replace('≠', "*"))
-    }
-
     /// Text that may go to the terminal.
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let text = terminal::printable(text);
@@ -525,26 +509,19 @@ impl<'a> Page<'a> {
 
 /// Least, median and most of some times.
 fn in_runs(times: RunTimes) -> Vec<Piece> {
-    let [least, median, most] = [times.min_ns, times.median_ns, times.max_ns].map(Time);
+    let [least, median, most] = [times.min_ns, times.median_ns, times.max_ns].map(duration);
     vec![plain(format!("{least} / {median} / {most}"))]
 }
 
-/// A text, if it is not empty.
 fn full(text: &str) -> Option<Vec<Piece>> {
     (!text.is_empty()).then(|| vec![plain(text)])
 }
 
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.
 pub(super) fn estimate(estimate: &Estimate) -> String {
-    let documents = Count(estimate.documents, "document");
-    let source = behind("(", &estimate.source, ")");
-    match estimate.is_exact() {
-        true => format!("= {documents}{source}"),
-        false => {
-            let (lower, upper) = (Grouped(estimate.lower), Grouped(estimate.upper));
-            format!("≈ {documents}, {lower} to {upper}{source}")
-        }
-    }
+    let Estimate { documents, lower, upper, source } = estimate;
+    let (sign, documents) = between(*documents, *lower, *upper);
+    format!("{sign} {documents}{}", behind("(", source, ")"))
 }
 
 /// Returns how far off an estimate was as a piece of a line, in an alarming colour where that is far.

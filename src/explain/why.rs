@@ -63,7 +63,6 @@ fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
     Ok(first.map_or_else(String::new, |text| shortened(text.trim(), TITLE_CHARS_MAX).into_owned()))
 }
 
-/// A document on its way.
 struct Walk<'w, 's> {
     plan: &'w Plan<'s>,
     part: &'w SegmentPlan<'s>,

@@ -1,7 +1,7 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
 use super::json::put_all;
-use super::units::{self, Count, Grouped};
+use super::units::{self, grouped, joined, number_of};
 use crate::json::Json;
 use crate::named::named;
 use std::fmt;
@@ -116,19 +116,15 @@ impl WhyEmpty {
         if self.documents == 0 {
             return Some("nothing matches: there are no documents".to_owned());
         }
-        let in_conflict = self.conflict.iter().filter_map(|place| self.clauses.get(*place));
-        let in_conflict: Vec<_> = in_conflict.collect();
+        let in_conflict: Vec<_> = self.in_conflict().collect();
         let reason = match &in_conflict[..] {
             [] => "no document meets the query".to_owned(),
             [alone] if self.conflict.len() == 1 => alone.advice(),
             clauses => {
-                let shown = clauses.iter().take(CLAUSES_SHOWN);
-                let shown: Vec<_> = shown.map(|clause| shortened(&clause.clause)).collect();
-                let more = match self.conflict.len().saturating_sub(CLAUSES_SHOWN) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                format!("no document meets {}{more} together", shown.join(" and "))
+                let more = self.conflict.len().saturating_sub(CLAUSES_SHOWN);
+                let more = (more > 0).then(|| format!("{more} more"));
+                let shown = clauses.iter().take(CLAUSES_SHOWN).map(|it| shortened(&it.clause));
+                format!("no document meets {} together", joined(shown.chain(more), " and "))
             }
         };
         let mut line = format!("nothing matches: {reason}");
@@ -136,11 +132,15 @@ impl WhyEmpty {
         let least_fitting = in_conflict.into_iter().max_by_key(|clause| clause.matches_without);
         let has_proposal = line.ends_with('?') || self.clauses.len() < 2;
         if let Some(clause) = least_fitting.filter(|it| it.matches_without > 0 && !has_proposal) {
-            let verb = if clause.matches_without == 1 { "matches" } else { "match" };
-            let without = Count(clause.matches_without, "document");
-            line += &format!("; without {} {without} {verb}", shortened(&clause.clause));
+            let (without, name) = (found(clause.matches_without), shortened(&clause.clause));
+            line += &format!("; without {name} {without}");
         }
         Some(line)
+    }
+
+    /// Clauses that no document meets together.
+    fn in_conflict(&self) -> impl Iterator<Item = &EmptyClause> {
+        self.conflict.iter().filter_map(|place| self.clauses.get(*place))
     }
 
     /// One object on one line:
@@ -184,8 +184,19 @@ const FIELDS_SHOWN: usize = 6;
 /// Characters of a condition in one line.
 const CHARS_SHOWN: usize = 60;
 
+/// `1 document matches` or `2 documents match`.
+fn found(matches: u64) -> String {
+    let verb = if matches == 1 { "matches" } else { "match" };
+    format!("{} {verb}", number_of(matches, "document"))
+}
+
 fn shortened(text: &str) -> String {
     units::shortened(&text.replace(['\n', '\r'], " "), CHARS_SHOWN).into_owned()
+}
+
+/// A term with the documents that have it.
+pub(super) fn of_term(term: &str, documents: u64) -> String {
+    format!("'{term}' ({})", number_of(documents, "document"))
 }
 
 /// Why no document has a phrase.
@@ -194,7 +205,7 @@ fn apart(phrase: &str, with_all_words: u64) -> String {
         0 => format!("no document has all words of {phrase}"),
         1 => format!("1 document has all words of {phrase}, but they do not stand so"),
         n => {
-            format!("{} documents have all words of {phrase}, but they never stand so", Grouped(n))
+            format!("{} documents have all words of {phrase}, but they never stand so", grouped(n))
         }
     }
 }
@@ -210,18 +221,15 @@ impl EmptyClause {
         }
         if let Some(first) = self.unknown.first() {
             let terms: Vec<_> = self.terms_unknown_in(&first.field).collect();
-            let shown = terms.iter().take(CLAUSES_SHOWN);
-            let shown: Vec<_> = shown.map(|term| format!("'{}'", shortened(term))).collect();
-            let (terms, fields) = (shown.join(" or "), any_of(&self.fields_without(&terms)));
-            let mut line = format!("no document has {terms} in {fields}");
+            let fields = any_of(&self.fields_without(&terms));
+            let shown = terms.iter().take(CLAUSES_SHOWN).map(|it| format!("'{}'", shortened(it)));
+            let line = format!("no document has {} in {fields}", joined(shown, " or "));
             let similar = self.most_similar().into_iter().take(CLAUSES_SHOWN);
-            let similar = similar
-                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(n, "document")));
-            let similar: Vec<_> = similar.collect();
-            if !similar.is_empty() {
-                line += &format!("; did you mean {}?", similar.join(" or "));
-            }
-            return line;
+            let similar = similar.map(|(term, n)| of_term(&shortened(term), n));
+            return match &*joined(similar, " or ") {
+                "" => line,
+                similar => format!("{line}; did you mean {similar}?"),
+            };
         }
         if let Some(EmptyPhrase { phrase, with_all_words }) = self.phrases.first() {
             return apart(&shortened(phrase), *with_all_words);
@@ -263,18 +271,18 @@ impl EmptyClause {
 fn any_of(fields: &[&str]) -> String {
     let more = fields.len().saturating_sub(FIELDS_SHOWN);
     let more = (more > 0).then(|| format!("{more} more"));
-    let mut shown: Vec<_> =
-        fields.iter().copied().take(FIELDS_SHOWN).chain(more.as_deref()).collect();
-    let last = shown.pop().unwrap_or_default();
-    if shown.is_empty() { last.to_owned() } else { format!("{} or {last}", shown.join(", ")) }
+    let shown = fields.iter().copied().take(FIELDS_SHOWN).chain(more.as_deref());
+    match &shown.collect::<Vec<_>>()[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        alone => alone.concat(),
+    }
 }
 
 /// For people: what is in conflict, then what else there is, each with its numbers.
 impl fmt::Display for WhyEmpty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.matches > 0 {
-            let verb = if self.matches == 1 { "matches" } else { "match" };
-            return write!(f, "{} {verb}", Count(self.matches, "document"));
+            return f.write_str(&found(self.matches));
         }
         if self.documents == 0 {
             return f.write_str("nothing matches: there are no documents");
@@ -294,8 +302,7 @@ impl fmt::Display for WhyEmpty {
                 }
             }
         }
-        let in_conflict = self.conflict.iter().filter_map(|place| self.clauses.get(*place));
-        in_conflict.clone().try_for_each(|clause| write!(f, "\n{clause}"))?;
+        self.in_conflict().try_for_each(|clause| write!(f, "\n{clause}"))?;
         let is_other = |(place, _): &(usize, &EmptyClause)| !self.conflict.contains(place);
         let mut others = self.clauses.iter().enumerate().filter(is_other).peekable();
         if others.peek().is_some() {
@@ -308,7 +315,7 @@ impl fmt::Display for WhyEmpty {
 impl fmt::Display for EmptyClause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EmptyClause { clause, matches, matches_without, .. } = self;
-        let (alone, without) = (Grouped(*matches), Grouped(*matches_without));
+        let (alone, without) = (grouped(*matches), grouped(*matches_without));
         write!(f, "  {clause}: {alone} alone, {without} without it")?;
         if self.excludes && *matches == 0 && self.reason.is_none() {
             f.write_str("\n    every document has what it excludes")?;
@@ -320,7 +327,7 @@ impl fmt::Display for EmptyClause {
             write!(f, "\n    no document has '{term}' in {field}")?;
             for (at, (term, documents)) in similar.iter().enumerate() {
                 let before = if at == 0 { "; like it are" } else { "," };
-                write!(f, "{before} '{term}' ({})", Count(*documents, "document"))?;
+                write!(f, "{before} {}", of_term(term, *documents))?;
             }
         }
         for EmptyPhrase { phrase, with_all_words } in &self.phrases {

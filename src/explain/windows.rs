@@ -30,8 +30,7 @@ pub(super) fn of_leaf(
 ) -> Vec<ContainerMap> {
     let Some(then_left) = left.get().checked_sub(n_windows(plan)) else { return vec![] };
     let parts = plan.segments.iter().zip(ids);
-    let maps = parts.filter_map(|(part, id)| Some(read(plan, part, leaf, ran)?.finish(id)));
-    let maps: Vec<_> = maps.collect();
+    let maps: Vec<_> = parts.filter_map(|(part, id)| read(plan, (part, id), leaf, ran)).collect();
     if !maps.is_empty() {
         left.set(then_left);
     }
@@ -47,7 +46,7 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
     let root = plan.root();
     let maps = plan.segments.iter().zip(ids).enumerate().map(|(at, (part, id))| {
         let found = profile.node(at, root).documents_out;
-        let mut map = Map::new(part);
+        let mut map = ContainerMap::of(part, id);
         match u32::try_from(found) {
             Ok(all) if all == part.n_docs => map.fill(part),
             Ok(few) if part.n_windows() == 1 => map.add_found(part, 0, few),
@@ -56,9 +55,10 @@ pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> V
                 seen.for_each(|window| map.add_found(part, window.key, window.documents));
             }
         }
-        let has_all = |map: &Map| map.documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
-        let of_leaf = || read(plan, part, only_leaf(plan, part, root)?, true).filter(has_all);
-        Some(map).filter(has_all).or_else(of_leaf).map(|map| map.finish(id))
+        let has_all =
+            |map: &ContainerMap| map.documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
+        let of_leaf = || read(plan, (part, id), only_leaf(plan, part, root)?, true);
+        Some(map).filter(has_all).or_else(|| of_leaf().filter(has_all))
     });
     maps.collect::<Option<_>>().unwrap_or_default()
 }
@@ -88,9 +88,14 @@ fn n_windows(plan: &Plan<'_>) -> u64 {
 }
 
 /// Map of what a leaf reads in one segment.
-fn read(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
+fn read(
+    plan: &Plan<'_>,
+    (part, id): (&SegmentPlan<'_>, &str),
+    leaf: LeafId,
+    ran: bool,
+) -> Option<ContainerMap> {
     let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
-    let mut map = Map::new(part);
+    let mut map = ContainerMap::of(part, id);
     // A header that cannot be read makes the search fail, and not what is told of it.
     match (&part.leaves[leaf.index()].postings, field) {
         (Postings::Absent, _) => {}
@@ -114,33 +119,27 @@ fn read(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Opt
     Some(map)
 }
 
-/// A map that is being made.
-struct Map {
-    kinds: Vec<u8>,
-    documents: Vec<u32>,
-}
-
-impl Map {
-    fn new(part: &SegmentPlan<'_>) -> Self {
+impl ContainerMap {
+    /// A map of a segment, in which nothing is yet.
+    fn of(part: &SegmentPlan<'_>, id: &str) -> Self {
         let n = part.n_windows() as usize;
-        Map { kinds: vec![b'.'; n], documents: vec![0; n] }
+        ContainerMap { segment: id.to_owned(), kinds: ".".repeat(n), documents: vec![0; n] }
     }
 
     /// Adds so many documents of a window; one past the segment's end is an error that is told when the list is read.
     fn add(&mut self, key: u32, documents: u32, kind: ContainerKind) {
         let at = key as usize;
-        let slots = (self.kinds.get_mut(at), self.documents.get_mut(at));
-        if let (1.., (Some(slot), Some(sum))) = (documents, slots) {
-            *slot = match kind {
-                ContainerKind::Array => b'a',
-                ContainerKind::Bitmap => b'b',
-                ContainerKind::Run => b'r',
+        if let (1.., Some(sum)) = (documents, self.documents.get_mut(at)) {
+            let kind = match kind {
+                ContainerKind::Array => "a",
+                ContainerKind::Bitmap => "b",
+                ContainerKind::Run => "r",
             };
+            self.kinds.replace_range(at..=at, kind);
             *sum += documents;
         }
     }
 
-    /// Adds a document of an array.
     fn add_one(&mut self, doc: u32) {
         self.add(doc / WINDOW, 1, ContainerKind::Array);
     }
@@ -162,14 +161,7 @@ impl Map {
         self.add(key, documents, kind);
     }
 
-    /// Every document of the segment.
     fn fill(&mut self, part: &SegmentPlan<'_>) {
         (0..part.n_windows()).for_each(|key| self.add_found(part, key, part.window_len(key)));
-    }
-
-    /// Returns the map of the segment with this id.
-    fn finish(self, id: &str) -> ContainerMap {
-        let kinds = self.kinds.into_iter().map(char::from).collect();
-        ContainerMap { segment: id.to_owned(), kinds, documents: self.documents }
     }
 }

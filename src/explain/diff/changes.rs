@@ -1,10 +1,10 @@
 //! Differences between two nodes, and between two plans as a whole.
 
-use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
-use super::matching::{Entry, Matching};
+use super::super::units::joined;
+use super::super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree, PlanningTimes};
+use super::matching::{Entry, Matching, paired};
 use super::{Change, DiffValue};
-use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::collections::HashMap;
 
 /// Times that differ by less are the same: twice what two runs of one query differ by when nothing has changed but what
 /// the caches hold and where the scheduler puts the thread.
@@ -29,20 +29,17 @@ struct Changes {
 }
 
 impl Changes {
-    /// Adds a change of something that has a name.
-    fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
-        self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
-    }
-
-    fn push(
+    /// Adds a change, of something that has a name or of a name of the plan's JSON.
+    fn push<V: Into<DiffValue> + PartialEq>(
         &mut self,
         what: &'static str,
         name: Option<&str>,
-        left: Option<DiffValue>,
-        right: Option<DiffValue>,
+        left: Option<V>,
+        right: Option<V>,
     ) {
         if left != right {
             let (facets, name) = (self.facets.clone(), name.map(str::to_owned));
+            let (left, right) = (left.map(Into::into), right.map(Into::into));
             self.found.push(Change { facets, what, name, left, right });
         }
     }
@@ -50,18 +47,16 @@ impl Changes {
     /// Texts, of which an empty one is none.
     fn text(&mut self, what: &'static str, left: &str, right: &str) {
         let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        self.push(what, None, some(left).map(Into::into), some(right).map(Into::into));
+        self.push(what, None, some(left), some(right));
     }
 
     fn number(&mut self, what: &'static str, left: u64, right: u64) {
-        self.push(what, None, Some(left.into()), Some(right.into()));
+        self.push(what, None, Some(left), Some(right));
     }
 
     /// Adds a change of a number that both plans know.
     fn known(&mut self, what: &'static str, left: Option<u64>, right: Option<u64>) {
-        if let (Some(left), Some(right)) = (left, right) {
-            self.number(what, left, right);
-        }
+        self.push(what, None, left.and(right).and(left), left.and(right));
     }
 
     fn time(&mut self, what: &'static str, left: u64, right: u64) {
@@ -74,36 +69,14 @@ impl Changes {
     fn decisions(&mut self, left: &[Decision], right: &[Decision]) {
         let word = |decision: &Decision| if decision.accepted { "taken" } else { "left" };
         let (pairs, added) = paired(left, right, |decision| &*decision.rule);
-        for (l, r) in pairs {
-            self.named("decision", &l.rule, Some(word(l)), r.map(word));
-        }
-        for r in added {
-            self.named("decision", &r.rule, None, Some(word(r)));
+        let pairs = pairs.into_iter().map(|(l, r)| (Some(l), r));
+        for (l, r) in pairs.chain(added.into_iter().map(|r| (None, Some(r)))) {
+            let rule = l.or(r).map(|decision| &*decision.rule);
+            self.push("decision", rule, l.map(word), r.map(word));
         }
     }
 }
 
-/// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
-/// `right`. Both in their order.
-fn paired<'t, T, K: Hash + Eq>(
-    left: impl IntoIterator<Item = &'t T>,
-    right: impl IntoIterator<Item = &'t T>,
-    key: impl Fn(&'t T) -> K,
-) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
-    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
-    let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
-    for (at, r) in free.iter().flatten().enumerate() {
-        places.entry(key(r)).or_default().push_back(at);
-    }
-    let pairs = left.into_iter().map(|l| {
-        let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
-        (l, at.and_then(|at| free[at].take()))
-    });
-    let pairs = pairs.collect();
-    (pairs, free.into_iter().flatten().collect())
-}
-
-/// Returns the differences between two nodes that are matched.
 pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("operator", left.operator.name(), right.operator.name());
@@ -148,14 +121,10 @@ pub(super) fn places(
 ) -> Vec<Option<Change>> {
     let mut places: Vec<Option<Change>> = vec![None; left.len()];
     let stays = |at: usize| {
-        let other = found.of_left[at]?;
-        let above = left[at].parent.map(|parent| found.of_left[parent]);
-        let other_above = right[other].parent.map(Some);
+        let other_above = right[found.of_left[at]?].parent;
+        let above = left[at].parent.and_then(|parent| found.of_left[parent]);
         // What stands above may have come or gone, which says nothing of the node.
-        Some(match (above, other_above) {
-            (Some(Some(above)), Some(other_above)) => Some(above) == other_above,
-            _ => true,
-        })
+        Some(above.is_none() || other_above.is_none() || above == other_above)
     };
     // How many of the inputs both have, in the order of one side.
     let ranks = |nodes: &[Entry<'_>], of_left: &dyn Fn(usize) -> Option<usize>| {
@@ -201,16 +170,16 @@ pub(super) fn of_trees(
     changes.number("bytes_of_the_index", bytes(left), bytes(right));
     facets(&mut changes, &left.facets, &right.facets);
     // A finding is about a node, which has another id on the other side, if it is there.
+    let id_of = |at: usize| &*right_nodes[at].node.id;
     let ids = left_nodes.iter().zip(&found.of_left);
-    let ids = ids
-        .map(|(entry, other)| (&*entry.node.id, other.map(|other| &*right_nodes[other].node.id)));
+    let ids = ids.map(|(entry, other)| (&*entry.node.id, other.map(id_of)));
     findings(&mut changes, left, right, &ids.collect());
     changes.known("term_lookups", left.term_lookups, right.term_lookups);
-    if let (Some(l), Some(r)) = (left.planning, right.planning) {
-        for (what, ns) in l.by_name() {
-            if let Some((_, other)) = r.by_name().find(|(name, _)| *name == what) {
-                changes.time(what, ns, other);
-            }
+    let phases = left.planning.into_iter().flat_map(PlanningTimes::by_name);
+    for (what, ns) in phases {
+        let mut others = right.planning.into_iter().flat_map(PlanningTimes::by_name);
+        if let Some((_, other)) = others.find(|(name, _)| *name == what) {
+            changes.time(what, ns, other);
         }
     }
     for (what, l, r) in [
@@ -220,7 +189,7 @@ pub(super) fn of_trees(
     ] {
         match (l, r) {
             (Some(l), Some(r)) => changes.time(what, l, r),
-            (l, r) => changes.push(what, None, l.map(Into::into), r.map(Into::into)),
+            (l, r) => changes.push(what, None, l, r),
         }
     }
     changes.found
@@ -239,11 +208,11 @@ fn facets(changes: &mut Changes, left: &[ExplainFacet], right: &[ExplainFacet]) 
                 facet(changes, l, r);
                 changes.facets.pop();
             }
-            None => changes.named("facet", &l.field, Some(algorithm(l)), None),
+            None => changes.push("facet", Some(&l.field), Some(algorithm(l)), None),
         }
     }
     for r in added {
-        changes.named("facet", &r.field, None, Some(algorithm(r)));
+        changes.push("facet", Some(&r.field), None, Some(algorithm(r)));
     }
 }
 
@@ -252,8 +221,7 @@ fn facet(changes: &mut Changes, left: &ExplainFacet, right: &ExplainFacet) {
     changes.number("limit", left.limit, right.limit);
     changes.number("terms", left.terms, right.terms);
     let texts = |facet: &ExplainFacet| {
-        let parts = [facet.ranges.as_deref(), facet.options.as_deref()];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        joined([facet.ranges.as_deref(), facet.options.as_deref()].into_iter().flatten(), ", ")
     };
     changes.text("options", &texts(left), &texts(right));
     if let (Some(l), Some(r)) = (&left.actual, &right.actual) {
@@ -291,9 +259,9 @@ fn findings(
     let (pairs, added) =
         paired(&of_left, &of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
     for ((_, finding), _) in pairs.into_iter().filter(|(_, other)| other.is_none()) {
-        changes.named("finding", &finding.rule, Some(&finding.message), None);
+        changes.push("finding", Some(&finding.rule), Some(&*finding.message), None);
     }
     for (_, finding) in added {
-        changes.named("finding", &finding.rule, None, Some(&finding.message));
+        changes.push("finding", Some(&finding.rule), None, Some(&*finding.message));
     }
 }

@@ -7,7 +7,7 @@
 
 use super::super::ExplainNode;
 use super::super::tree::with_parents;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Inputs of one node that are compared with each other one by one; beyond that only what is found by a hash is matched.
@@ -130,26 +130,23 @@ impl Matcher<'_, '_> {
 
     /// Pairs of inputs of two nodes, none of them in two pairs.
     fn inputs(&self, l: usize, r: usize) -> Vec<(usize, usize)> {
-        let free = |all: &[usize], found: &[Option<usize>]| -> Vec<usize> {
-            all.iter().copied().filter(|at| found[*at].is_none()).collect()
-        };
-        let mut l = free(&self.left[l].children, &self.found.of_left);
-        let mut r = free(&self.right[r].children, &self.found.of_right);
+        let (mut l, mut r) = (self.left[l].children.clone(), self.right[r].children.clone());
+        l.retain(|at| self.found.of_left[*at].is_none());
+        r.retain(|at| self.found.of_right[*at].is_none());
         let mut pairs = vec![];
         for key in [SUBTREE, OPERATOR_AND_PART, |entry| hash(part(entry.node))] {
             pairs.extend(self.by_key(&mut l, &mut r, key));
         }
         if l.len() <= PAIRWISE_MAX && r.len() <= PAIRWISE_MAX {
             let mut alike = vec![];
-            for l in &l {
-                for r in &r {
-                    let (one, other) = (&self.left[*l], &self.right[*r]);
-                    let n = common(&one.leaves, &other.leaves);
-                    if n > 0 && !one.children.is_empty() && !other.children.is_empty() {
-                        let same = one.node.operator == other.node.operator;
-                        alike.push((n, same, *l, *r));
-                    }
-                }
+            let has_inputs = |(l, r): &(usize, usize)| {
+                !self.left[*l].children.is_empty() && !self.right[*r].children.is_empty()
+            };
+            let all = l.iter().flat_map(|l| r.iter().map(|r| (*l, *r)));
+            for (l, r) in all.filter(has_inputs) {
+                let (one, other) = (&self.left[l], &self.right[r]);
+                let n = common(&one.leaves, &other.leaves);
+                alike.extend((n > 0).then(|| (n, one.node.operator == other.node.operator, l, r)));
             }
             // The most leaves in common first, and of those that have as many the first in the plan.
             alike.sort_by_key(|(n, same, l, r)| (std::cmp::Reverse((*n, *same)), *l, *r));
@@ -170,46 +167,57 @@ impl Matcher<'_, '_> {
 
     /// Pairs what has the same key, in order, and takes it away from both.
     fn by_key(&self, l: &mut Vec<usize>, r: &mut Vec<usize>, key: Key) -> Vec<(usize, usize)> {
-        let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
-        for at in r.iter().rev() {
-            free.entry(key(&self.right[*at])).or_default().push(*at);
-        }
-        let (mut pairs, mut taken) = (vec![], HashSet::new());
-        l.retain(|at| match free.get_mut(&key(&self.left[*at])).and_then(Vec::pop) {
-            Some(other) => {
-                pairs.push((*at, other));
-                taken.insert(other);
-                false
-            }
-            None => true,
-        });
-        r.retain(|at| !taken.contains(at));
-        pairs
+        let keyed = |nodes: &[Entry<'_>], places: &[usize]| -> Vec<(u64, usize)> {
+            places.iter().map(|at| (key(&nodes[*at]), *at)).collect()
+        };
+        let (of_left, of_right) = (keyed(self.left, l), keyed(self.right, r));
+        let (pairs, added) = paired(&of_left, &of_right, |(key, _)| key);
+        *l = pairs.iter().filter(|(_, r)| r.is_none()).map(|((_, l), _)| *l).collect();
+        *r = added.into_iter().map(|(_, r)| *r).collect();
+        pairs.into_iter().filter_map(|((_, l), r)| Some((*l, r?.1))).collect()
     }
 
     /// Matches what is left over with the same at another place, largest subtrees first.
     fn moved(&mut self) {
         for key in [SUBTREE, OPERATOR_AND_PART] {
-            let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
-            for (at, entry) in self.right.iter().enumerate().rev() {
-                if self.found.of_right[at].is_none() {
-                    free.entry(key(entry)).or_default().push(at);
+            let free = |found: &[Option<usize>]| {
+                (0..found.len()).filter(|at| found[*at].is_none()).collect::<Vec<_>>()
+            };
+            // What is matched below others may have been meant for further ones, which then take the next.
+            loop {
+                let (mut l, mut r) = (free(&self.found.of_left), free(&self.found.of_right));
+                let pairs = self.by_key(&mut l, &mut r, key);
+                if pairs.is_empty() {
+                    break;
                 }
-            }
-            for (at, entry) in self.left.iter().enumerate() {
-                if self.found.of_left[at].is_some() {
-                    continue;
-                }
-                let Some(free) = free.get_mut(&key(entry)) else { continue };
-                while let Some(r) = free.pop() {
-                    if self.found.of_right[r].is_none() {
-                        self.pair_below(at, r);
-                        break;
+                for (l, r) in pairs {
+                    if self.found.of_left[l].is_none() && self.found.of_right[r].is_none() {
+                        self.pair_below(l, r);
                     }
                 }
             }
         }
     }
+}
+
+/// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
+/// `right`. Both in their order.
+pub(super) fn paired<'t, T, K: Hash + Eq>(
+    left: impl IntoIterator<Item = &'t T>,
+    right: impl IntoIterator<Item = &'t T>,
+    key: impl Fn(&'t T) -> K,
+) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
+    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
+    let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for (at, r) in free.iter().flatten().enumerate() {
+        places.entry(key(r)).or_default().push_back(at);
+    }
+    let pairs = left.into_iter().map(|l| {
+        let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
+        (l, at.and_then(|at| free[at].take()))
+    });
+    let pairs = pairs.collect();
+    (pairs, free.into_iter().flatten().collect())
 }
 
 /// Counts the numbers that two sorted rows have in common.

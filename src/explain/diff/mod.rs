@@ -131,12 +131,12 @@ impl PlanDiff {
             NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
         };
         // What was added stands behind what stands before it in the second plan.
-        let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
-            while at < right.len() && found.of_right[at].is_none() {
-                let (entry, kind) = (&right[at], DiffKind::Added);
-                nodes.push(NodeDiff { right: Some(entry.node.id.clone()), ..node(kind, entry) });
-                at += 1;
-            }
+        let added_behind = |nodes: &mut Vec<NodeDiff>, at: usize| {
+            let added = (at..right.len()).take_while(|at| found.of_right[*at].is_none());
+            nodes.extend(added.map(|at| {
+                let id = Some(right[at].node.id.clone());
+                NodeDiff { right: id, ..node(DiffKind::Added, &right[at]) }
+            }));
         };
         added_behind(&mut nodes, 0);
         for (at, entry) in left.iter().enumerate() {

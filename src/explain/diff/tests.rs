@@ -405,14 +405,14 @@ facet took_ns: facet old_ns: none → there
 #[cfg(feature = "viewer")]
 #[test]
 fn a_page_has_the_differences_in_words() {
-    use crate::explain::units::Time;
+    use crate::explain::units::duration;
 
     let (before, mut after) = (sample::analyzed(), sample::analyzed());
     after.total_ns = Some(950_000);
     let mut pages = crate::explain::HtmlPages::new();
     pages.add_diff("two", &before, &after);
     let data = crate::page::check::data(&pages.to_html());
-    let rest = |tree: &ExplainTree| Time(tree.rest_ns().unwrap()).to_string();
+    let rest = |tree: &ExplainTree| duration(tree.rest_ns().unwrap());
     let expected = serde_json::json!([
         {"what": "rest", "left": rest(&before), "right": rest(&after)},
         {"what": "total", "left": "42.0 µs", "right": "950 µs"},

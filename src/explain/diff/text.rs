@@ -2,7 +2,7 @@
 
 use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::super::text::{Page, TextOptions};
-use super::super::units::{Bytes, Digits, Grouped, Time, shortened, spaced};
+use super::super::units::{digits, duration, grouped, shortened, size, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 
 /// Characters of one side of a change.
@@ -61,12 +61,8 @@ impl Page<'_> {
         let what = change.what;
         let shown = |value: &DiffValue| plain(shown(what, value));
         let value = |value: &Option<DiffValue>| value.as_ref().map_or(faint("none"), shown);
-        let mut pieces: Vec<Piece> = vec![
-            strong(format!("{}:", subject(change))),
-            value(&change.left),
-            faint("→"),
-            value(&change.right),
-        ];
+        let (subject, arrow) = (strong(subject(change) + ":"), faint("→"));
+        let mut pieces = vec![subject, value(&change.left), arrow, value(&change.right)];
         if let (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) =
             (&change.left, &change.right)
         {
@@ -86,9 +82,9 @@ fn subject(change: &Change) -> String {
 pub(super) fn shown(what: &str, value: &DiffValue) -> String {
     match value {
         DiffValue::Text(text) => shortened(text, VALUE_CHARS_MAX).into_owned(),
-        DiffValue::Number(ns) if what.ends_with("_ns") => Time(*ns).to_string(),
-        DiffValue::Number(n) if what.starts_with("bytes_") => Bytes(*n).to_string(),
-        DiffValue::Number(n) => Grouped(*n).to_string(),
+        DiffValue::Number(ns) if what.ends_with("_ns") => duration(*ns),
+        DiffValue::Number(n) if what.starts_with("bytes_") => size(*n),
+        DiffValue::Number(n) => grouped(*n),
     }
 }
 
@@ -98,11 +94,12 @@ fn times(what: &str, left: u64, right: u64) -> Option<Piece> {
     if less == 0 || more / 2 < less {
         return None;
     }
-    let factor = Digits(more as f64 / less as f64);
-    Some(match (what.ends_with("_ns"), right < left) {
-        (true, true) => piece(Style::Good, format!("({factor} × faster)")),
-        (true, false) => piece(Style::Bad, format!("({factor} × slower)")),
-        (false, true) => plain(format!("({factor} × less)")),
-        (false, false) => plain(format!("({factor} × more)")),
-    })
+    let factor = digits(more as f64 / less as f64);
+    let (style, word) = match (what.ends_with("_ns"), right < left) {
+        (true, true) => (Style::Good, "faster"),
+        (true, false) => (Style::Bad, "slower"),
+        (false, true) => (Style::Plain, "less"),
+        (false, false) => (Style::Plain, "more"),
+    };
+    Some(piece(style, format!("({factor} × {word})")))
 }

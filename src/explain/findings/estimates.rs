@@ -3,7 +3,7 @@
 use super::look::Look;
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
-use crate::explain::units::{Count, Digits, Grouped};
+use crate::explain::units::{digits, grouped, number_of};
 
 /// An estimate that is off by less, as a factor, changes no decision that matters; as it is coloured in a text.
 const Q_ERROR_FAR: f64 = 10.0;
@@ -27,8 +27,8 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     let Some(actual) = &node.actual else { return };
     let (expected, found) = (node.estimate.documents, actual.documents);
     let direction = if found > expected { "more" } else { "fewer" };
-    let (expected, found) = (Count(expected, "document"), Grouped(found));
-    let (label, factor, source) = (&node.label, Digits(q_error(&node)), &node.estimate.source);
+    let (expected, found) = (number_of(expected, "document"), grouped(found));
+    let (label, factor, source) = (&node.label, digits(q_error(&node)), &node.estimate.source);
     let mut message = format!(
         "{label} was expected to find {expected} and found {found}, {factor} times {direction} ({source})"
     );

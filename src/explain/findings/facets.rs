@@ -4,7 +4,7 @@ use super::look::{Advice, Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
 use crate::explain::caption::by_level;
-use crate::explain::units::Count;
+use crate::explain::units::number_of;
 
 /// Fewer lists are intersected within some hundred microseconds.
 const TERMS_MANY: u64 = 1_000;
@@ -14,10 +14,7 @@ const DOCUMENTS_MANY: u64 = 100_000;
 const LIMIT_LARGE: u64 = 100;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
-    let tree = look.tree;
-    for (facet, _) in by_level(&tree.facets) {
-        slow(look, facet);
-    }
+    by_level(&look.tree.facets).into_iter().for_each(|(facet, _)| slow(look, facet));
 }
 
 fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
@@ -29,8 +26,8 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
         return;
     }
     let what = match actual.terms_intersected {
-        0 => format!("looking at the values of {}", Count(values, "document")),
-        terms => format!("intersecting the lists of {}", Count(terms, "term")),
+        0 => format!("looking at the values of {}", number_of(values, "document")),
+        terms => format!("intersecting the lists of {}", number_of(terms, "term")),
     };
     let whole = match facet.ranges.as_deref() {
         Some("statistics") => "the statistics of",
@@ -40,10 +37,9 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
     let finding = Finding::new("slow facet", look.severity(ns), message);
     let finding = Finding { facet: Some(facet.field.clone()), ..finding };
     let by_terms = actual.terms_intersected >= TERMS_MANY;
-    look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
+    look.add_asking(ns, finding, move |facts| by_lists(facts, facet).filter(|_| by_terms));
 }
 
-/// Advises on what spares lists.
 fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     let mut parts = vec![];
     let lacks_column = facts.has_column(&facet.field) == Some(false);
@@ -55,5 +51,5 @@ fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
     }
     // Fewer values are had at once.
     let rebuild = lacks_column && parts.len() == 1;
-    (!parts.is_empty()).then(|| Advice { text: parts.join("; or "), rebuild })
+    (!parts.is_empty()).then(|| (parts.join("; or "), rebuild))
 }

@@ -5,7 +5,7 @@ use super::{Finding, Severity};
 use crate::bitmap::WINDOW;
 use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
-use crate::explain::units::{Bytes, Count};
+use crate::explain::units::{number_of, size};
 
 /// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;
@@ -27,12 +27,11 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     one_list(look);
 }
 
-/// A search that a deadline or a caller ended.
 fn stopped(look: &mut Look<'_>) {
     let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
     // Those above it were stopped by it.
-    let mut last_first = look.nodes.iter().rev().map(|(node, _)| *node);
-    let Some(node) = last_first.find(|node| is_stopped(node)) else { return };
+    let stopped = look.nodes.iter().rfind(|(node, _)| is_stopped(node));
+    let Some(&(node, _)) = stopped else { return };
     let message = format!(
         "the search was stopped at {} {}, so the answer is what was found until then",
         node.operator, node.label
@@ -46,7 +45,7 @@ fn segments(look: &mut Look<'_>) {
     if n < SEGMENTS_MANY || look.documents / n as u64 >= DOCUMENTS_SMALL {
         return;
     }
-    let each = Count(look.documents / n as u64, "document");
+    let each = number_of(look.documents / n as u64, "document");
     let message = format!("every word is looked up in {n} segments of about {each}");
     let finding = Finding::new("many segments", Severity::Hint, message);
     look.add(0, finding.remedy("merge the index"));
@@ -59,7 +58,7 @@ fn deleted(look: &mut Look<'_>) {
         return;
     }
     let message =
-        format!("{} ({percent} %) are deleted and still read", Count(deleted, "document"));
+        format!("{} ({percent} %) are deleted and still read", number_of(deleted, "document"));
     let finding = Finding::new("many deleted", Severity::Hint, message);
     look.add(0, finding.remedy("merge the index"));
 }
@@ -79,6 +78,6 @@ fn one_list(look: &mut Look<'_>) {
     if bytes < BYTES_MANY || percent < BYTES_PERCENT || !look.matters(own_ns(node)) {
         return;
     }
-    let message = format!("{percent} % of what was read, {}, is of {}", Bytes(bytes), node.label);
+    let message = format!("{percent} % of what was read, {}, is of {}", size(bytes), node.label);
     look.add(own_ns(node), Finding::new("one long list", Severity::Note, message).of_node(node));
 }

@@ -16,6 +16,8 @@ const SHARE_OF_MOST: u64 = 50;
 /// Findings of one rule in one tree, the weightiest: more of the same say nothing new.
 const OF_ONE_RULE_MAX: usize = 3;
 
+/// Remedy that an index knows, and whether it needs one that is built anew.
+pub(super) type Advice = (String, bool);
 /// Remedy of a finding, where that is a question to an index; asked once it is clear that the finding is told.
 type Remedy<'t> = Box<dyn FnOnce(&dyn Facts) -> Option<Advice> + 't>;
 
@@ -47,12 +49,10 @@ impl<'t> Look<'t> {
         (self.time_ns > 0).then(|| percent(ns, self.time_ns))
     }
 
-    /// Whether that is enough to be told.
     pub(super) fn matters(&self, ns: u64) -> bool {
         self.share(ns).is_none_or(|share| share >= SHARE_MIN)
     }
 
-    /// Whether that is most of it.
     pub(super) fn is_most(&self, ns: u64) -> bool {
         self.share(ns).is_none_or(|share| share >= SHARE_OF_MOST)
     }
@@ -91,14 +91,13 @@ impl<'t> Look<'t> {
     }
 
     /// Adds what a rule has found, with a remedy that an index is asked for.
-    pub(super) fn add_asking<A: Into<Advice>>(
+    pub(super) fn add_asking(
         &mut self,
         ns: u64,
         finding: Finding,
-        remedy: impl FnOnce(&dyn Facts) -> Option<A> + 't,
+        remedy: impl FnOnce(&dyn Facts) -> Option<Advice> + 't,
     ) {
-        let remedy: Remedy<'t> = Box::new(|facts| remedy(facts).map(Into::into));
-        self.found.push((self.share(ns).unwrap_or(0), finding, Some(remedy)));
+        self.found.push((self.share(ns).unwrap_or(0), finding, Some(Box::new(remedy))));
     }
 
     /// Whether a word that no document has stands beside the same of another field that documents have: a word that is looked for
@@ -124,28 +123,14 @@ impl<'t> Look<'t> {
                 continue;
             }
             if let Some(remedy) = remedy {
-                let advice = remedy(self.facts);
-                finding.rebuild = advice.as_ref().is_some_and(|advice| advice.rebuild);
-                finding.remedy = advice.map(|advice| advice.text);
+                let (text, rebuild) = remedy(self.facts).unzip();
+                (finding.remedy, finding.rebuild) = (text, rebuild == Some(true));
             }
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
         }
         findings
-    }
-}
-
-/// Remedy that an index knows.
-pub(super) struct Advice {
-    pub(super) text: String,
-    /// Whether it needs an index that is built anew.
-    pub(super) rebuild: bool,
-}
-
-impl From<String> for Advice {
-    fn from(text: String) -> Self {
-        Advice { text, rebuild: false }
     }
 }
 
@@ -176,7 +161,6 @@ pub(super) fn percent(part: u64, whole: u64) -> u64 {
     u64::try_from(percent).unwrap_or(u64::MAX)
 }
 
-/// Returns the text that a leaf looks for, whatever the field.
 fn text_of(node: &ExplainNode) -> Option<String> {
     match &asked(node)? {
         Query::Word { text, .. }

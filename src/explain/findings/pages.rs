@@ -3,7 +3,8 @@
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
-use crate::explain::units::{Count, Grouped};
+use crate::explain::tree::Branch;
+use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
 
 /// Fewer matches are counted within some ten microseconds.
@@ -25,12 +26,9 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     }
     scored(look, root);
     sorted(look, root);
-    for at in 0..look.nodes.len() {
-        phrase(look, look.nodes[at].0);
-    }
+    root.iter().for_each(|node| phrase(look, node));
 }
 
-/// A page that is far from the first.
 fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let how = match root.operator {
         TopK => "by its score and number",
@@ -43,7 +41,7 @@ fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     }
     let all = page.offset.saturating_add(page.limit);
     let message =
-        format!("the first {} are found to show {} of them", Grouped(all), Grouped(page.limit));
+        format!("the first {} are found to show {} of them", grouped(all), grouped(page.limit));
     let remedy = format!("go on after the last hit of the page before, {how} (--after)");
     let finding = Finding::new("deep page", Severity::Hint, message).of_node(root);
     look.add(own_ns(root), finding.remedy(remedy));
@@ -65,12 +63,10 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
         return;
     }
     // A number that the dictionary knows costs nothing.
-    let reads =
-        |node: &ExplainNode| node.actual.as_ref().is_some_and(|actual| actual.bytes_read > 0);
-    if !matching.iter().any(reads) {
+    if !matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0) {
         return;
     }
-    let (documents, limit) = (Count(actual.documents, "document"), page.limit);
+    let (documents, limit) = (number_of(actual.documents, "document"), page.limit);
     let what = format!("counting {documents}, of which {limit} are wanted");
     // What a pattern stands for is found as a whole, however far it is then counted.
     let of_patterns = sum(matching.iter().filter(|node| node.operator == Expand).map(own_ns));
@@ -92,7 +88,7 @@ fn scored(look: &mut Look<'_>, root: &ExplainNode) {
         && ranking.documents_scored >= SCORED_MANY
         && look.matters(ns)
     {
-        let scored = Count(ranking.documents_scored, "document");
+        let scored = number_of(ranking.documents_scored, "document");
         let message = format!("{scored} were scored, one by one: {}", decision.reason);
         let other = decision.alternative.as_ref();
         let remedy = other.map(|other| format!("if it can be had otherwise, {}", other.name));
@@ -106,7 +102,6 @@ fn scored(look: &mut Look<'_>, root: &ExplainNode) {
     }
 }
 
-/// Decision against bounds of scores.
 fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
     node.decisions.iter().find(|it| it.rule == "top-k by bounds" && !it.accepted)
 }
@@ -119,7 +114,7 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
         && root.algorithm.contains(" of every match")
         && look.matters(ns)
     {
-        let what = Count(counts.documents, "document");
+        let what = number_of(counts.documents, "document");
         let message = format!("{what} were compared: {}", root.algorithm);
         // What is made by chance, or compared in the order of a language, has none in any case.
         let field =
@@ -131,10 +126,10 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
     if let Some(counts) =
         actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
     {
+        let documents = number_of(counts.documents, "document");
+        let segments = number_of(counts.given_up, "segment");
         let message = format!(
-            "{} were read in the order of the field before that was given up in {}: what matches is too far from the first",
-            Count(counts.documents, "document"),
-            Count(counts.given_up, "segment"),
+            "{documents} were read in the order of the field before that was given up in {segments}: what matches is too far from the first"
         );
         look.add(ns, Finding::new("order given up", Severity::Note, message).of_node(root));
     }
@@ -155,8 +150,8 @@ fn phrase(look: &mut Look<'_>, node: &ExplainNode) {
     {
         return;
     }
-    let positions = Count(counts.positions, "position");
-    let (documents, found) = (Count(counts.candidates, "document"), Grouped(found));
+    let positions = number_of(counts.positions, "position");
+    let (documents, found) = (number_of(counts.candidates, "document"), grouped(found));
     let what = format!("comparing {positions} of {documents}, of which {found} have the phrase");
     let remedy = match without_bounds(node).and_then(|decision| decision.alternative.as_ref()) {
         Some(other) => &*other.name,

@@ -2,8 +2,8 @@
 
 use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
-use crate::explain::units::{Count, Grouped};
-use crate::explain::{ExplainNode, ExplainOperator, TermCounts};
+use crate::explain::units::{grouped, number_of};
+use crate::explain::{Decision, ExplainNode, ExplainOperator, TermCounts};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.
@@ -24,8 +24,9 @@ pub(super) fn look_at(look: &mut Look<'_>) {
         if node.operator == ExplainOperator::Expand && !looks_at_all(look, node) {
             wide(look, node);
         }
-        let of_scores = node.decisions.iter().filter(|decision| decision.rule == SCORED_BY_BEST.0);
-        for decision in of_scores.filter(|decision| decision.reason.ends_with(SCORED_BY_BEST.1)) {
+        let (rule, end) = SCORED_BY_BEST;
+        let is_of_some = |it: &&Decision| it.rule == rule && it.reason.ends_with(end);
+        for decision in node.decisions.iter().filter(is_of_some) {
             let remedy = format!(
                 "pattern_terms may be {PATTERN_TERMS_MAX} at most; 0 scores all matches of a pattern alike"
             );
@@ -41,14 +42,9 @@ fn planning(look: &mut Look<'_>) {
     if ns < PLANNING_LONG_NS || !look.is_most(ns) {
         return;
     }
-    let mut todo: Vec<Query> =
-        parse(&look.tree.query, &ParseOptions::default()).into_iter().collect();
+    let mut todo = Vec::from_iter(parse(&look.tree.query, &ParseOptions::default()));
     let (mut pattern, mut has_others) = (None, false);
-    while let Some(query) = todo.pop() {
-        if begins_with_anything(&query) {
-            pattern = Some(query);
-            break;
-        }
+    while let (None, Some(query)) = (&pattern, todo.pop()) {
         has_others |= matches!(
             query,
             Query::Prefix { .. }
@@ -58,6 +54,7 @@ fn planning(look: &mut Look<'_>) {
                 | Query::InSet { .. }
         );
         todo.extend(query.children().rev().cloned());
+        pattern = Some(query).filter(begins_with_anything);
     }
     let what = match &pattern {
         Some(pattern) => format!("looks for the terms of {pattern}"),
@@ -68,11 +65,11 @@ fn planning(look: &mut Look<'_>) {
     let finding = Finding::new("long planning", look.severity(ns), message);
     look.add_asking(ns, finding, move |facts| match pattern {
         Some(pattern) => fixed_beginning(facts, pattern),
-        None if has_others => None,
-        None => Some(Advice::from(
-            "run it again: what nobody has read before comes from the disk and is checked"
-                .to_owned(),
-        )),
+        None => (!has_others).then(|| {
+            let again =
+                "run it again: what nobody has read before comes from the disk and is checked";
+            (again.to_owned(), false)
+        }),
     });
 }
 
@@ -85,21 +82,21 @@ fn begins_with_anything(query: &Query) -> bool {
     }
 }
 
-/// Advises on what spares most terms.
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
-    match pattern {
-        Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern).map(Advice::from),
-        Query::Regex { .. } => Some(
-            "an expression that begins with some characters spares all terms that begin otherwise".to_owned().into(),
+    let (text, rebuild) = match pattern {
+        Query::Fuzzy { .. } => (narrower_fuzzy(facts, pattern)?, false),
+        Query::Regex { .. } => (
+            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
+            false,
         ),
-        _ => Some(Advice {
-            text: "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, so that parts of words are terms".to_owned(),
-            rebuild: true,
-        }),
-    }
+        _ => (
+            "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, so that parts of words are terms".to_owned(),
+            true,
+        ),
+    };
+    Some((text, rebuild))
 }
 
-/// A pattern that stands for many terms.
 fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let ns = own_ns(node);
     let terms = match &node.actual {
@@ -111,16 +108,19 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     if terms < TERMS_WIDE || !look.matters(ns) {
         return;
     }
-    let what = format!("expanding {} to {}", node.label, Count(terms, "term"));
+    let what = format!("expanding {} to {}", node.label, number_of(terms, "term"));
     let message = match node.actual {
         Some(_) => look.went_into(ns, &what),
-        None => format!("{} stands for {} or more", node.label, Count(terms, "term")),
+        None => format!("{} stands for {} or more", node.label, number_of(terms, "term")),
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
-    look.add_asking(ns, finding, move |facts| match &asked(node) {
-        Some(Query::Prefix { text, .. }) => longer_prefix(facts, node, text, terms),
-        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, asked(node)?),
-        _ => None,
+    look.add_asking(ns, finding, move |facts| {
+        let pattern = asked(node)?;
+        let text = match &pattern {
+            Query::Prefix { text, .. } => longer_prefix(facts, node, text, terms),
+            _ => narrower_fuzzy(facts, pattern),
+        };
+        text.map(|text| (text, false))
     });
 }
 
@@ -132,19 +132,17 @@ fn pays(then: u64, now: u64) -> bool {
 /// Says what a prefix of some more characters has at the most, if that is clearly less than what this one has.
 fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) -> Option<String> {
     let field = node.field.as_deref().unwrap_or_default();
-    let mut widest = None;
-    for more in 1..=MORE_CHARS_MAX {
-        let Some(found) = facts.widest_prefix(field, text, more) else { break };
-        let is_few = found.1 < TERMS_WIDE;
+    let mut widest: Option<(String, u64)> = None;
+    let mut longer = (1..=MORE_CHARS_MAX).map(|more| facts.widest_prefix(field, text, more));
+    while widest.as_ref().is_none_or(|(_, n_terms)| *n_terms >= TERMS_WIDE)
+        && let Some(Some(found)) = longer.next()
+    {
         widest = Some(found);
-        if is_few {
-            break;
-        }
     }
     let Some((widest, n_terms)) = widest else {
         return Some("a longer beginning has fewer terms and finds fewer documents".into());
     };
-    let terms = Count(n_terms, "term");
+    let terms = number_of(n_terms, "term");
     pays(n_terms, now).then(|| {
         format!("a longer beginning, as {widest}*, has at most {terms} and finds fewer documents")
     })
@@ -159,7 +157,7 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     }
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
-    let (visited, expanded) = (Count(terms.visited, "term"), Grouped(terms.expanded));
+    let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
     let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
     let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
@@ -176,7 +174,7 @@ fn narrower_fuzzy(facts: &dyn Facts, pattern: Query) -> Option<String> {
         return Some(format!("a fixed beginning, as {narrower}, {spares}"));
     };
     let now = facts.walked(&pattern)?;
-    let (terms, found) = (Count(visited, "term"), Grouped(expanded));
+    let (terms, found) = (number_of(visited, "term"), grouped(expanded));
     pays(visited, now.visited)
         .then(|| format!("a fixed beginning, as {narrower}, looks at {terms} for {found}"))
 }

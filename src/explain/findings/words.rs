@@ -4,7 +4,8 @@ use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::ExplainOperator::{Deleted, Difference, Intersect, Nothing};
-use crate::explain::units::Count;
+use crate::explain::units::joined;
+use crate::explain::why_empty::of_term;
 use crate::query::Query;
 
 /// In an index of fewer documents a word may well be in all of them.
@@ -34,8 +35,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 
 /// Adds a finding on a node that no document can match, whatever there is in the index.
 fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
-    let is_all = is_all_empty(look);
-    let (severity, effect) = match is_all {
+    let (severity, effect) = match is_all_empty(look) {
         true => (Severity::Warning, "so nothing matches"),
         false => (Severity::Hint, "so this part matches nothing"),
     };
@@ -43,7 +43,6 @@ fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
     look.add(0, Finding::new("nothing can match", severity, message).of_node(node));
 }
 
-/// A word that no document has.
 fn unknown(look: &mut Look<'_>, at: usize) {
     let node = look.nodes[at].0;
     if look.is_known_in_another_field(at) {
@@ -62,9 +61,8 @@ fn unknown(look: &mut Look<'_>, at: usize) {
         let (asked, field) = (asked(node)?, node.field.as_ref()?);
         let (Query::Word { text, .. } | Query::Phrase { text, .. }) = &asked else { return None };
         let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
-        let similar = similar.map(|(word, n)| format!("'{word}' ({})", Count(n, "document")));
-        let similar: Vec<_> = similar.collect();
-        (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
+        let similar = joined(similar.map(|(word, n)| of_term(&word, n)), ", ");
+        (!similar.is_empty()).then(|| (format!("like it are {similar}"), false))
     });
 }
 
@@ -73,7 +71,6 @@ fn is_all_empty(look: &Look<'_>) -> bool {
     look.tree.matches().estimate.upper == 0
 }
 
-/// A condition that every document meets.
 fn of_every(look: &mut Look<'_>, at: usize) {
     let (node, parent) = look.nodes[at];
     let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == Intersect);
@@ -86,12 +83,10 @@ fn of_every(look: &mut Look<'_>, at: usize) {
 
 /// Texts that the analyzer of a field makes no term of, as the rewriter noted.
 fn dropped(look: &mut Look<'_>) {
-    let tree = look.tree;
-    let is_all = is_all_empty(look);
+    let severity = if is_all_empty(look) { Severity::Warning } else { Severity::Hint };
+    let remedy = "leave it out, or look for it in a field that keeps it";
     let is_dropped = |note: &&String| NOTES_OF_NOTHING.iter().any(|end| note.ends_with(end));
-    for note in tree.notes.iter().filter(is_dropped) {
-        let severity = if is_all { Severity::Warning } else { Severity::Hint };
-        let remedy = "leave it out, or look for it in a field that keeps it";
+    for note in look.tree.notes.iter().filter(is_dropped) {
         look.add(0, Finding::new("no term", severity, &**note).remedy(remedy));
     }
 }
