@@ -231,7 +231,6 @@ mod tests {
             n_wanted: n_wanted.into(),
             shape: OrderShape { has_bounds: true, ..OrderShape::default() },
             lists: Some((1_000, 1 << 20)),
-            ..OrderedSegment::default()
         }
     }
 
