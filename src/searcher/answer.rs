@@ -54,11 +54,11 @@ impl Search<'_> {
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
         let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
-        let planned = ready.planned.as_mut();
+        let planned = ready.planned.as_deref_mut();
         let state = PreparedState { planned, ..PreparedState::default() };
         let mut found = self.find(&ready.page, state, add)?;
         if let Some(execution) = ready.planned.filter(|_| found.stopped.is_none()) {
-            self.searcher.recycle(execution);
+            self.searcher.recycle(*execution);
         }
         found.stopped = found.stopped.or(stopped);
         Ok(found.into_hits(hits, started.elapsed()))

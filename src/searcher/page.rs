@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Ready<'a> {
     pub(super) page: PagePlan,
     /// Finds what matches; only there where it has found sets that scores depend on.
-    pub(super) planned: Option<Execution<'a>>,
+    pub(super) planned: Option<Box<Execution<'a>>>,
 }
 
 impl<'a> Search<'a> {
@@ -32,7 +32,7 @@ impl<'a> Search<'a> {
                 self.searcher.execution_of_matching(normal, options, self.look_ups())
             };
             let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
-            planned = Some(execution);
+            planned = Some(Box::new(execution));
         }
         self.meaning.scorings.get_or_init(|| scorings);
         Ok(Ready { page, planned })

@@ -42,10 +42,13 @@ impl<'s> Search<'s> {
         // A plan of one operator is as soon carried out as looked for.
         let planned = match is_unasked || self.counts_by_one(&page)? {
             true => None,
-            false => Some(Box::new(match planned {
+            false => Some(match planned {
                 Some(planned) => planned,
-                None => self.execution(&self.options(page.goal(), false, self.scorings())?)?,
-            })),
+                None => {
+                    let options = self.options(page.goal(), false, self.scorings())?;
+                    Box::new(self.execution(&options)?)
+                }
+            }),
         };
         Ok(PreparedSearch { search: self, page, lists, planned, hits: Hits::default() })
     }

@@ -175,7 +175,7 @@ impl Search<'_> {
         let _scope = self.searcher.enter(&self.budget());
         let Ready { page, mut planned } = self.ready()?;
         let mut hits = vec![];
-        let state = PreparedState { planned: planned.as_mut(), ..PreparedState::default() };
+        let state = PreparedState { planned: planned.as_deref_mut(), ..PreparedState::default() };
         let found = self.find(&page, state, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
