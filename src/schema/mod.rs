@@ -70,9 +70,8 @@ impl Schema {
         SchemaBuilder::default()
     }
 
-    /// The schema of the preset `wikipedia-titles`: `title` (text, stored) and `qualifier`
-    /// (keyword, not stored: what stands in a trailing "(…)" of the title).
-    pub fn wikipedia_titles() -> Self {
+    /// Returns the schema of lines that are titles: `title` (text, stored) and `qualifier` (keyword, not stored).
+    pub(crate) fn of_titles() -> Self {
         Schema {
             fields: vec![
                 Field::new("title", FieldKind::Text),

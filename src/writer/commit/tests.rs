@@ -7,7 +7,7 @@ use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
 
 fn draft(segments: Vec<SegmentMeta>) -> Draft {
     let payload = segments.iter().map(|meta| meta.n_docs as u8).collect();
-    let schema = Schema::wikipedia_titles();
+    let schema = Schema::of_titles();
     Draft { schema, segments, payload, term_versions: TermVersions::CURRENT }
 }
 

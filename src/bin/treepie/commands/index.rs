@@ -222,7 +222,7 @@ impl Job {
                 let (schema, settings) = schema_file::read(path)?;
                 (Some(schema), settings)
             }
-            (None, Some(preset)) => (Some(preset.schema()), InputSettings::of_preset(preset)),
+            (None, Some(preset)) => (Some(preset.schema()?), InputSettings::of_preset(preset)),
             (None, None) => (None, InputSettings::default()),
         };
         let null_words = match &args.schema {

@@ -398,16 +398,14 @@ impl Preset {
     }
 
     /// What the fields are.
-    pub(crate) fn schema(self) -> Schema {
-        match self {
-            Preset::WikipediaTitles => Schema::wikipedia_titles(),
-        }
+    pub(crate) fn schema(self) -> Result<Schema, Error> {
+        self.line_format().schema()
     }
 
     /// What a line is.
     pub(crate) fn line_format(self) -> LineFormat {
         match self {
-            Preset::WikipediaTitles => LineFormat::wikipedia_titles(),
+            Preset::WikipediaTitles => LineFormat::titles(),
         }
     }
 }
