@@ -129,7 +129,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Limits")]
     #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
     memory: u64,
-    /// Use so many threads [default: one a core].
+    /// Use N threads [default: one a core].
     #[arg(help_heading = "Limits")]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,

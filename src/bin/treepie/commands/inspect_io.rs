@@ -29,7 +29,7 @@ pub(crate) struct IoArgs {
     /// Everything in the file, not the last session alone.
     #[arg(long)]
     all: bool,
-    /// Print at most so many.
+    /// Print at most N.
     ///
     /// Rows of the timeline are those that took longest; 0 for all.
     #[arg(long, default_value_t = 40, value_parser = args::whole_number::<usize>, value_name = "N")]

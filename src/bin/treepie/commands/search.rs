@@ -273,11 +273,11 @@ pub(crate) struct PlanArgs {
     #[arg(help_heading = "Count", hide_short_help = true)]
     #[arg(long = "top-hits", value_name = "FIELD[:N]")]
     top_hits: Vec<String>,
-    /// Print at most so many.
+    /// Print at most N.
     #[arg(help_heading = "Show")]
     #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     pub(crate) limit: u64,
-    /// Leave out so many hits first.
+    /// Leave out the first N hits.
     #[arg(help_heading = "Show")]
     #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     offset: u64,
