@@ -27,8 +27,8 @@ pub(super) fn lock_within(storage: &dyn Storage, wait: Duration) -> Result<Write
         match wait.checked_sub(waited).filter(|left| !left.is_zero()) {
             None => {
                 return Err(locked
-                    .expected(format!("an end of that within {wait:.1?}"))
-                    .found(format!("none after {waited:.1?} of waiting")));
+                    .expected(format!("it to end within {wait:.1?}"))
+                    .found(format!("it at work after {waited:.1?} of waiting")));
             }
             Some(left) => budget::sleep(nap.min(left)).map_err(stopped)?,
         }
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Locked);
         assert!(began.elapsed() >= Duration::from_millis(30));
         let text = error.to_string();
-        for part in ["another writer", "within 30.0ms", "none after 3", "of waiting"] {
+        for part in ["another writer", "within 30.0ms", "at work after 3", "of waiting"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         let at_once = lock_within(&storage, Duration::ZERO).unwrap_err().to_string();

@@ -90,6 +90,15 @@ pub(crate) fn usage(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, what)
 }
 
+/// Turns what the system says of a file that is read into an error about it.
+pub(crate) fn unread<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
+    move |cause| {
+        let is_missing = cause.kind() == io::ErrorKind::NotFound;
+        let error = Error::io(what, cause).in_file(path);
+        if is_missing { error.expected("a file").found("nothing") } else { error }
+    }
+}
+
 /// Something of the documented interface that does not exist yet.
 pub(crate) fn not_yet(what: impl Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} is not built yet"))

@@ -16,7 +16,7 @@ use treepie::{Error, ErrorKind};
 
 use crate::{
     args, events,
-    failure::{Outcome, usage},
+    failure::{Outcome, unread, usage},
     output::{self, Format, Output, Table, bytes, duration, grouped, plural},
     terminal,
 };
@@ -108,10 +108,10 @@ impl Line {
 
 /// The sessions of a file; events without the beginning of one are a session, too.
 fn read(path: &Path) -> Result<Vec<Session>, Error> {
-    let failed = |error| Error::io("reading events", error).in_file(path);
+    let failed = unread("reading events", path);
     let mut sessions: Vec<Session> = vec![];
-    for (at, line) in BufReader::new(File::open(path).map_err(failed)?).lines().enumerate() {
-        let line = line.map_err(failed)?;
+    for (at, line) in BufReader::new(File::open(path).map_err(&failed)?).lines().enumerate() {
+        let line = line.map_err(&failed)?;
         let wrong = |found: String| {
             usage("reading events")
                 .expected(

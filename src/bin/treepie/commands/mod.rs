@@ -60,7 +60,7 @@ use treepie::{
 use crate::{
     args::{Cli, Command, duration},
     events::EventLog,
-    failure::{Failure, Outcome, usage, warn},
+    failure::{Failure, Outcome, unread, usage, warn},
     terminal,
 };
 
@@ -140,8 +140,8 @@ fn analyzers_with_synonyms(
             let error = expected("a text field of the index").found(format!("'{name}'"));
             return Err(did_you_mean_text(error, schema, name).into());
         };
-        let rules = fs::read_to_string(file)
-            .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
+        let rules =
+            fs::read_to_string(file).map_err(unread("reading the synonyms", file.as_ref()))?;
         let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use treepie::query::Query;
 use treepie::search::{Collapse, IdfScope, Relation, TotalMode};
 use treepie::{
-    After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
-    Searcher,
+    After, Budget, DocId, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest, Searcher,
 };
 
 use super::{
@@ -23,7 +22,7 @@ use super::{
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
-    failure::{Exit, Outcome, usage, warn},
+    failure::{Exit, Outcome, unread, usage, warn},
     output::{Format, Output},
     slow::SlowArgs,
 };
@@ -371,7 +370,7 @@ impl PlanArgs {
         let what = "reading a request";
         let text = match path.to_str() {
             Some("-") => text_or_stdin("-", what)?,
-            _ => fs::read_to_string(path).map_err(|error| Error::io(what, error).in_file(path))?,
+            _ => fs::read_to_string(path).map_err(unread(what, path))?,
         };
         let request = SearchRequest::from_json(&text).map_err(|error| error.in_file(path))?;
         Ok(Asked::Request(Box::new(request)))

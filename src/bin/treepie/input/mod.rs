@@ -36,7 +36,7 @@ use memchr::memchr;
 use treepie::{Document, Error, ErrorKind};
 
 use crate::{
-    failure::{note, usage, warn},
+    failure::{note, unread, usage, warn},
     output::{grouped, plural},
     progress::{Counters, CountingReader},
     terminal,
@@ -77,8 +77,7 @@ impl Source {
         if typed.as_os_str() == "-" {
             return Ok(Source { typed, n_bytes: None });
         }
-        let metadata = fs::metadata(&typed)
-            .map_err(|error| Error::io("opening the input", error).in_file(&typed))?;
+        let metadata = fs::metadata(&typed).map_err(unread("opening the input", &typed))?;
         if metadata.is_dir() {
             return Err(usage("opening the input")
                 .expected("a file, or - for standard input")
@@ -137,10 +136,9 @@ impl Input {
         let name = source.name();
         let from: Box<dyn Read + Send> = match source.typed.as_os_str() == "-" {
             true => Box::new(io::stdin()),
-            false => Box::new(
-                File::open(&source.typed)
-                    .map_err(|error| Error::io("opening the input", error).in_file(&name))?,
-            ),
+            false => {
+                Box::new(File::open(&source.typed).map_err(unread("opening the input", &name))?)
+            }
         };
         Self::of(name, CountingReader::new(from, &counters.read), encodings, counters)
     }

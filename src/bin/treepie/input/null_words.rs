@@ -25,7 +25,10 @@ use toml::de::{DeTable, DeValue};
 use treepie::{Document, Error, Schema, Value};
 
 use super::{Record, schema_file::File};
-use crate::{failure::note, output::grouped};
+use crate::{
+    failure::{note, unread},
+    output::grouped,
+};
 
 /// Words that mean no value in a typed field, in whatever case.
 const DEFAULT: [&str; 9] = ["NA", "N/A", "#N/A", "<NA>", "NULL", "NaN", "\\N", "-", ""];
@@ -48,8 +51,7 @@ pub(crate) struct NullWords {
 impl NullWords {
     /// Reads the words of a schema file that is known to be one.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+        let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
         Self::parse(&File::of(&text)).map_err(|error| error.in_file(path))
     }
 

@@ -8,7 +8,10 @@ use std::{
 
 use treepie::{Error, ErrorKind, explain::JSON_BYTES_MAX};
 
-use crate::{failure::warn, output, terminal};
+use crate::{
+    failure::{unread, warn},
+    output, terminal,
+};
 
 /// Bytes of a plan or a line at the most, which is what the library reads.
 const TEXT_BYTES_MAX: u64 = JSON_BYTES_MAX as u64;
@@ -18,7 +21,7 @@ const BAD_LINES_TOLD: usize = 10;
 pub(super) const READING: &str = "reading plans";
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(READING, error).in_file(shown(path))
+    unread(READING, shown(path))
 }
 
 pub(super) fn shown(path: &Path) -> &Path {
