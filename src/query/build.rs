@@ -517,35 +517,80 @@ pub struct GroupBuilder {
 
 impl GroupBuilder {
     /// Adds a clause that must match.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().must(Query::word("paris")).should(Query::word("texas")).build();
+    /// assert_eq!(query.to_string(), "+paris texas");
+    /// ```
     pub fn must(mut self, query: Query) -> Self {
         self.must.push(query);
         self
     }
 
     /// Adds a clause that must match and is not scored.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let film = Query::word_in("kind", "film");
+    /// let query = Query::boolean().should(Query::word("paris")).filter(film).build();
+    /// assert_eq!(query.to_string(), "+kind:film^=0 paris");
+    /// ```
     pub fn filter(self, query: Query) -> Self {
         self.must(query.filter())
     }
 
-    /// Adds an alternative, which adds to the score where it matches.
+    /// Adds an alternative, which adds to the score if it matches.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().should(Query::word("paris")).should(Query::word("texas")).build();
+    /// assert_eq!(query.to_string(), "paris texas");
+    /// ```
     pub fn should(mut self, query: Query) -> Self {
         self.should.push(query);
         self
     }
 
     /// Adds a clause that must not match.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().must(Query::word("paris")).must_not(Query::word("hilton")).build();
+    /// assert_eq!(query.to_string(), "+paris -hilton");
+    /// ```
     pub fn must_not(mut self, query: Query) -> Self {
         self.must_not.push(query);
         self
     }
 
     /// Sets the number of alternatives that must match (default: one if nothing else must).
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let words = ["paris", "texas", "film"].map(Query::word);
+    /// let query = words.into_iter().fold(Query::boolean(), |query, word| query.should(word));
+    /// assert_eq!(query.minimum(2).build().to_string(), "(paris texas film)~2");
+    /// ```
     pub fn minimum(mut self, minimum: u32) -> Self {
         self.minimum = Some(minimum);
         self
     }
 
-    /// The query.
+    /// Returns the query: every document if no clause was added.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::boolean().build(), Query::All);
+    /// let only = Query::boolean().should(Query::word("paris")).build();
+    /// assert_eq!(only, Query::word("paris"));
+    /// ```
     pub fn build(self) -> Query {
         let GroupBuilder { must, should, must_not, minimum } = self;
         match (must.len() + should.len() + must_not.len(), minimum) {

@@ -394,7 +394,15 @@ impl Fuzziness {
     /// The greatest distance there is.
     pub const DISTANCE_MAX: u8 = 2;
 
-    /// At most `distance` away, transpositions included, without a fixed beginning.
+    /// Allows words at most `distance` away, transpositions included, without a fixed beginning.
+    ///
+    /// ```
+    /// use treepie::query::{Fuzziness, Query};
+    ///
+    /// let one_away = Fuzziness::new(1);
+    /// assert_eq!(Query::fuzzy("londn", one_away)?.to_string(), "londn~1");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn new(distance: u8) -> Self {
         Fuzziness { distance, prefix_len: 0, transpositions: true }
     }
