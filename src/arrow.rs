@@ -11,7 +11,7 @@
 //! a field of many values       List of these
 //! ```
 //!
-//! All but numbers of documents and counts may be null: where there is no value, and for a value that is itself
+//! All but numbers of documents and counts may be null: if there is no value, and for a value that is itself
 //! [`Null`](Value::Null).
 //!
 //! ```

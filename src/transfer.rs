@@ -142,7 +142,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] where it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
+    /// [`ErrorKind::Usage`] if it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
     /// its terms; the writer goes on. As [`add`](Self::add).
     pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
         let what = "adding the documents of another index";

@@ -259,7 +259,7 @@ impl Filter {
         }
     }
 
-    /// Changes the token; false where it is dropped.
+    /// Changes the token; false if it is dropped.
     #[inline]
     pub(super) fn apply(&self, token: &mut Token, scratch: &mut Scratch) -> bool {
         let text = &mut token.text;

@@ -356,7 +356,7 @@ impl Analyzer {
     ///
     /// Nothing is cut, stemmed or left out, so that parts of words, as patterns have them, meet the terms of documents.
     /// The filters of a plugged-in analyzer are not known: each character becomes what it is in the middle of a word, else
-    /// the term that it is by itself, or its lower case where it is none.
+    /// the term that it is by itself, or its lower case if it is none.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -453,7 +453,7 @@ fn each<E>(
     Ok(())
 }
 
-/// Positions as an index can hold them: those of the tokenizer, or the next one where it has none.
+/// Positions as an index can hold them: those of the tokenizer, or the next one if it has none.
 #[derive(Default)]
 struct Numbers {
     next: u32,

@@ -92,13 +92,13 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Analyzer`], naming field and analyzer, where it is neither registered nor built in.
+    /// [`ErrorKind::Analyzer`], naming field and analyzer, if it is neither registered nor built in.
     pub fn index_time(&self, field: &Field) -> Result<Analyzer> {
         self.find(field, field.analyzer_spec())
     }
 
     /// The term of a value of a keyword field, or of a path: the value by the field's
-    /// [normalizer](Field::normalizer), where it has one.
+    /// [normalizer](Field::normalizer), if it has one.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, analysis::Analyzers};
@@ -220,7 +220,7 @@ impl Analyzers {
         is_plain.then(|| word.bytes().map(|byte| byte.to_ascii_lowercase()).collect())
     }
 
-    /// The terms of a few words that are all [plain](Self::plain_word), with spaces between; none where that is not known.
+    /// The terms of a few words that are all [plain](Self::plain_word), with spaces between; none if that is not known.
     pub(crate) fn plain_words(&self, field: &Field, words: &str) -> SmallVec<[Term; 4]> {
         let terms = words.split(' ').filter(|word| !word.is_empty()).take(PLAIN_WORDS_MAX + 1);
         let terms: Option<SmallVec<_>> = terms.map(|word| self.plain_word(field, word)).collect();

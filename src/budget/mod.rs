@@ -9,7 +9,7 @@
 //!
 //! Work is told in nanoseconds that it takes about, by the window, container, block or batch of documents, never
 //! by the document: a subtraction and a branch. The clock and the tokens are asked once half a
-//! millisecond of work was told, and never where there is no budget.
+//! millisecond of work was told, and never if there is no budget.
 //!
 //! # What is not interrupted
 //!
@@ -400,7 +400,7 @@ pub(crate) fn in_grace<T>(ns: u64, f: impl FnOnce() -> T) -> T {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::LimitExceeded`] where there is not so much left.
+/// [`ErrorKind::LimitExceeded`] if there is not so much left.
 pub(crate) fn hold(bytes: u64) -> Result<()> {
     let memory = MEMORY.get();
     match memory.left.checked_sub(bytes) {

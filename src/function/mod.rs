@@ -377,7 +377,7 @@ impl BoundFunction {
         Ok(FunctionColumns { columns, numbers: vec![], stack: vec![], optional: vec![] })
     }
 
-    /// What it makes of a document; `None` where that is missing or no finite number.
+    /// What it makes of a document; `None` if that is missing or no finite number.
     pub(crate) fn value(
         &self,
         columns: &mut FunctionColumns<'_>,

@@ -35,7 +35,7 @@
 //!
 //! If a field keeps [offsets](crate::Field::offsets), [`Highlighter::in_document`] looks the words of the query
 //! up in the index and does not analyse the text; the marks are the same. Texts are analysed all the same
-//! where nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
+//! if nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
 //! position), and where patterns stand for so many terms that looking them up would take longer.
 //!
 //! # Cost
@@ -129,8 +129,10 @@ impl Highlighter {
         self.terms(field).is_some()
     }
 
-    /// The best passages of a text of `field`, the best first; none where nothing matches, nor where a
-    /// [budget](crate::Budget) runs out, which [`in_document`](Self::in_document) tells apart.
+    /// Returns the best passages of a text of `field`, the best first.
+    ///
+    /// There are none if nothing matches, or if a [budget](crate::Budget) runs out.
+    /// [`in_document`](Self::in_document) tells these apart.
     ///
     /// A field that the query does not look into has none, and neither has a name that the schema does not have, which is no
     /// error here. [`Passage::beginning`] is for a field that is shown all the same.
@@ -193,7 +195,7 @@ impl<'t> Marked<'t> {
         self.text
     }
 
-    /// Best passages, the best first; none where nothing matches.
+    /// Best passages, the best first; none if nothing matches.
     pub fn passages(&self, options: &PassageOptions) -> Vec<Passage> {
         passages::choose(self.text, &self.marks, options)
     }

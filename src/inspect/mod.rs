@@ -1,4 +1,4 @@
-//! Looking inside: which segments there are, what is in them, where the bytes go, whether all is well.
+//! Looking inside: segments and their contents, the use of bytes, and whether all is well.
 //!
 //! Everything here is for people and their scripts. It reads whatever it is asked for and takes the time
 //! that takes; searching is the business of [`Searcher`](crate::Searcher).

@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
         self.peek()
     }
 
-    /// Value that a text stands for, where it is `expected`.
+    /// Value that a text stands for, if it is `expected`.
     pub(crate) fn parsed<T>(
         &mut self,
         expected: &str,
@@ -255,7 +255,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Value that the digits of a number stand for, where it is `expected`.
+    /// Value that the digits of a number stand for, if it is `expected`.
     pub(crate) fn number_as<T>(
         &mut self,
         expected: &str,
@@ -477,7 +477,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A text in double quotes, which begins here; borrowed where nothing in it is escaped.
+    /// A text in double quotes, which begins here; borrowed if nothing in it is escaped.
     fn text_value(&mut self) -> Result<Cow<'t, str>> {
         let opening = self.at;
         self.at += 1;

@@ -31,7 +31,7 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
-    /// Words of a text, side by side, without any syntax; no document where there are none.
+    /// Words of a text, side by side, without any syntax; no document if there are none.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -45,7 +45,7 @@ impl Query {
         Query::side_by_side(text.split_whitespace().map(Query::word).collect())
     }
 
-    /// Alternatives as the parser reads them; no document where there are none.
+    /// Alternatives as the parser reads them; no document if there are none.
     pub(super) fn side_by_side(mut should: Vec<Query>) -> Self {
         match should.len() {
             0 => Query::Nothing,
@@ -147,8 +147,10 @@ impl Query {
         }
     }
 
-    /// Terms that match a regular expression from their first to their last character, with its letters as the terms of
-    /// the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and `/[^É]/` excludes `e`.
+    /// Terms that match a regular expression from their first to their last character.
+    ///
+    /// Its letters are read as the terms of the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and
+    /// `/[^É]/` excludes `e`.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -183,7 +185,7 @@ impl Query {
         Ok(Query::Fuzzy { field: None, text: text.into(), fuzziness, place: Place::default() })
     }
 
-    /// Terms in a range, in the order of their bytes, or of the values of a typed field.
+    /// Terms in a range, in the order of bytes or of typed values.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -369,7 +371,9 @@ impl Query {
         joined(any, Query::Nothing, Query::Or)
     }
 
-    /// Documents that match one of these, with the score of the best and `tie` of the others'.
+    /// Documents that match one of these, with the best score.
+    ///
+    /// The other scores count by the part `tie`.
     ///
     /// ```
     /// use treepie::query::{Query, Tie};
@@ -400,7 +404,9 @@ impl Query {
         }
     }
 
-    /// Clauses side by side: those that must match, those that may, those that must not; see [`Query::Group`].
+    /// Clauses side by side that must match, may match, and must not match.
+    ///
+    /// See [`Query::Group`].
     ///
     /// ```
     /// use treepie::query::Query;

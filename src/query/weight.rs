@@ -25,8 +25,9 @@ pub struct Boost(f32);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Score(f32);
 
-/// The part that the alternatives which are not the best add to the score of a
-/// [`DisMax`](super::Query::DisMax): from 0, nothing, to 1, all of it.
+/// The part of their scores that lesser alternatives of a [`DisMax`](super::Query::DisMax) add.
+///
+/// From 0, nothing, to 1, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Tie(f32);
 

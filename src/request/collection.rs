@@ -90,12 +90,12 @@ impl CollectionStatistics {
         *sum = sum.saturating_add(documents);
     }
 
-    /// Numbers of a field, where they are known.
+    /// Numbers of a field, if they are known.
     pub fn field(&self, name: &str) -> Option<FieldCounts> {
         self.fields.get(name).copied()
     }
 
-    /// Documents that have a term in a field, where their number is known.
+    /// Documents that have a term in a field, if their number is known.
     pub fn term(&self, field: &str, term: &[u8]) -> Option<u64> {
         self.terms.get(&(field.to_owned(), term.to_vec())).copied()
     }

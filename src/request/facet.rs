@@ -99,7 +99,7 @@ pub(crate) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
-    /// As the clocks of a zone show them, or where none is said, in UTC.
+    /// As the clocks of a zone show them, or if none is said, in UTC.
     Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
     /// Ranges of this width.
@@ -142,7 +142,7 @@ impl FacetWhat {
         }
     }
 
-    /// How many ranges or values are asked for; 0 where nobody says.
+    /// How many ranges or values are asked for; 0 if nobody says.
     pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
@@ -152,7 +152,7 @@ impl FacetWhat {
         }
     }
 
-    /// By which ranges values are counted, for people; `None` where each counts by itself.
+    /// By which ranges values are counted, for people; `None` if each counts by itself.
     pub(crate) fn ranges(&self) -> Option<String> {
         match self {
             FacetWhat::Values(_) => None,
@@ -335,7 +335,7 @@ impl Facet {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] for what is no date, a time or a day that clocks are put forward over, `now` where nothing is said of
+    /// [`ErrorKind::Usage`] for what is no date, a time or a day that clocks are put forward over, `now` if nothing is said of
     /// it, or a field of a zone that this build does not know.
     pub fn at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
         let inner = std::mem::take(&mut self.within.facets).into_iter();
@@ -366,10 +366,12 @@ impl Facet {
         Ok(self)
     }
 
-    /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
-    /// next: quartiles with 4 of them. They have no end before the first and behind the last. Fewer where values are the same so
-    /// often that two would begin with one of them; none where nothing has a value. The field has numbers or dates and keeps a
-    /// [column](crate::Field::column). A document with many values counts once for each range that it has one in.
+    /// `n` ranges, 2 to 1,024, with about as many of the matching values in each.
+    ///
+    /// Each is from the value at which it begins up to the next: 4 are quartiles. They have no end before the first
+    /// and behind the last. Fewer where values are the same so often that two would begin with one of them; none
+    /// if nothing has a value. The field has numbers or dates and keeps a [column](crate::Field::column). A
+    /// document with many values counts once for each range that it has one in.
     ///
     /// Costs what [percentiles](StatisticsFacet::percentiles) take beside counting. The counts are exact in any case; where the
     /// values take more memory than the search has, they are as equal as the sketch of percentiles makes them.

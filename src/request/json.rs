@@ -60,7 +60,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] where it has a closure, which is no data.
+    /// [`ErrorKind::Usage`] if it has a closure, which is no data.
     pub fn to_json(&self) -> Result<String> {
         let mut json = Json::default();
         let mut written = Ok(());

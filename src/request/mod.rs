@@ -166,7 +166,7 @@ impl<'q> SearchRequest<'q> {
         self.fields.as_deref()
     }
 
-    /// Keys that hits are sorted by; none where they come by [`Order`].
+    /// Keys that hits are sorted by; none if they come by [`Order`].
     pub fn sort(&self) -> &[SortKey] {
         &self.sort
     }

@@ -112,7 +112,7 @@ impl ValueFacet {
         self
     }
 
-    /// Counts them in a way of the caller's. The counts are the same in all ways; where one is not to be had, the plan says
+    /// Counts them in a way of the caller's. The counts are the same in all ways; if one is not to be had, the plan says
     /// what was done instead.
     pub fn method(mut self, method: FacetMethod) -> Self {
         self.options.method = Some(method);

@@ -104,7 +104,7 @@ impl Gathering {
         self.n_open >= self.n_expected
     }
 
-    /// How long the open group is worth waiting for; zero where it is not.
+    /// How long the open group is worth waiting for; zero if it is not.
     fn patience(&mut self) -> Duration {
         if self.is_complete() {
             return Duration::ZERO;
@@ -273,7 +273,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] where somebody [rolled back](Self::rollback)
+    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] if somebody [rolled back](Self::rollback)
     /// meanwhile what it was to make durable: the [outcome](Error::commit_outcome) is `Unknown` then, since what this
     /// caller had added may have been taken along by the commit of somebody else before.
     pub fn commit(&self) -> Result<CommitInfo> {

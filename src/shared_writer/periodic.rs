@@ -23,7 +23,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] where there is no thread to be had.
+    /// [`ErrorKind::Io`] if there is no thread to be had.
     pub fn commit_every(
         &self,
         interval: Duration,

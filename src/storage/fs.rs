@@ -48,7 +48,7 @@ impl FsStorage {
     ///
     /// # Errors
     ///
-    /// `NotFound` where nothing is, `NotAnIndex` where a file is.
+    /// `NotFound` if nothing is, `NotAnIndex` if a file is.
     pub fn open(path: impl Into<PathBuf>, mode: ReadMode) -> Result<Self> {
         let directory = path.into();
         let metadata = fs::metadata(&directory).map_err(|cause| {
@@ -72,7 +72,7 @@ impl FsStorage {
         Ok(FsStorage { directory, mode, write_mode })
     }
 
-    /// The directory `path`, made (but not its parents) where it does not exist.
+    /// The directory `path`, made (but not its parents) if it does not exist.
     ///
     /// # Errors
     ///

@@ -10,11 +10,11 @@ const NAP_MIN: Duration = Duration::from_millis(1);
 /// Longest time between two attempts.
 const NAP_MAX: Duration = Duration::from_millis(100);
 
-/// Takes the lock of the writer, within the time `wait` where somebody else has it.
+/// Takes the lock of the writer, within the time `wait` if somebody else has it.
 ///
 /// # Errors
 ///
-/// `Locked` where somebody else still has it then; `Timeout` and `Cancelled` where a budget ends the wait.
+/// `Locked` if somebody else still has it then; `Timeout` and `Cancelled` where a budget ends the wait.
 pub(super) fn lock_within(storage: &dyn Storage, wait: Duration) -> Result<WriterLock> {
     let began = Instant::now();
     let mut nap = NAP_MIN;

@@ -19,7 +19,7 @@ use crate::{
     terminal,
 };
 
-/// The options of every command that writes a file where one is named.
+/// The options of every command that writes a file if one is named.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FileArgs {
     /// Write to FILE, which must not exist.
@@ -184,7 +184,7 @@ impl Destination {
         matches!(self.to, Place::StandardOutput)
     }
 
-    /// Writes all of it, and shows it where that was asked for. `extension` is what says which kind of file it is.
+    /// Writes all of it, and shows it if that was asked for. `extension` is what says which kind of file it is.
     pub(crate) fn write(&self, text: &str, extension: &str, global: Global) -> Outcome<()> {
         let path = match &self.to {
             Place::StandardOutput => {

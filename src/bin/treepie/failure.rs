@@ -109,7 +109,7 @@ pub(crate) fn is_about_the_query(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
 }
 
-/// Prints `treepie: …` to standard error, and below it the place in the query where there is one.
+/// Prints `treepie: …` to standard error, and below it the place in the query if there is one.
 pub(crate) fn report(error: &Error, query: Option<&str>) {
     let message = error.to_string();
     // Names and queries in it are somebody else's text; it also has to stay on one line.

@@ -72,7 +72,7 @@ Nothing is visible before everything is durable: a build that is interrupted lea
 pub(crate) struct Args {
     /// The index, a directory.
     index: PathBuf,
-    /// Files, or - for standard input, which is also read where no file is named.
+    /// Files, or - for standard input, which is also read if no file is named.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Read an input that is well known.
@@ -410,7 +410,7 @@ impl Job {
         Ok(())
     }
 
-    /// Refuses to go on where somebody else has changed what the index remembers before this one became its writer: inputs
+    /// Refuses to go on if somebody else has changed what the index remembers before this one became its writer: inputs
     /// would be read in the way of an index that is no more.
     fn check_remembered(&self) -> Result<(), Error> {
         let Some(before) = &self.remembered.payload else { return Ok(()) };

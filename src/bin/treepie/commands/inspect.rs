@@ -85,7 +85,7 @@ impl InspectFormat {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Segments, their documents and bytes; shown where nothing is named.
+    /// Segments, their documents and bytes; shown if nothing is named.
     Segments,
     /// Fields, as a schema file.
     ///

@@ -195,7 +195,7 @@ impl Kind {
         kinds
     }
 
-    /// Bytes a second, where there are any. Opening a file does not read it.
+    /// Bytes a second, if there are any. Opening a file does not read it.
     fn rate(&self) -> Option<u64> {
         if self.bytes == 0 || self.total == 0 || self.event == "open" {
             return None;

@@ -43,7 +43,7 @@ fn is_default(text: &str) -> bool {
 /// Words of a schema file or of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NullWords {
-    /// Those of typed fields; the defaults where there are none.
+    /// Those of typed fields; the defaults if there are none.
     typed: Option<Vec<String>>,
     by_field: HashMap<String, Vec<String>>,
 }
@@ -113,7 +113,7 @@ impl NullWords {
     }
 }
 
-/// The list behind `null_words`, where there is one.
+/// The list behind `null_words`, if there is one.
 fn words_in(table: &DeTable<'_>, file: &File<'_>) -> Result<Option<Vec<String>>, Error> {
     let Some(value) = table.get("null_words") else { return Ok(None) };
     let wrong =

@@ -317,7 +317,7 @@ fn printed_order(schema: &Schema) -> Option<String> {
     }
 }
 
-/// A name as a TOML key: quoted where it has more than ASCII letters, digits, `_` and `-`.
+/// A name as a TOML key: quoted if it has more than ASCII letters, digits, `_` and `-`.
 fn key(name: &str) -> String {
     match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         true => name.to_owned(),

@@ -69,7 +69,7 @@ pub(super) fn read_one<T>(
     read.map_err(|error| error.in_file(shown(path)))
 }
 
-/// Gives `take` every line of a log that is not blank, or all of the text where that is one plan over several lines. What
+/// Gives `take` every line of a log that is not blank, or all of the text if that is one plan over several lines. What
 /// `take` refuses is told, unless that is all: then the first refusal is the error.
 ///
 /// The text is read once, so that it may come from a pipe.
@@ -152,7 +152,7 @@ impl Whole {
         }
     }
 
-    /// What becomes of the whole; `None` where it is no plan, so that its first line tells more.
+    /// What becomes of the whole; `None` if it is no plan, so that its first line tells more.
     fn take(self, take: impl FnOnce(&str) -> Result<(), Error>) -> Option<Result<(), Error>> {
         if self.is_no_plan {
             return None;
