@@ -86,7 +86,9 @@ impl Filter {
         Filter(Kind::CaseFold(Language::Any))
     }
 
-    /// Full case folding by the rules of a language: `I` is `ı` in Turkish (`tr`) and Azerbaijani (`az`), and `İ` is `i`.
+    /// Full case folding by the rules of a language.
+    ///
+    /// `I` is `ı` in Turkish (`tr`) and Azerbaijani (`az`), and `İ` is `i`.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -155,7 +157,9 @@ impl Filter {
         }
     }
 
-    /// Drops the stop words of a language, which are in lower case: `en` for the 33 English ones.
+    /// Drops the stop words of a language, which are in lower case.
+    ///
+    /// `en` has the 33 English ones.
     ///
     /// # Errors
     ///

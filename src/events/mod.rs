@@ -266,8 +266,10 @@ pub enum What {
         /// was told to have written.
         bytes: u64,
     },
-    /// Segments became one, or the documents of a new one were put in order, [of fields](crate::SchemaBuilder::order_by) or [of similarity](crate::SchemaBuilder::order_by_similarity); a commit that follows
-    /// makes it part of the index.
+    /// Segments became one, or the documents of a new one were put in order.
+    ///
+    /// The order is [of fields](crate::SchemaBuilder::order_by) or [of
+    /// similarity](crate::SchemaBuilder::order_by_similarity). A commit that follows makes it part of the index.
     #[non_exhaustive]
     Merge {
         /// Documents of the new segment; 0 if it failed.

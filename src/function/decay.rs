@@ -85,24 +85,30 @@ impl Decay {
         self
     }
 
-    /// Sets the value at the distance `scale` beyond the offset (default 0.5): between 0 and 1, both excluded.
+    /// Sets the value at the distance `scale` beyond the offset (default 0.5).
+    ///
+    /// It is between 0 and 1, both excluded.
     #[must_use]
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// Sets the value of the function for documents without a value in the field, a finite number (default: none).
+    /// Sets the value for documents without one in the field (default: none).
+    ///
+    /// It is a finite number.
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);
         self
     }
 
-    /// Resolves an origin that is a date to a moment, as [`Query::at`](crate::query::Query::at) does with the dates of a query.
-    /// It does so for fields of dates of `schema`: a date without an offset is in the zone of `dates`, and `now`, `now-7d/d` and
-    /// the like count from the current time of `dates`. If a text leaves the time open, its first moment is taken. Without this call, dates
-    /// without an offset are in the zone of the field.
+    /// Resolves an origin that is a date to a moment.
+    ///
+    /// [`Query::at`](crate::query::Query::at) does so with the dates of a query. It does so for fields of dates of
+    /// `schema`: a date without an offset is in the zone of `dates`, and `now`, `now-7d/d` and the like count from
+    /// the current time of `dates`. If a text leaves the time open, its first moment is taken. Without this call,
+    /// dates without an offset are in the zone of the field.
     ///
     /// ```
     /// use treepie::function::Decay;

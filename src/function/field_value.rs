@@ -104,7 +104,9 @@ impl FieldValue {
         self
     }
 
-    /// Sets the value that stands in for a missing one, a finite number (default: the function has none for such documents).
+    /// Sets the value that stands in for a missing one (default: none).
+    ///
+    /// It is a finite number. Without it the function has no value for such documents.
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);

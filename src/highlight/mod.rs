@@ -78,8 +78,9 @@ const MAX_LEN_DEFAULT: usize = 200;
 /// Passages unless [`PassageOptions::max_passages`] says otherwise.
 const MAX_PASSAGES_DEFAULT: usize = 3;
 
-/// Highlighter of the words of a query, field by field; from [`Searcher::highlighter`](crate::Searcher::highlighter)
-/// or, without an index, from [`new`](Self::new).
+/// Highlighter of the words of a query, field by field.
+///
+/// It is made by [`Searcher::highlighter`](crate::Searcher::highlighter) or, without an index, by [`new`](Self::new).
 #[derive(Clone)]
 pub struct Highlighter {
     fields: Vec<(String, FieldTerms)>,
@@ -124,7 +125,9 @@ impl Highlighter {
         Ok(Highlighter { lookup: Some(lookup), ..own })
     }
 
-    /// Whether anything of the query could be marked in this field; not in one that the schema does not have.
+    /// Whether anything of the query could be marked in this field.
+    ///
+    /// Nothing could in one that the schema does not have.
     pub fn marks(&self, field: &str) -> bool {
         self.terms(field).is_some()
     }
@@ -208,7 +211,9 @@ impl fmt::Debug for Highlighter {
 }
 
 impl PassageOptions {
-    /// Sets the maximum bytes of text of a passage (default 200); at least one character is taken.
+    /// Sets the maximum bytes of text of a passage (default 200).
+    ///
+    /// At least one character is taken.
     #[must_use]
     pub fn max_len(mut self, max_len: usize) -> Self {
         self.max_len = max_len.max(1);

@@ -117,7 +117,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
+    /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles.
     Ranges,
     /// No buckets: statistics of numbers or dates.
     Statistics,
@@ -204,9 +204,11 @@ impl Facet {
         self
     }
 
-    /// Counts how many documents that match have a value in each of these ranges, of a field of numbers, dates, booleans or addresses
-    /// that keeps a [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
-    /// may overlap, and one that is turned round has none. At most 1,024 of them.
+    /// Counts the matching documents with a value in each of these ranges.
+    ///
+    /// The field has numbers, dates, booleans or addresses, and keeps a [column](crate::Field::column). A document
+    /// with many values counts once for each range that it has one in; ranges may overlap, and one that is turned
+    /// round has none. At most 1,024 of them.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
@@ -230,8 +232,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Ranges(ranges.into_iter().collect()))
     }
 
-    /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
-    /// [column](crate::Field::column). Intervals without any are left out.
+    /// Counts the matching documents with a date in each interval of the calendar.
+    ///
+    /// The field has dates, and keeps a [column](crate::Field::column). Intervals without any are left out.
     pub fn date_histogram(field: impl Into<String>, interval: Interval) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }
@@ -259,9 +262,11 @@ impl Facet {
         Facet::of(field, FacetWhat::Intervals(interval, Some(zone)))
     }
 
-    /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
-    /// [column](crate::Field::column). The width is a number of the field or a text that means one. Steps without any value
-    /// are left out; a document with many values counts once for each step that it has one in.
+    /// A histogram: steps of one width, the first of which begins at zero.
+    ///
+    /// The field has numbers, and keeps a [column](crate::Field::column). The width is a number of the field or a
+    /// text that means one. Steps without any value are left out; a document with many values counts once for each
+    /// step that it has one in.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
@@ -286,9 +291,11 @@ impl Facet {
         Facet::of(field, FacetWhat::Steps(width.into()))
     }
 
-    /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
-    /// 5 times a power of ten, of dates intervals of the calendar or so many years. The field has numbers or
-    /// dates and keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
+    /// At most `n` ranges of one width, 2 to 1,024, that suit what matches.
+    ///
+    /// They are as narrow as that allows: of numbers steps of 1, 2 or 5 times a power of ten, of dates intervals of
+    /// the calendar or so many years. The field has numbers or dates and keeps a [column](crate::Field::column).
+    /// Steps and intervals without any value are left out.
     ///
     /// Costs a look at the least and the greatest value beside counting.
     ///
@@ -312,7 +319,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Suitable(n, None))
     }
 
-    /// Resolves the dates of the facet to moments, as [`Query::at`](crate::query::Query::at) does with those of a query.
+    /// Resolves the dates of the facet to moments.
+    ///
+    /// [`Query::at`](crate::query::Query::at) does so with those of a query.
     ///
     /// In a field of dates of `schema`, ends of ranges that are texts, as `2024-05-01` and `now-7d/d`, become the first moments
     /// that they mean. Intervals of the calendar without a zone, and those of [`auto_ranges`](Self::auto_ranges), get the zone of
@@ -455,7 +464,9 @@ pub struct StatisticsFacet {
 }
 
 impl StatisticsFacet {
-    /// Adds the number of different values: exact, or by a sketch if counting each would take too much memory.
+    /// Adds the number of different values.
+    ///
+    /// It is exact, or by a sketch if counting each would take too much memory.
     /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says which.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;

@@ -266,10 +266,11 @@ impl SharedWriter {
         self.with(|_| Ok(()))
     }
 
-    /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
-    /// one commit, for which those who shared the last one are waited for, a fourth of the time of a commit and 5 ms at
-    /// most. If there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
-    /// as one that added and deleted nothing.
+    /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does.
+    ///
+    /// Those who ask at the same time share one commit. For it those who shared the last one are waited for, a fourth
+    /// of the time of a commit and 5 ms at most. If there is nothing new, as after the commit of somebody else who
+    /// took it along, it returns the last commit as one that added and deleted nothing.
     ///
     /// # Errors
     ///
