@@ -225,7 +225,8 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     let newest = unreadable.into_iter().find_map(|commit| commit.damage.into_iter().next());
     Err(newest
         .unwrap_or_else(|| Error::corrupt("reading the manifests of an index"))
-        .during("no manifest can be read, so nobody knows the fields of the documents"))
+        .during("no manifest can be read, so nobody knows the fields of the documents")
+        .hint("take a copy of the index, or index the input again in a new directory"))
 }
 
 /// Segment files that no manifest names that can be read.
