@@ -61,7 +61,7 @@ impl LineFormat {
     ///
     /// # Errors
     ///
-    /// The name of a field is not one, see [`SchemaBuilder::build`](crate::schema::SchemaBuilder::build).
+    /// The name of a field is not one, see [`SchemaBuilder::build`](crate::SchemaBuilder::build).
     pub fn schema(&self) -> Result<Schema> {
         match &self.0 {
             Kind::Field(name) => Schema::builder().text(name).build(),

@@ -143,7 +143,6 @@ fn document(searcher: &Searcher, stored: &Fields) -> Document {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use treepie::{Field, FieldKind, Value};
