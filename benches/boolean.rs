@@ -22,7 +22,7 @@ impl List {
     fn new(ids: impl IntoIterator<Item = u32>) -> Self {
         let mut theirs = RoaringBitmap::from_iter(ids);
         theirs.optimize();
-        List { ours: RoaringBuf::from(&theirs), theirs }
+        List { ours: RoaringBuf::from_sorted(&theirs), theirs }
     }
 }
 

@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use treepie::storage::MemoryStorage;
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema, WriterOptions};
+use treepie::{Index, WriterOptions};
 
 mod common;
 
@@ -20,7 +20,7 @@ const TITLES: u64 = 200_000;
 
 fn add(index: &Index, titles: &[u8], options: WriterOptions) {
     let mut writer = index.writer_with(options).unwrap();
-    writer.add_lines(titles, &LineFormat::wikipedia_titles(), BadLines::Refuse).unwrap();
+    writer.add_lines(titles, &LineFormat::titles(), BadLines::Refuse).unwrap();
     black_box(writer.commit().unwrap());
 }
 
@@ -31,7 +31,7 @@ fn build(criterion: &mut Criterion) {
     for threads in [1, 2] {
         group.bench_function(format!("in memory, {threads} threads"), |bencher| {
             bencher.iter_batched(
-                || Index::in_memory(Schema::wikipedia_titles()),
+                || Index::in_memory(LineFormat::titles().schema().unwrap()),
                 |index| add(&index, &titles, WriterOptions::new().threads(threads)),
                 BatchSize::PerIteration,
             );
@@ -41,7 +41,7 @@ fn build(criterion: &mut Criterion) {
         std::env::temp_dir().join(format!("treepie-bench-build-{}", std::process::id()));
     group.bench_function("on disk, 2 threads, durable", |bencher| {
         bencher.iter_batched(
-            || Index::overwrite(&directory, Schema::wikipedia_titles()).unwrap(),
+            || Index::overwrite(&directory, LineFormat::titles().schema().unwrap()).unwrap(),
             |index| add(&index, &titles, WriterOptions::new().threads(2)),
             BatchSize::PerIteration,
         );
@@ -58,8 +58,9 @@ fn merge(criterion: &mut Criterion) {
         bencher.iter_batched(
             || {
                 let storage = Arc::new(MemoryStorage::new());
-                let index =
-                    Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
+                let index = Index::options()
+                    .create_in(storage, LineFormat::titles().schema().unwrap())
+                    .unwrap();
                 (0..2).for_each(|_| add(&index, &titles, WriterOptions::new().threads(2)));
                 index
             },

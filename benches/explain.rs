@@ -21,16 +21,16 @@ use treepie::inspect::Inspector;
 use treepie::query::Query;
 use treepie::search::TotalMode;
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema, SearchBuilder, Searcher};
+use treepie::{Index, SearchBuilder, Searcher};
 
 const TITLES: u64 = 500_000;
 
 fn index() -> Index {
-    let index = Index::in_memory(Schema::wikipedia_titles());
+    let index = Index::in_memory(LineFormat::titles().schema().unwrap());
     let mut writer = index.writer().expect("a writer");
     let titles = common::titles(TITLES);
     writer
-        .add_lines(&titles[..], &LineFormat::wikipedia_titles(), BadLines::Refuse)
+        .add_lines(&titles[..], &LineFormat::titles(), BadLines::Refuse)
         .expect("generated titles are good");
     writer.commit().expect("in memory");
     drop(writer);

@@ -2,15 +2,15 @@
 //!
 //! `cargo run --example explain`
 
+use treepie::Index;
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 
 fn main() -> treepie::Result<()> {
-    let index = Index::in_memory(Schema::wikipedia_titles());
+    let index = Index::in_memory(LineFormat::titles().schema()?);
     let mut writer = index.writer()?;
-    writer.add_lines(TITLES, &LineFormat::wikipedia_titles(), BadLines::Refuse)?;
+    writer.add_lines(TITLES, &LineFormat::titles(), BadLines::Refuse)?;
     writer.commit()?;
     let searcher = index.searcher()?;
     let query = searcher.parse("history AND (france OR spain) -war")?;

@@ -3,15 +3,15 @@
 //! `cargo run --example facets`
 
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Facet, Index, Schema};
+use treepie::{Facet, Index};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 
 fn main() -> treepie::Result<()> {
     // The preset's keyword field `qualifier` is what stands in parentheses at a title's end.
-    let index = Index::in_memory(Schema::wikipedia_titles());
+    let index = Index::in_memory(LineFormat::titles().schema()?);
     let mut writer = index.writer()?;
-    writer.add_lines(TITLES, &LineFormat::wikipedia_titles(), BadLines::Refuse)?;
+    writer.add_lines(TITLES, &LineFormat::titles(), BadLines::Refuse)?;
     writer.commit()?;
     let searcher = index.searcher()?;
 

@@ -10,14 +10,14 @@ use std::{
     time::Duration,
 };
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema, Searcher};
+use treepie::{Index, Searcher};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let index = Index::in_memory(Schema::wikipedia_titles());
+    let index = Index::in_memory(LineFormat::titles().schema()?);
     let mut writer = index.writer()?;
-    writer.add_lines(TITLES, &LineFormat::wikipedia_titles(), BadLines::Refuse)?;
+    writer.add_lines(TITLES, &LineFormat::titles(), BadLines::Refuse)?;
     writer.commit()?;
     let searcher = index.searcher()?;
 

@@ -1,5 +1,6 @@
-//! Hits, columns and facets as record batches of [Apache Arrow](https://arrow.apache.org), for tools that work on tables: with the
-//! feature `arrow`.
+//! Hits, columns and facets as record batches of [Apache Arrow](https://arrow.apache.org).
+//!
+//! They are for tools that work on tables, and need the feature `arrow`.
 //!
 //! A table has the types of the schema, whatever is found:
 //!
@@ -11,7 +12,7 @@
 //! a field of many values       List of these
 //! ```
 //!
-//! All but numbers of documents and counts may be null: where there is no value, and for a value that is itself
+//! All but numbers of documents and counts may be null: if there is no value, and for a value that is itself
 //! [`Null`](Value::Null).
 //!
 //! ```
@@ -205,7 +206,7 @@ pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), columns).map_err(wrong)
 }
 
-/// Writes record batches of one schema as a stream of Arrow's format for exchange between processes, to its end.
+/// Writes record batches of one schema as a whole stream of Arrow's format.
 ///
 /// # Errors
 ///
@@ -222,9 +223,10 @@ pub fn write_stream(
     writer.finish().map_err(wrong)
 }
 
-/// Fields that keep a [column](Field::column), of every document that is not deleted, in document order: `_doc`, and
-/// the fields as they are named. Values of a document with many ascend, and none is there twice; a path is there with
-/// all that it is below, and so a list in any case.
+/// Columns of every document that is not deleted, in document order.
+///
+/// They are `_doc`, and the fields that keep a [column](Field::column) by their names. Values of a document with many
+/// ascend, and none is there twice; a path is there with all that it is below, and so a list in any case.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! Little-endian integers and varints over byte slices: bounded, checked, never panicking.
 //!
-//! [`ByteReader`] walks a slice and answers `None` where it ends; the caller, who knows what was
+//! [`ByteReader`] walks a slice and answers `None` if it ends; the caller, who knows what was
 //! being read, makes the error. [`Bytes`] and [`Source`] are how formats get at their bytes without
 //! knowing where these lie: in a mapping, in memory, or behind `pread`.
 
@@ -68,7 +68,7 @@ pub(crate) trait Source<'s>: Copy + 's {
     /// Length in bytes.
     fn len(self) -> u64;
 
-    /// The bytes in `range`; an error where they are damaged or outside the section.
+    /// The bytes in `range`; an error if they are damaged or outside the section.
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>>;
 
     /// Whether bytes are at hand rather than read.

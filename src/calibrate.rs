@@ -39,7 +39,7 @@ const SHORT: [u32; 2] = [20, 220];
 ///
 /// # Errors
 ///
-/// None but [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), where there is no memory for the index that is measured.
+/// None but [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), if there is no memory for the index that is measured.
 pub fn calibrate() -> Result<Costs> {
     let mut model = CostModel::BUILT_IN;
     kernels(&mut model);
@@ -238,7 +238,7 @@ fn phrases(searcher: &Searcher, model: &mut CostModel) -> Result<()> {
     Ok(())
 }
 
-/// What the processor calls itself, where that is cheap to know.
+/// What the processor calls itself, if that is cheap to know.
 fn machine() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,4 +1,4 @@
-//! The one checksum: CRC32C (Castagnoli), by hardware where there is one.
+//! The one checksum: CRC32C (Castagnoli), by hardware if there is one.
 //!
 //! It finds every change of up to 32 adjacent bits and all but one in four thousand million others.
 //! It does not stop an attacker, who can compute it too: that is what the checks of each format are for.

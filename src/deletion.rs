@@ -32,7 +32,7 @@ impl IndexWriter {
     /// # Errors
     ///
     /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema,
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) where it is too much for the segments that there are, or takes
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if it is too much for the segments that there are, or takes
     /// more [memory](crate::Limits::query_memory_bytes) than a search may; the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();

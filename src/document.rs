@@ -4,7 +4,7 @@ use crate::ids::FieldId;
 use crate::schema::{EMPTY_FIELD, NULL_FIELD, Schema};
 use crate::value::Value;
 
-/// One document on its way into an index: field names with their values, in any order.
+/// A document on its way into an index: fields with their values, in any order.
 ///
 /// Nothing is checked here; [`IndexWriter::add`](crate::IndexWriter::add) compares it with the schema.
 ///
@@ -25,15 +25,18 @@ impl Document {
         Self::default()
     }
 
-    /// Adds a value; the same field may be given again where the schema allows many values.
+    /// Adds a value.
+    ///
+    /// A field may be given again if the schema allows it many values.
     #[must_use]
     pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.push(field, value);
         self
     }
 
-    /// Says that a field is an empty list, where the schema [keeps that](crate::SchemaBuilder::nulls); else there is no such
-    /// field to say it in.
+    /// Says that a field is an empty list.
+    ///
+    /// The schema must [keep that](crate::SchemaBuilder::nulls); else there is no field to say it in.
     #[must_use]
     pub fn with_empty(self, field: impl Into<String>) -> Self {
         self.with(EMPTY_FIELD, field.into())
@@ -51,7 +54,7 @@ impl Document {
         self.push(field, value);
     }
 
-    /// Takes out all values of a field, and what says that it is null or empty.
+    /// Takes out all values of a field, and whether it is null or empty.
     pub fn remove(&mut self, field: &str) {
         let says_so = |name: &str, value: &Value| {
             (name == NULL_FIELD || name == EMPTY_FIELD) && value.as_str() == Some(field)

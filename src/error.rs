@@ -1,5 +1,6 @@
-//! The one error of the crate: opaque, with a [`kind`](Error::kind) to match on and a message that
-//! says what was being done, what was expected, what was found, and where.
+//! The one error of the crate, opaque, with a [`kind`](Error::kind) to match on.
+//!
+//! Its message says what was being done, what was expected, what was found, and in which place.
 //!
 //! This module imports nothing of the crate, so that everything may use it.
 
@@ -59,7 +60,7 @@ pub enum ErrorKind {
     NotAnIndex,
     /// Bytes on disk are not what was written: damage, or a hostile file.
     Corrupt,
-    /// The index was written by a newer version, or with features this build does not know.
+    /// A newer version wrote the index, or it has features unknown to this build.
     UnsupportedVersion,
     /// Another writer holds the index.
     Locked,
@@ -69,7 +70,7 @@ pub enum ErrorKind {
     Query,
     /// A schema is contradictory or names something unknown.
     Schema,
-    /// An analyzer that a field names is neither built in nor registered, or its spec is wrong.
+    /// An analyzer of a field is neither built in nor registered, or its spec is wrong.
     Analyzer,
     /// A document, or a line of input, does not fit the schema or its encoding.
     Document,
@@ -282,7 +283,9 @@ impl Error {
         self.0.commit_outcome
     }
 
-    /// The limit that was reached, where that is what is wrong; [`Limits`](crate::Limits) raises most of them.
+    /// The limit that was reached, if that is what is wrong.
+    ///
+    /// [`Limits`](crate::Limits) raises most of them.
     pub fn limit(&self) -> Option<LimitReached> {
         self.0.limit
     }
@@ -292,27 +295,27 @@ impl Error {
         self.0.kind
     }
 
-    /// The file it was in, where one is known.
+    /// The file it was in, if one is known.
     pub fn file(&self) -> Option<&std::path::Path> {
         self.0.file.as_deref()
     }
 
-    /// The offset in the file in bytes, where one is known.
+    /// The offset in the file in bytes, if one is known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// The line of input, counted from 1, where there is one.
+    /// The line of input, counted from 1, if there is one.
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
 
-    /// The column of that line in characters, counted from 1, where it is known.
+    /// The column of that line in characters, counted from 1, if it is known.
     pub fn column(&self) -> Option<u64> {
         self.0.column
     }
 
-    /// The bytes of the query text that it is about, where there are any.
+    /// The bytes of the query text that it is about, if there are any.
     pub fn span(&self) -> Option<Range<usize>> {
         self.0.span.clone()
     }

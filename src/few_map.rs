@@ -13,7 +13,7 @@ const FEW: usize = 8;
 #[derive(Debug)]
 pub(crate) struct FewMap<K, V> {
     few: SmallVec<[(K, V); FEW]>,
-    /// All of them, where they are more.
+    /// All of them, if they are more.
     many: HashMap<K, V>,
 }
 

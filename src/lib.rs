@@ -69,7 +69,7 @@
 //!  │  ranking/search.rs      the best by score, by bounds of blocks or of all that matches
 //!  │  facet/terms.rs         counts of the values that the matches have in a field
 //!  │  sort/first.rs          the first by values of fields, in place of the best
-//!  │  explain/from_plan.rs   plan and profile → ExplainTree, where somebody asks
+//!  │  explain/from_plan.rs   plan and profile → ExplainTree, if somebody asks
 //!  ▼  searcher/answer.rs     documents and their stored fields → Hits
 //! page
 //! ```

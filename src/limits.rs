@@ -41,18 +41,21 @@ pub struct Limits {
     pub document_bytes: usize,
     /// Bytes of a query text (default 64 KiB).
     pub query_bytes: usize,
-    /// Brackets that are open at the same time in a query (default 128, which is as much as plans take).
+    /// Brackets that are open at the same time in a query (default 128).
+    ///
+    /// That is as much as plans take.
     pub query_depth: usize,
     /// Words and values of a query (default 1,024).
     pub query_clauses: usize,
     /// Terms of a query after analysis, counted once a field (default 4,096).
     pub query_terms: usize,
-    /// Terms of one segment that the walk of a wildcard, a regular expression or a fuzzy word may look at
-    /// (default 2²⁴).
+    /// Terms of one segment that a pattern may look at (default 2²⁴).
+    ///
+    /// Patterns are wildcards, regular expressions and fuzzy words.
     pub terms_visited: u64,
     /// Terms of a pattern that may be scored (default 1,024).
     pub pattern_terms: u32,
-    /// Bytes of the automaton of a regular expression, and of what making it takes (default 1 MiB).
+    /// Bytes of a regular expression's automaton and its making (default 1 MiB).
     pub regex_bytes: usize,
     /// Characters of a fuzzy word (default 128).
     pub fuzzy_chars: usize,
@@ -62,8 +65,9 @@ pub struct Limits {
     pub phrase_positions: usize,
     /// Frequent terms that the patterns of a phrase stand for (default 4,096).
     pub phrase_lists: usize,
-    /// Memory of a query in bytes, where its [budget](crate::Budget::memory_bytes) says nothing else (default
-    /// [`QUERY_MEMORY_BYTES`](crate::search::QUERY_MEMORY_BYTES)).
+    /// Memory of a query in bytes (default [`QUERY_MEMORY_BYTES`](crate::search::QUERY_MEMORY_BYTES)).
+    ///
+    /// A [budget](crate::Budget::memory_bytes) that says something else counts before it.
     pub query_memory_bytes: u64,
 }
 

@@ -59,7 +59,7 @@ impl<T> Default for FreeLists<T> {
 }
 
 impl<T> FreeLists<T> {
-    /// An empty list, with memory where there is any.
+    /// An empty list, with memory if there is any.
     pub(crate) fn take(&mut self) -> Vec<T> {
         self.0.pop().unwrap_or_default()
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Schedules of each test and way of choosing, where nothing else is asked for.
+/// Schedules of each test and way of choosing, if nothing else is asked for.
 const SCHEDULES: usize = 300;
 /// Preemptions that matter to the faults that the second way looks for.
 const DEPTH: usize = 3;

@@ -1,4 +1,4 @@
-//! Whole indexes into others: copies that open on their own, and documents of one index added to another.
+//! Whole indexes into others: copies, and documents of one index added to another.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
@@ -120,9 +120,10 @@ impl Index {
 }
 
 impl IndexWriter {
-    /// Adds every document of another index, also the parts that are not stored, and returns their number. Its segments are
-    /// merged as they are: nothing is tokenized. If the schema has a key they take the place of those that have the same, as
-    /// [added](Self::add) documents do.
+    /// Adds every document of another index, and returns their number.
+    ///
+    /// Parts that are not stored come along, too. Its segments are merged as they are: nothing is tokenized. If the
+    /// schema has a key they take the place of those that have the same, as [added](Self::add) documents do.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -142,7 +143,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] where it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
+    /// [`ErrorKind::Usage`] if it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
     /// its terms; the writer goes on. As [`add`](Self::add).
     pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
         let what = "adding the documents of another index";

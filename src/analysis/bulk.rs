@@ -45,13 +45,13 @@ impl BulkTokens {
         self.shifts.clear();
     }
 
-    /// The position of each token in its text. `None` where that is its number among the tokens of the text,
+    /// The position of each token in its text. `None` if that is its number among the tokens of the text,
     /// as it is unless tokens were left out, dropped by filters, put in one position, or numbered by a tokenizer of its own.
     pub(crate) fn positions(&self) -> Option<&[u32]> {
         (!self.positions.is_empty()).then_some(&*self.positions)
     }
 
-    /// Where the tokens of the text that was [analyzed](Self::analyze) begin and end, where that was asked for.
+    /// Where the tokens of the text that was [analyzed](Self::analyze) begin and end, if that was asked for.
     pub(crate) fn ranges(&self) -> &[(usize, usize)] {
         &self.ranges
     }

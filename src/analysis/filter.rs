@@ -86,7 +86,9 @@ impl Filter {
         Filter(Kind::CaseFold(Language::Any))
     }
 
-    /// Full case folding by the rules of a language: `I` is `ı` in Turkish (`tr`) and Azerbaijani (`az`), and `İ` is `i`.
+    /// Full case folding by the rules of a language.
+    ///
+    /// `I` is `ı` in Turkish (`tr`) and Azerbaijani (`az`), and `İ` is `i`.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -155,7 +157,9 @@ impl Filter {
         }
     }
 
-    /// Drops the stop words of a language, which are in lower case: `en` for the 33 English ones.
+    /// Drops the stop words of a language, which are in lower case.
+    ///
+    /// `en` has the 33 English ones.
     ///
     /// # Errors
     ///
@@ -259,7 +263,7 @@ impl Filter {
         }
     }
 
-    /// Changes the token; false where it is dropped.
+    /// Changes the token; false if it is dropped.
     #[inline]
     pub(super) fn apply(&self, token: &mut Token, scratch: &mut Scratch) -> bool {
         let text = &mut token.text;

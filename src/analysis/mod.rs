@@ -239,7 +239,9 @@ impl Analyzer {
         Analyzer { name: name.into(), kind: Kind::PluggedIn(Box::new(tokenizer)) }
     }
 
-    /// The built-in analyzer of a spec: a name of [`names`], or a tokenizer and filters with `|` between.
+    /// The built-in analyzer of a spec.
+    ///
+    /// A spec is a name of [`names`], or a tokenizer and filters with `|` between.
     ///
     /// # Errors
     ///
@@ -261,7 +263,9 @@ impl Analyzer {
         Ok(Analyzer { name: spec.to_owned().into(), kind })
     }
 
-    /// The analyzer for texts of queries: the fewest terms that find a text, where documents have more.
+    /// The analyzer for texts of queries.
+    ///
+    /// It gives the fewest terms that find a text, if documents have more.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -307,8 +311,9 @@ impl Analyzer {
         }
     }
 
-    /// Calls `sink` with every token of a text in the order in which the tokenizer gives them, and
-    /// returns how many were left out because they are too long: for an index, or for a filter `length`.
+    /// Calls `sink` with every token of a text, in the order of the tokenizer.
+    ///
+    /// It returns how many were left out because they are too long: for an index, or for a filter `length`.
     ///
     /// A plugged-in tokenizer that numbers nothing has its tokens numbered here.
     pub fn for_each_token(&mut self, text: &str, mut sink: impl FnMut(TokenRef<'_>)) -> u64 {
@@ -356,7 +361,7 @@ impl Analyzer {
     ///
     /// Nothing is cut, stemmed or left out, so that parts of words, as patterns have them, meet the terms of documents.
     /// The filters of a plugged-in analyzer are not known: each character becomes what it is in the middle of a word, else
-    /// the term that it is by itself, or its lower case where it is none.
+    /// the term that it is by itself, or its lower case if it is none.
     ///
     /// ```
     /// use treepie::analysis::Analyzer;
@@ -453,7 +458,7 @@ fn each<E>(
     Ok(())
 }
 
-/// Positions as an index can hold them: those of the tokenizer, or the next one where it has none.
+/// Positions as an index can hold them: those of the tokenizer, or the next one if it has none.
 #[derive(Default)]
 struct Numbers {
     next: u32,

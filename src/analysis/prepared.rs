@@ -21,7 +21,7 @@ impl Prepared {
         Prepared { filters, ..Prepared::default() }
     }
 
-    /// Applies the filters to a text; false where there are none.
+    /// Applies the filters to a text; false if there are none.
     pub(super) fn prepare(&mut self, given: &str) -> bool {
         if self.filters.is_empty() {
             return false;

@@ -15,8 +15,10 @@ const PLAIN_WORD_MAX: usize = 255;
 /// Words that are read without it at once; texts of more are few.
 const PLAIN_WORDS_MAX: usize = 8;
 
-/// Analyzers that are not built in, by name: given with
-/// [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or opened.
+/// Analyzers that are not built in, by name.
+///
+/// They are given with [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or
+/// opened.
 ///
 /// An index whose schema names one that is not here can be opened; what needs it fails and says so.
 ///
@@ -44,8 +46,10 @@ impl Default for Analyzers {
 }
 
 impl Analyzers {
-    /// Sets the version of the built-in analyzers, which an index
-    /// [keeps](crate::inspect::Inspector::term_versions): searchers and writers choose that one by themselves.
+    /// Sets the version of the built-in analyzers.
+    ///
+    /// An index [keeps](crate::inspect::Inspector::term_versions) it: searchers and writers choose that one by
+    /// themselves.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, analysis::Analyzers};
@@ -78,8 +82,9 @@ impl Analyzers {
         self
     }
 
-    /// Sets what the words of queries in a field also stand for; the last call for a field counts. Nothing of
-    /// it is in the index.
+    /// Sets what the words of queries in a field also stand for.
+    ///
+    /// The last call for a field counts. Nothing of it is in the index.
     #[must_use]
     pub fn synonyms(mut self, field: impl Into<String>, synonyms: Synonyms) -> Self {
         let field = field.into();
@@ -92,13 +97,14 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Analyzer`], naming field and analyzer, where it is neither registered nor built in.
+    /// [`ErrorKind::Analyzer`], naming field and analyzer, if it is neither registered nor built in.
     pub fn index_time(&self, field: &Field) -> Result<Analyzer> {
         self.find(field, field.analyzer_spec())
     }
 
-    /// The term of a value of a keyword field, or of a path: the value by the field's
-    /// [normalizer](Field::normalizer), where it has one.
+    /// The term of a value of a keyword field, or of a path.
+    ///
+    /// It is the value by the field's [normalizer](Field::normalizer), if it has one.
     ///
     /// ```
     /// use treepie::{Field, FieldKind, analysis::Analyzers};
@@ -220,7 +226,7 @@ impl Analyzers {
         is_plain.then(|| word.bytes().map(|byte| byte.to_ascii_lowercase()).collect())
     }
 
-    /// The terms of a few words that are all [plain](Self::plain_word), with spaces between; none where that is not known.
+    /// The terms of a few words that are all [plain](Self::plain_word), with spaces between; none if that is not known.
     pub(crate) fn plain_words(&self, field: &Field, words: &str) -> SmallVec<[Term; 4]> {
         let terms = words.split(' ').filter(|word| !word.is_empty()).take(PLAIN_WORDS_MAX + 1);
         let terms: Option<SmallVec<_>> = terms.map(|word| self.plain_word(field, word)).collect();

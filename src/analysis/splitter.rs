@@ -284,7 +284,7 @@ pub struct SplitterStream<'a> {
     text: &'a str,
     pieces: Pieces<'a>,
     has_plain_apostrophes: bool,
-    /// What the text was made of, where it is not the one that was given.
+    /// What the text was made of, if it is not the one that was given.
     prepared: Option<&'a Prepared>,
     stretch: &'a mut Stretch,
     token: &'a mut Token,
@@ -454,7 +454,7 @@ impl Cover {
     }
 }
 
-/// Where the `n`th character from `from` on ends; `None` where there are fewer.
+/// Where the `n`th character from `from` on ends; `None` if there are fewer.
 fn end_of(text: &str, from: usize, n: usize) -> Option<usize> {
     let (at, last) = text[from..].char_indices().nth(n.checked_sub(1)?)?;
     Some(from + at + last.len_utf8())

@@ -51,14 +51,14 @@ pub(super) struct Stemmer {
 }
 
 impl Stemmer {
-    /// `None` where this build has none for it.
+    /// `None` if this build has none for it.
     #[cfg(feature = "stem")]
     pub(super) fn of(language: &str) -> Option<Stemmer> {
         let (language, algorithm) = LANGUAGES.iter().find(|(code, _)| *code == language)?;
         Some(Stemmer { language, stemmer: frostem::Stemmer::new(*algorithm) })
     }
 
-    /// `None` where this build has none for it.
+    /// `None` if this build has none for it.
     #[cfg(not(feature = "stem"))]
     pub(super) fn of(_language: &str) -> Option<Stemmer> {
         None

@@ -89,7 +89,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Replaces the content by the terms of a stretch, or of its beginning where it is long; returns how many bytes
+    /// Replaces the content by the terms of a stretch, or of its beginning if it is long; returns how many bytes
     /// were read. The rest is another stretch, whose positions go on.
     pub(super) fn read(&mut self, stretch: &str, folding: Folding, side: Side) -> usize {
         self.text.clear();

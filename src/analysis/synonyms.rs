@@ -83,7 +83,7 @@ impl Alternative {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::LimitExceeded`] where there are more than `max`.
+/// [`ErrorKind::LimitExceeded`] if there are more than `max`.
 pub fn phrases(slots: &[Slot], max: usize) -> Result<Vec<Vec<PlacedTerm>>> {
     let n = slots.iter().map(|slot| slot.alternatives.len());
     let n = n.fold(1, usize::saturating_mul);

@@ -17,7 +17,7 @@ const ALONE_DOCS: usize = 1 << 12;
 /// How often whoever waits for other threads tells how far they are, and asks whether to stop.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Splits documents down to the last on the threads of a pool, for which this one waits; where none of them begins, it does so
+/// Splits documents down to the last on the threads of a pool, for which this one waits; if none of them begins, it does so
 /// alone, as they may wait for it.
 pub(super) fn split_on(
     pool: &ThreadPool,

@@ -13,8 +13,9 @@ pub(crate) const ARRAY_MAX: usize = 4096;
 /// The most runs that fit the buffer.
 const RUNS_MAX: usize = 2048;
 
-/// An owned [`Container`] in a buffer of 8 KiB that never grows, so that a query that keeps its
-/// buffers allocates nothing.
+/// An owned [`Container`] in a buffer of 8 KiB that never grows.
+///
+/// So a query that keeps its buffers allocates nothing.
 ///
 /// Its cardinality is always known and always right. The kind is what the last operation found
 /// convenient; [`write_containers`](super::write_containers) chooses the one that suits it.

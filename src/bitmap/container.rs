@@ -73,8 +73,10 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Number of values: in constant time for an array, by adding lengths for runs, by counting bits for a
-    /// bitmap (50 to 200 ns).
+    /// Number of values.
+    ///
+    /// It takes constant time for an array; for runs lengths are added, and for a bitmap bits are counted (50 to 200
+    /// ns).
     ///
     /// ```
     /// # use treepie::bitmap::Container;

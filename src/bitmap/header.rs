@@ -32,10 +32,10 @@ pub(super) const BITMAP_LEN: usize = 8192;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeaderLayout {
     pub(super) n_containers: usize,
-    /// Where the bits begin that mark run containers, where there are any.
+    /// Where the bits begin that mark run containers, if there are any.
     pub(super) run_marks_at: Option<usize>,
     pub(super) descriptions_at: usize,
-    /// Where the offsets begin, where there are any.
+    /// Where the offsets begin, if there are any.
     pub(super) offsets_at: Option<usize>,
     /// Where the first container begins.
     pub(super) payloads_at: usize,

@@ -91,7 +91,7 @@ pub fn and_all(
 }
 
 /// Orders the operands, leaves out the full ones, and intersects all but the last of three or more
-/// into `scratch.now`. `None` where nothing is left.
+/// into `scratch.now`. `None` if nothing is left.
 fn begin_and<'o, 'c>(
     operands: &'o mut [(Container<'c>, u32)],
     scratch: &mut Scratch,

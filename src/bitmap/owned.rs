@@ -1,11 +1,10 @@
-//! A list that owns its bytes, and its exchange with the `roaring` crate, which is named nowhere else.
+//! A list that owns its bytes.
 
 use super::buffer::ContainerBuf;
 use super::header::RoaringHeader;
 use super::view::RoaringView;
 use super::write::ListBuilder;
-use crate::error::{Error, ErrorKind, Result};
-use roaring::RoaringBitmap;
+use crate::error::Result;
 use std::fmt;
 
 /// An owned list: the bytes of the portable format, checked.
@@ -19,6 +18,20 @@ use std::fmt;
 /// let odd = RoaringBuf::from_sorted([1, 3, 5, 1_000_001]);
 /// let small = RoaringBuf::from_sorted(0..100);
 /// assert_eq!(odd.view().and(&small.view()), RoaringBuf::from_sorted([1, 3, 5]));
+/// ```
+///
+/// Bitmaps of the `roaring` crate, or of another that knows the portable format, are exchanged as
+/// ids or as bytes. Their bytes may have containers of other kinds; ids get those that suit them.
+///
+/// ```
+/// use roaring::RoaringBitmap;
+/// use treepie::bitmap::RoaringBuf;
+///
+/// let theirs = RoaringBitmap::from_iter([3, 5, 70_000]);
+/// let ours = RoaringBuf::from_sorted(&theirs);
+/// assert_eq!(ours, RoaringBuf::from_sorted([3, 5, 70_000]));
+/// assert_eq!(RoaringBitmap::deserialize_from(ours.as_bytes())?, theirs);
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct RoaringBuf {
@@ -132,41 +145,5 @@ impl Eq for RoaringBuf {}
 impl fmt::Debug for RoaringBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.view().fmt(f)
-    }
-}
-
-/// Copies a bitmap of the `roaring` crate, each container in the kind that suits it.
-///
-/// ```
-/// use roaring::RoaringBitmap;
-/// use treepie::bitmap::RoaringBuf;
-///
-/// let bitmap = RoaringBitmap::from_iter([3, 5, 70_000]);
-/// assert_eq!(RoaringBuf::from(&bitmap), RoaringBuf::from_sorted([3, 5, 70_000]));
-/// ```
-impl From<&RoaringBitmap> for RoaringBuf {
-    fn from(bitmap: &RoaringBitmap) -> Self {
-        Self::from_sorted(bitmap)
-    }
-}
-
-/// Copies a list into a bitmap of the `roaring` crate, which checks it thoroughly: bytes that
-/// [`verify`](RoaringView::verify) would refuse are an error.
-///
-/// ```
-/// use roaring::RoaringBitmap;
-/// use treepie::bitmap::RoaringBuf;
-///
-/// let list = RoaringBuf::from_sorted([3, 5, 70_000]);
-/// assert_eq!(RoaringBitmap::try_from(list.view())?, RoaringBitmap::from_iter([3, 5, 70_000]));
-/// # Ok::<(), treepie::Error>(())
-/// ```
-impl TryFrom<RoaringView<'_>> for RoaringBitmap {
-    type Error = Error;
-
-    fn try_from(view: RoaringView<'_>) -> Result<Self> {
-        RoaringBitmap::deserialize_from(view.bytes).map_err(|cause| {
-            Error::new(ErrorKind::Corrupt, "copying a roaring list").found(cause.to_string())
-        })
     }
 }

@@ -1,10 +1,10 @@
-//! Real sets for tests and benches where they are at hand, from the collections that the roaring
+//! Real sets for tests and benches if they are at hand, from the collections that the roaring
 //! implementations measure with: `roaring/NAME.tar.zst` under the folder that `TREEPIE_SHARED`
 //! names, or under `../shared` beside the repository. Needs the commands `tar` and `zstd`.
 
 use std::{env, path::PathBuf, process::Command};
 
-/// The sets of collection `name`, each ascending; `None`, said aloud, where they cannot be had.
+/// The sets of collection `name`, each ascending; `None`, said aloud, if they cannot be had.
 pub(crate) fn real_sets(name: &str) -> Option<Vec<Vec<u32>>> {
     let shared = env::var_os("TREEPIE_SHARED").map(PathBuf::from);
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");

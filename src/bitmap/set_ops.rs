@@ -251,7 +251,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Calls `count` with a cursor and an operand for each list, on the stack where they are few.
+/// Calls `count` with a cursor and an operand for each list, on the stack if they are few.
 fn with_operands<'a>(
     lists: &[RoaringView<'a>],
     count: impl FnOnce(&mut [Cursor<'a>], &mut [(Container<'a>, u32)]) -> u64,

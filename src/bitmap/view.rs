@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::plural::counted;
 use std::{fmt, iter::FusedIterator};
 
-/// A set of 32-bit numbers over the bytes of a portable roaring list: nothing copied, nothing
-/// decoded, any alignment.
+/// A set of 32-bit numbers over the bytes of a portable roaring list.
+///
+/// Nothing is copied, nothing decoded, and any alignment will do.
 ///
 /// [`new`](Self::new) checks what keeps every later access inside the bytes: cookie, counts,
 /// ascending keys, offsets and sizes, and that the list ends where the bytes do. It looks at the
@@ -55,8 +56,10 @@ impl<'a> RoaringView<'a> {
         Ok(RoaringView { bytes, header, cardinality })
     }
 
-    /// Reads every value and refuses whatever the head or the kind of a container promised and the
-    /// values do not keep: order, cardinality, runs that overlap, touch or leave the container.
+    /// Reads every value and refuses a list that breaks a promise.
+    ///
+    /// The head or the kind of a container promises order, cardinality, and runs that do not overlap, touch or leave
+    /// the container.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringView;

@@ -9,8 +9,7 @@ use super::words;
 use crate::bytes::put_at;
 use std::ops::Range;
 
-/// Appends the list of strictly ascending `docs` to `out`, in the portable format, without a copy
-/// on the way. About 1 to 2 ns per value.
+/// Appends the list of strictly ascending `docs` to `out`, in the portable format. About 1 to 2 ns per value.
 ///
 /// # Panics
 ///
@@ -91,8 +90,10 @@ fn kind_for(cardinality: u32, n_runs: u32) -> ContainerKind {
     if 2 + 4 * n_runs < len && n_runs <= runs_max.max(1) { ContainerKind::Run } else { kind }
 }
 
-/// Appends a list of containers, given with ascending keys, to `out`: each in the kind
-/// that suits it, empty ones left out. Buffers what the containers hold once, because the head comes first.
+/// Appends a list of containers, given with ascending keys, to `out`.
+///
+/// Each is in the kind that suits it, and empty ones are left out. Buffers what the containers hold once, because the
+/// head comes first.
 ///
 /// # Panics
 ///

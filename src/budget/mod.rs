@@ -1,4 +1,4 @@
-//! Limits on the time and memory of a search, asked in every loop of the read path.
+//! Limits on the time and memory of a search, asked in every loop.
 //!
 //! A [`Budget`] is handed to a searcher ([`Searcher::with_budget`](crate::Searcher::with_budget)) or to one search. A search
 //! enters it on the thread that it runs on, whichever that is, and the loops below it say what they did ([`work`]) and what they
@@ -9,7 +9,7 @@
 //!
 //! Work is told in nanoseconds that it takes about, by the window, container, block or batch of documents, never
 //! by the document: a subtraction and a branch. The clock and the tokens are asked once half a
-//! millisecond of work was told, and never where there is no budget.
+//! millisecond of work was told, and never if there is no budget.
 //!
 //! # What is not interrupted
 //!
@@ -126,7 +126,9 @@ impl CancelToken {
     }
 }
 
-/// Limits of time and memory, and a token that cancels: for a search, a searcher or whatever else [runs](Self::run) under it.
+/// Limits of time and memory, and a token that cancels.
+///
+/// They are for a search, a searcher or whatever else [runs](Self::run) under them.
 ///
 /// It is handed over: [`SearchBuilder::budget`](crate::SearchBuilder::budget) takes one for a search,
 /// [`Searcher::with_budget`](crate::Searcher::with_budget) one for everything that is asked of a searcher, and
@@ -184,18 +186,21 @@ impl Budget {
         self
     }
 
-    /// The memory that a query may take, in bytes (default: what the [limits](crate::Limits::query_memory_bytes) of the
-    /// index say), for what grows with the index: the documents of patterns and of everything that matches, results
-    /// of operators, the best of a page, the terms of facets, and the hits of buckets with their stored fields. Those of the hits of
-    /// a page, which are as many as the caller asks for, are not counted.
+    /// Sets the memory that a query may take, in bytes.
+    ///
+    /// The default is what the [limits](crate::Limits::query_memory_bytes) of the index say. It is for what grows
+    /// with the index: the documents of patterns and of everything that matches, results of operators, the best of a
+    /// page, the terms of facets, and the hits of buckets with their stored fields. Those of the hits of a page,
+    /// which are as many as the caller asks for, are not counted.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.memory_bytes = Some(bytes);
         self
     }
 
-    /// Runs a closure under this budget and whatever budget holds already: the earliest deadline counts, every
-    /// token, and the least memory.
+    /// Runs a closure under this budget and whatever budget holds already.
+    ///
+    /// The earliest deadline counts, every token, and the least memory.
     ///
     /// Whatever it asks of an index ends with [`ErrorKind::Timeout`] or [`ErrorKind::Cancelled`] within
     /// 10 ms, or with [`ErrorKind::LimitExceeded`] before it takes more memory. The budget holds on the thread that calls
@@ -400,7 +405,7 @@ pub(crate) fn in_grace<T>(ns: u64, f: impl FnOnce() -> T) -> T {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::LimitExceeded`] where there is not so much left.
+/// [`ErrorKind::LimitExceeded`] if there is not so much left.
 pub(crate) fn hold(bytes: u64) -> Result<()> {
     let memory = MEMORY.get();
     match memory.left.checked_sub(bytes) {

@@ -3,7 +3,7 @@
 //! Two ways to look:
 //!
 //! - [`Index::metrics`](crate::Index::metrics): how often, how many bytes, how long, since the index was opened. Always
-//!   counted, because it costs next to nothing; the times only where somebody wants them.
+//!   counted, because it costs next to nothing; the times only if somebody wants them.
 //! - [`IndexOptions::on_event`](crate::IndexOptions::on_event): a function of the host's that gets every [`Event`].
 //!   With the feature `tracing` the same events go to whatever subscribes to that.
 //!
@@ -169,7 +169,7 @@ pub enum What {
     Sync {
         /// Name of the file.
         file: String,
-        /// Bytes written to it since it was begun, or since it was last made durable; 0 where it failed.
+        /// Bytes written to it since it was begun or last made durable; 0 if that failed.
         bytes: u64,
     },
     /// The names in the directory were made durable.
@@ -223,7 +223,7 @@ pub enum What {
     Spill {
         /// Name of the file.
         file: String,
-        /// Bytes of the runs; 0 where it failed.
+        /// Bytes of the runs; 0 if it failed.
         bytes: u64,
     },
     /// Additions and deletions so far were made visible to this process. All numbers but `bytes` are 0 where it failed.
@@ -240,7 +240,7 @@ pub enum What {
         /// Bytes written for it, as of a commit.
         bytes: u64,
     },
-    /// The first phase of a commit, where the host asked for two. All numbers but `bytes` are 0 where it failed.
+    /// The first phase of a commit, if the host asked for two. All numbers but `bytes` are 0 where it failed.
     #[non_exhaustive]
     Prepare {
         /// The number that the commit will have.
@@ -268,11 +268,13 @@ pub enum What {
         /// was told to have written.
         bytes: u64,
     },
-    /// Segments became one, or the documents of a new one were put in order, [of fields](crate::SchemaBuilder::order_by) or [of similarity](crate::SchemaBuilder::order_by_similarity); a commit that follows
-    /// makes it part of the index.
+    /// Segments became one, or the documents of a new one were put in order.
+    ///
+    /// The order is [of fields](crate::SchemaBuilder::order_by) or [of
+    /// similarity](crate::SchemaBuilder::order_by_similarity). A commit that follows makes it part of the index.
     #[non_exhaustive]
     Merge {
-        /// Documents of the new segment; 0 where it failed.
+        /// Documents of the new segment; 0 if it failed.
         documents: u64,
         /// Segments that became one.
         segments: u64,
@@ -293,7 +295,7 @@ pub enum What {
     SlowSearch {
         /// The file of the log, or what else it is written to.
         log: String,
-        /// Bytes of the line; 0 where it failed.
+        /// Bytes of the line; 0 if it failed.
         bytes: u64,
     },
 }
@@ -425,7 +427,7 @@ impl What {
         }
     }
 
-    /// Returns the number of bytes it is about; 0 where it is about none.
+    /// Returns the number of bytes it is about; 0 if it is about none.
     pub fn bytes(&self) -> u64 {
         match self {
             What::Write { bytes, .. }

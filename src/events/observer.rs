@@ -80,7 +80,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Counts a call that began at `started`, where that is known.
+    /// Counts a call that began at `started`, if that is known.
     pub(crate) fn add(&mut self, bytes: u64, started: Option<Instant>) {
         self.bytes += bytes;
         self.calls += 1;

@@ -19,7 +19,9 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether times are measured: there is a listener or a subscriber of `tracing`, or
+    /// Whether times are measured.
+    ///
+    /// They are if there is a listener or a subscriber of `tracing`, or if
     /// [`IndexOptions::measure_times`](crate::IndexOptions::measure_times) asked for it. All are 0 if not.
     pub is_timed: bool,
     /// Commits of what was added and deleted; the bytes are those written for them, as all below.

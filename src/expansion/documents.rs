@@ -1,4 +1,4 @@
-//! The documents of many terms, united where nothing else is needed of them.
+//! The documents of many terms, united if nothing else is needed of them.
 
 use crate::bitmap::Container;
 use crate::bitmap::WINDOW;
@@ -201,7 +201,7 @@ fn past_the_end(n_docs: u32) -> Error {
         .found("a document past the segment's end")
 }
 
-/// Sets a bit; 1 where it was not set before.
+/// Sets a bit; 1 if it was not set before.
 #[inline]
 fn set(bits: &mut WindowBits, low: u16) -> u32 {
     let byte = &mut bits[usize::from(low >> 6)][usize::from(low >> 3 & 7)];
@@ -312,7 +312,7 @@ impl Smallest {
         self.docs.len() < self.k || self.docs.last().is_some_and(|last| doc < *last)
     }
 
-    /// Takes a document if it is one of the smallest; `false` where greater ones need not be offered.
+    /// Takes a document if it is one of the smallest; `false` if greater ones need not be offered.
     #[inline]
     fn offer(&mut self, doc: u32) -> bool {
         if !self.takes(doc) {

@@ -117,7 +117,7 @@ impl TermFilter {
         Ok(self.stream(dictionary)?.map_or(0..dictionary.n_terms(), |terms| terms.ordinals()))
     }
 
-    /// The terms with the beginning, or of the range; `None` where all are. Nobody asks for both.
+    /// The terms with the beginning, or of the range; `None` if all are. Nobody asks for both.
     fn stream<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,
@@ -153,7 +153,7 @@ enum Way<'f, 's, S: Source<'s>> {
 }
 
 impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
-    /// All terms where there is no filter.
+    /// All terms if there is no filter.
     pub(crate) fn open(
         dictionary: &TermDictionary<S>,
         filter: Option<&'f TermFilter>,

@@ -265,7 +265,7 @@ fn set_of(chars: &BTreeSet<char>, is_negated: bool) -> String {
     set
 }
 
-/// The members of a class in order, where they are no more than this.
+/// The members of a class in order, if they are no more than this.
 fn members(class: &Ast, max: usize) -> Option<Vec<char>> {
     // Spans are needed for messages only.
     let class = TranslatorBuilder::new().build().translate("", class).ok()?;
@@ -297,7 +297,7 @@ fn is_letter(node: &Ast) -> bool {
     letter(node).is_some()
 }
 
-/// The letter that a node stands for, where it is one.
+/// The letter that a node stands for, if it is one.
 fn letter(node: &Ast) -> Option<char> {
     match node {
         Ast::Literal(literal) => Some(literal.c),

@@ -60,7 +60,7 @@ pub const PATTERN_TERMS_MAX: u32 = Limits::DEFAULT.pattern_terms;
 /// Terms of one segment that an automaton may look at, unless [`Limits`] says otherwise.
 pub const TERMS_VISITED_MAX: u64 = Limits::DEFAULT.terms_visited;
 
-/// Values of a list up to which their posting lists are read one by one, where that is needed.
+/// Values of a list up to which their posting lists are read one by one, if that is needed.
 const FEW_VALUES: usize = 16;
 
 /// Pattern of terms.
@@ -163,7 +163,7 @@ impl Expansion {
         }
     }
 
-    /// The terms of a list, where they are few.
+    /// The terms of a list, if they are few.
     pub(crate) fn few_values(&self) -> Option<&[Vec<u8>]> {
         match &*self.pattern {
             TermPattern::Set(values) if values.len() <= FEW_VALUES => Some(values),
@@ -191,7 +191,7 @@ impl Expansion {
         Ok(Some(terms.ordinals()))
     }
 
-    /// Whether all terms between two are meant, and these; where that is told without a dictionary.
+    /// Whether all terms between two are meant, and these; if that is told without a dictionary.
     pub(crate) fn is_of_all_between(&self, least: &[u8], greatest: &[u8]) -> bool {
         match &*self.pattern {
             TermPattern::Range(lower, upper) => {
@@ -263,7 +263,7 @@ impl Expansion {
     }
 
     /// Writes the smallest `k` documents of all terms of a field to `out`, ascending; `known` are
-    /// the terms, where they have been found already. What was walked over, and the bytes of posting lists that were read.
+    /// the terms, if they have been found already. What was walked over, and the bytes of posting lists that were read.
     pub(crate) fn smallest(
         &self,
         field: FieldReader<'_>,

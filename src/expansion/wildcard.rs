@@ -67,7 +67,7 @@ impl WildcardPiece {
         }
     }
 
-    /// The character, where it is one.
+    /// The character, if it is one.
     pub(crate) fn literal(self) -> Option<char> {
         match self {
             WildcardPiece::Char(c) => Some(c),

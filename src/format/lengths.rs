@@ -97,7 +97,7 @@ impl Bm25 {
     }
 }
 
-/// The average length of a field in the documents that have it; 1 where none has, to divide by.
+/// The average length of a field in the documents that have it; 1 if none has, to divide by.
 pub(crate) fn average(n_tokens: u64, n_docs_with_value: u64) -> f32 {
     (n_tokens.max(1) as f64 / n_docs_with_value.max(1) as f64) as f32
 }

@@ -101,7 +101,7 @@ impl<'a> OccurrenceReader<'a> {
         OccurrenceReader { reader: ByteReader::new(bytes), detail, n_left: 0, first: None }
     }
 
-    /// Moves to the next document: how often the term is in it. `None` where the bytes end or break O1.
+    /// Moves to the next document: how often the term is in it. `None` if the bytes end or break O1.
     ///
     /// Positions of the document before that were not asked for are passed over.
     #[inline]

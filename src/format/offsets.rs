@@ -142,7 +142,7 @@ struct Before {
 }
 
 impl Before {
-    /// The numbers that stand for a word, and what the next one counts from; `None` where they break I1.
+    /// The numbers that stand for a word, and what the next one counts from; `None` if they break I1.
     fn numbers(self, word: &Word, from_beginning: bool) -> Option<([u32; N_COLUMNS], Before)> {
         let free = word.position.checked_sub(self.position)?;
         let distance =
@@ -155,7 +155,7 @@ impl Before {
     }
 }
 
-/// Appends the part of a document with these words; that of one of which nothing is kept where they are not as they
+/// Appends the part of a document with these words; that of one of which nothing is kept if they are not as they
 /// should be.
 pub(crate) fn write_part(words: &[Word], out: &mut Vec<u8>) {
     let start = out.len();
@@ -231,7 +231,7 @@ impl OffsetsWriter {
         OffsetsWriter { lengths: vec![], parts: vec![], starts: vec![], written: 0 }
     }
 
-    /// Adds the part of the next document; a group is written to `out` where one is complete.
+    /// Adds the part of the next document; a group is written to `out` if one is complete.
     pub(crate) fn add(&mut self, part: &[u8], out: &mut Vec<u8>) {
         self.lengths.push(part.len() as u32);
         self.parts.extend_from_slice(part);
@@ -327,7 +327,7 @@ impl<'s, S: Source<'s>> Offsets<S> {
         self.source.bytes(self.part_range(doc)?)
     }
 
-    /// The words of a document; `None` where nothing is kept of it.
+    /// The words of a document; `None` if nothing is kept of it.
     pub(crate) fn words(&self, doc: u32) -> Result<Option<Words<'s, S>>> {
         let part = self.part_range(doc)?;
         let mut piece = Piece::new(self.source, part.clone());
@@ -363,7 +363,7 @@ impl<'s, S: Source<'s>> Offsets<S> {
     }
 
     /// Checks I1, I2 and I4 by writing every part once more, and calls `visit` with each document and its words,
-    /// of which there are none where they are not kept.
+    /// of which there are none if they are not kept.
     pub(crate) fn verify(
         &self,
         mut visit: impl FnMut(u32, Option<&[Word]>) -> Result<()>,

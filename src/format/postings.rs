@@ -35,7 +35,7 @@
 //!
 //! # Checks
 //!
-//! Reading a short list checks P1 and P2, and P3 where it has no occurrences or they are read too. Opening a long list checks the roaring header against
+//! Reading a short list checks P1 and P2, and P3 if it has no occurrences or they are read too. Opening a long list checks the roaring header against
 //! P3 and the cardinality against the document frequency; containers are checked when touched, and
 //! wholly by `verify`. Neither panics, whatever the bytes.
 //!
@@ -97,7 +97,7 @@ pub(crate) fn encode_gaps(docs: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `count` documents written by [`encode_gaps`] and appends them; `None` where the bytes end
+/// Reads `count` documents written by [`encode_gaps`] and appends them; `None` if the bytes end
 /// early or a document passes 32 bits.
 pub(crate) fn decode_gaps(
     reader: &mut ByteReader<'_>,
@@ -387,7 +387,7 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
             .map_err(|error| self.source.locate(self.offset, error))
     }
 
-    /// Appends all documents, ascending; an error where one is not below `n_docs`.
+    /// Appends all documents, ascending; an error if one is not below `n_docs`.
     pub(crate) fn decode_into(&self, n_docs: u32, docs: &mut Vec<u32>) -> Result<()> {
         let before = docs.len();
         for nth in 0..self.n_containers() {

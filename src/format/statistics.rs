@@ -85,7 +85,7 @@ impl SegmentStatistics {
         })
     }
 
-    /// Reads the number of documents alone, where nobody knows the fields.
+    /// Reads the number of documents alone, if nobody knows the fields.
     pub(crate) fn read_n_docs<'s>(section: impl Source<'s>) -> Result<u32> {
         let bytes = section.bytes(0..section.len().min(HEADER_LEN as u64))?;
         ByteReader::new(&bytes).u32().ok_or_else(|| {

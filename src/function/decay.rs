@@ -7,9 +7,11 @@ use crate::value::{self, Dates, NotTaken, Value};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// 1 where the value of a field is the origin or within the offset of it, and less and less the farther it is from there: at the
-/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. If there
-/// are many values, the nearest counts.
+/// Score by the distance of a field's value from an origin.
+///
+/// It is 1 at the origin and within the offset of it. Farther away it is less and less: at the scale beyond the
+/// offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. If there are
+/// many values, the nearest counts.
 ///
 /// With d the distance beyond the offset and s the scale:
 ///
@@ -83,24 +85,30 @@ impl Decay {
         self
     }
 
-    /// Sets the value at the distance `scale` beyond the offset (default 0.5): between 0 and 1, both excluded.
+    /// Sets the value at the distance `scale` beyond the offset (default 0.5).
+    ///
+    /// It is between 0 and 1, both excluded.
     #[must_use]
     pub fn decay(mut self, decay: f64) -> Self {
         self.decay = decay;
         self
     }
 
-    /// Sets the value of the function for documents without a value in the field, a finite number (default: none).
+    /// Sets the value for documents without one in the field (default: none).
+    ///
+    /// It is a finite number.
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);
         self
     }
 
-    /// Resolves an origin that is a date to a moment, as [`Query::at`](crate::query::Query::at) does with the dates of a query.
-    /// It does so for fields of dates of `schema`: a date without an offset is in the zone of `dates`, and `now`, `now-7d/d` and
-    /// the like count from the current time of `dates`. If a text leaves the time open, its first moment is taken. Without this call, dates
-    /// without an offset are in the zone of the field.
+    /// Resolves an origin that is a date to a moment.
+    ///
+    /// [`Query::at`](crate::query::Query::at) does so with the dates of a query. It does so for fields of dates of
+    /// `schema`: a date without an offset is in the zone of `dates`, and `now`, `now-7d/d` and the like count from
+    /// the current time of `dates`. If a text leaves the time open, its first moment is taken. Without this call,
+    /// dates without an offset are in the zone of the field.
     ///
     /// ```
     /// use treepie::function::Decay;
@@ -117,7 +125,7 @@ impl Decay {
     /// # Errors
     ///
     /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) for what is no date, a time or a day that clocks are put forward over, or `now`
-    /// where nothing is said of it.
+    /// if nothing is said of it.
     pub fn at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
         let Some(field) = schema.field(&self.field) else { return Ok(self) };
         match dates.moment(&self.origin, field) {
@@ -147,7 +155,7 @@ impl Decay {
         Ok(number_of(kind, code.map_err(|not_taken| not_an_origin(function, not_taken))?))
     }
 
-    /// What it is for the nearest of some values; NaN where there is none.
+    /// What it is for the nearest of some values; NaN if there is none.
     pub(super) fn of_nearest(&self, origin: f64, values: impl Iterator<Item = f64>) -> f64 {
         let distances = values.map(|value| (value - origin).abs());
         let Some(distance) = distances.reduce(f64::min) else { return f64::NAN };

@@ -5,7 +5,9 @@ use crate::error::Result;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The number of a field: `modifier(factor × value)`, or that of another value where a document has none.
+/// Score by the number of a field: `modifier(factor × value)`.
+///
+/// A document without a value gets that of another number.
 ///
 /// ```
 /// use treepie::function::{FieldValue, Modifier};
@@ -78,8 +80,8 @@ impl Modifier {
 impl FieldValue {
     /// The value as it is: of dates seconds since 1970, of booleans 1 and 0, of many the least.
     ///
-    /// A score is of 32 bits and keeps seven digits: dates as they are make the same score where they are less than some two minutes
-    /// apart, and whole numbers beyond 16 million where they are neighbours. To order by such values,
+    /// A score is of 32 bits and keeps seven digits: dates as they are make the same score if they are less than some two minutes
+    /// apart, and whole numbers beyond 16 million if they are neighbours. To order by such values,
     /// [sort](crate::SearchBuilder::sort) by them, which compares all digits. To prefer recent documents, use a
     /// [`Decay`](crate::function::Decay) or an age, as `1 / (1 + (now - since) / 86400)`.
     pub fn new(field: impl Into<String>) -> Self {
@@ -102,7 +104,9 @@ impl FieldValue {
         self
     }
 
-    /// Sets the value that stands in for a missing one, a finite number (default: the function has none for such documents).
+    /// Sets the value that stands in for a missing one (default: none).
+    ///
+    /// It is a finite number. Without it the function has no value for such documents.
     #[must_use]
     pub fn missing(mut self, value: f64) -> Self {
         self.missing = Some(value);

@@ -1,5 +1,6 @@
-//! Numbers made of what a document has in its columns and of its score: what hits may be sorted by, and what scores may be
-//! changed by.
+//! Numbers made of a document's columns and of its score.
+//!
+//! Hits may be sorted by them, and scores changed.
 //!
 //! A [`Function`] is bound to a schema once, which looks its names up, and opened for each segment. The numbers that it is made of
 //! are those of fields that keep a column: as they are, dates as seconds since 1970, true as 1 and false as 0; of a field with many
@@ -58,8 +59,9 @@ pub(crate) const SCORE: &str = "_score";
 /// Names that a function may have.
 const NAMES_MAX: usize = 32;
 
-/// A number for a document, made of its columns and of its score: an [expression](Self::expression), a [closure](Self::new), a
-/// [`FieldValue`] or a [`Decay`].
+/// A number for a document, made of its columns and of its score.
+///
+/// It is an [expression](Self::expression), a [closure](Self::new), a [`FieldValue`] or a [`Decay`].
 ///
 /// ```
 /// use treepie::function::{Function, ScoreFunction};
@@ -97,8 +99,10 @@ enum Kind {
 }
 
 impl Function {
-    /// An expression over fields: numbers, `+ - * / % ^`, `< <= > >= == !=`, which are 1 or 0, parentheses and functions. `^`
-    /// binds tightest and to the right, then signs, then `* / %`, `+ -` and comparisons.
+    /// An expression over fields.
+    ///
+    /// It has numbers, `+ - * / % ^`, `< <= > >= == !=`, which are 1 or 0, parentheses and functions. `^` binds
+    /// tightest and to the right, then signs, then `* / %`, `+ -` and comparisons.
     ///
     /// | function | is |
     /// |---|---|
@@ -130,8 +134,9 @@ impl Function {
         Function(Kind::Closure(Closure { name, inputs, function: Arc::new(function) }))
     }
 
-    /// Gives a number to a name in an expression, before fields are asked for it; nothing else has such names. A field of the same
-    /// name is written between backquotes.
+    /// Gives a number to a name in an expression, before fields are asked.
+    ///
+    /// Nothing else has such names. A field of the same name is written between backquotes.
     ///
     /// ```
     /// use treepie::function::Function;
@@ -377,7 +382,7 @@ impl BoundFunction {
         Ok(FunctionColumns { columns, numbers: vec![], stack: vec![], optional: vec![] })
     }
 
-    /// What it makes of a document; `None` where that is missing or no finite number.
+    /// What it makes of a document; `None` if that is missing or no finite number.
     pub(crate) fn value(
         &self,
         columns: &mut FunctionColumns<'_>,

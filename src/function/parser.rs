@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Takes this, where it is next.
+    /// Takes this, if it is next.
     fn takes(&mut self, text: &str) -> bool {
         self.skip_spaces();
         let is_next = self.rest().starts_with(text);

@@ -35,7 +35,7 @@
 //!
 //! If a field keeps [offsets](crate::Field::offsets), [`Highlighter::in_document`] looks the words of the query
 //! up in the index and does not analyse the text; the marks are the same. Texts are analysed all the same
-//! where nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
+//! if nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
 //! position), and where patterns stand for so many terms that looking them up would take longer.
 //!
 //! # Cost
@@ -78,8 +78,9 @@ const MAX_LEN_DEFAULT: usize = 200;
 /// Passages unless [`PassageOptions::max_passages`] says otherwise.
 const MAX_PASSAGES_DEFAULT: usize = 3;
 
-/// Highlighter of the words of a query, field by field; from [`Searcher::highlighter`](crate::Searcher::highlighter)
-/// or, without an index, from [`new`](Self::new).
+/// Highlighter of the words of a query, field by field.
+///
+/// It is made by [`Searcher::highlighter`](crate::Searcher::highlighter) or, without an index, by [`new`](Self::new).
 #[derive(Clone)]
 pub struct Highlighter {
     fields: Vec<(String, FieldTerms)>,
@@ -124,13 +125,17 @@ impl Highlighter {
         Ok(Highlighter { lookup: Some(lookup), ..own })
     }
 
-    /// Whether anything of the query could be marked in this field; not in one that the schema does not have.
+    /// Whether anything of the query could be marked in this field.
+    ///
+    /// Nothing could in one that the schema does not have.
     pub fn marks(&self, field: &str) -> bool {
         self.terms(field).is_some()
     }
 
-    /// The best passages of a text of `field`, the best first; none where nothing matches, nor where a
-    /// [budget](crate::Budget) runs out, which [`in_document`](Self::in_document) tells apart.
+    /// Returns the best passages of a text of `field`, the best first.
+    ///
+    /// There are none if nothing matches, or if a [budget](crate::Budget) runs out.
+    /// [`in_document`](Self::in_document) tells these apart.
     ///
     /// A field that the query does not look into has none, and neither has a name that the schema does not have, which is no
     /// error here. [`Passage::beginning`] is for a field that is shown all the same.
@@ -193,7 +198,7 @@ impl<'t> Marked<'t> {
         self.text
     }
 
-    /// Best passages, the best first; none where nothing matches.
+    /// Best passages, the best first; none if nothing matches.
     pub fn passages(&self, options: &PassageOptions) -> Vec<Passage> {
         passages::choose(self.text, &self.marks, options)
     }
@@ -206,7 +211,9 @@ impl fmt::Debug for Highlighter {
 }
 
 impl PassageOptions {
-    /// Sets the maximum bytes of text of a passage (default 200); at least one character is taken.
+    /// Sets the maximum bytes of text of a passage (default 200).
+    ///
+    /// At least one character is taken.
     #[must_use]
     pub fn max_len(mut self, max_len: usize) -> Self {
         self.max_len = max_len.max(1);

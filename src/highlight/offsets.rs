@@ -40,7 +40,7 @@ impl Lookup {
         Lookup { snapshot, terms }
     }
 
-    /// What to mark in each value of a document's field, the `nth` of the highlighter; `None` where that is not
+    /// What to mark in each value of a document's field, the `nth` of the highlighter; `None` if that is not
     /// known or takes longer than to analyse the values.
     pub(super) fn marks(
         &self,
@@ -116,7 +116,7 @@ fn marks_in(
     Ok(Some(marked.marks(values)))
 }
 
-/// The terms of a segment that were asked for; `None` where they are too many.
+/// The terms of a segment that were asked for; `None` if they are too many.
 fn asked(field: FieldReader<'_>, terms: &FieldTerms) -> Result<Option<Arc<[Asked]>>> {
     let dictionary = field.terms()?;
     let mut asked = vec![];
@@ -139,7 +139,7 @@ fn asked(field: FieldReader<'_>, terms: &FieldTerms) -> Result<Option<Arc<[Asked
     Ok(Some(asked.into()))
 }
 
-/// Replaces `positions` by those of a term in a document; by none where it is not in it.
+/// Replaces `positions` by those of a term in a document; by none if it is not in it.
 fn positions_in(
     field: FieldReader<'_>,
     info: &TermInfo,

@@ -12,8 +12,10 @@ use super::markup::Passage;
 use crate::terminal;
 
 impl Passage {
-    /// Returns the beginning of a text, which is shown where nothing matches: all of it, or as much as a passage may have, up to the end
-    /// of a sentence or else of a word. Nothing is marked.
+    /// Returns the beginning of a text, to show if nothing matches.
+    ///
+    /// That is all of it, or as much as a passage may have, up to the end of a sentence or else of a word. Nothing is
+    /// marked.
     ///
     /// ```
     /// use treepie::highlight::{Passage, PassageOptions};
@@ -194,7 +196,7 @@ fn sentence_end(text: &str, stretch: Range<usize>) -> Option<usize> {
     text[stretch.clone()].char_indices().rev().find_map(ends_behind)
 }
 
-/// The beginning of the first whole word of a stretch, or of the stretch where it is one word.
+/// The beginning of the first whole word of a stretch, or of the stretch if it is one word.
 fn word_start(text: &str, stretch: Range<usize>) -> usize {
     if text[..stretch.start].chars().next_back().is_none_or(char::is_whitespace) {
         return stretch.start;
@@ -203,7 +205,7 @@ fn word_start(text: &str, stretch: Range<usize>) -> usize {
     blank.map_or(stretch.start, |at| stretch.start + at)
 }
 
-/// The end of the last whole word of a stretch, or of the stretch where it is one word.
+/// The end of the last whole word of a stretch, or of the stretch if it is one word.
 fn word_end(text: &str, stretch: Range<usize>) -> usize {
     if text[stretch.end..].chars().next().is_none_or(char::is_whitespace) {
         return stretch.end;

@@ -1,4 +1,4 @@
-//! An index: where it lies, how it is read, and the way to its writer and searchers.
+//! An index: its place, how it is read, and the way to its writer and searchers.
 
 mod options;
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub struct Index {
     cache: Option<Arc<ResultCache>>,
     /// Where slow searches are written down.
     slow: Option<SlowSearches>,
-    /// What the machine takes, where that was measured.
+    /// What the machine takes, if that was measured.
     costs: Option<Arc<Costs>>,
     /// What a writer of this index, or of a clone of it, has flushed and committed.
     published: Arc<Published>,
@@ -51,7 +51,7 @@ pub struct Index {
 
 #[derive(Clone, Debug)]
 enum Place {
-    /// A directory, made where it did not exist.
+    /// A directory, made if it did not exist.
     Directory(PathBuf, ReadMode, WriteMode),
     Storage(Arc<dyn Storage>),
 }
@@ -62,7 +62,7 @@ impl Index {
         IndexOptions::default()
     }
 
-    /// Creates an index without documents in the directory `path`, which is made where it does not exist.
+    /// Creates an index without documents in the directory `path`, which is made if necessary.
     ///
     /// `Ok` means that it survives a power failure, and that every process can [open](Self::open) it: it is an empty
     /// commit, of the number 0. The first commit of a writer takes its place. If two processes create an index at
@@ -88,7 +88,7 @@ impl Index {
         Self::options().create(path, schema)
     }
 
-    /// Opens the index in the directory `path`, or creates it where there is none.
+    /// Opens the index in the directory `path`, or creates it if there is none.
     ///
     /// Several processes may do so at once: one of them creates the index, and all of them have it.
     ///
@@ -117,9 +117,10 @@ impl Index {
         Self::options().open_or_create(path, schema)
     }
 
-    /// Makes a new index in the place of any that is there, even one of an older format that this version does not
-    /// read. The first commit replaces the old one at once: searches see all of the old or all of the new.
-    /// An index that is damaged or of a newer format is not replaced.
+    /// Makes a new index in the place of any that is there.
+    ///
+    /// It may be of an older format that this version does not read. The first commit replaces the old one at once:
+    /// searches see all of the old or all of the new. An index that is damaged or of a newer format is not replaced.
     ///
     /// If there is no index, there is none before that commit either: other processes find none, and searchers of this
     /// value find no documents. So a build that is interrupted leaves nothing; to make an index that is there at once see
@@ -160,8 +161,10 @@ impl Index {
         Self::options().open(path)
     }
 
-    /// Whether this version reads the index in the directory `path`: false if an older or a newer one wrote it, of a format that
-    /// this one does not know. The error of [`open`](Self::open) then says which, and what to do.
+    /// Whether this version reads the index in the directory `path`.
+    ///
+    /// False if an older or a newer version wrote it, in a format that this one does not know. The error of
+    /// [`open`](Self::open) then says which, and what to do.
     ///
     /// Opens the index and its segments, and reads no document.
     ///
@@ -190,8 +193,10 @@ impl Index {
         }
     }
 
-    /// Opens an index that was packed by [`to_image`](Self::to_image), where it lies: in memory, in the
-    /// program itself by `include_bytes!`, or wherever else bytes come from. It cannot be written to.
+    /// Opens an index that was packed by [`to_image`](Self::to_image).
+    ///
+    /// The bytes are not copied, and may be in memory, in the program itself by `include_bytes!`, or elsewhere. It
+    /// cannot be written to.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -223,7 +228,7 @@ impl Index {
         snapshot::to_image(&*self.storage()?)
     }
 
-    /// Goes back to the last commit that is whole, where the newest is damaged. Reads every byte of the commits that it
+    /// Goes back to the last commit that is whole, if the newest is damaged. Reads every byte of the commits that it
     /// looks at. Whoever adds and searches must be done or must be able to wait: it becomes the writer meanwhile.
     ///
     /// The whole commit is published once more, under the next number. Files of the damaged ones are not
@@ -262,8 +267,7 @@ impl Index {
         Self::options().recover(path)
     }
 
-    /// Rebuilds what can be read of the index in the directory `path` as a new index in `to`. The old one
-    /// is only read.
+    /// Rebuilds what is readable of the index in `path` as a new index in `to`. The old one is only read.
     ///
     /// The newest commit counts whose manifest can be read. Its segments that are sound are copied; the documents of the
     /// others are added anew as far as their stored values can be read. Fields that are not stored are lost with a
@@ -342,12 +346,13 @@ impl Index {
         Ok(Searcher::of(storage, snapshot, self.setting()))
     }
 
-    /// Follows the index: gives searchers of the newest snapshot, also of what a writer of this value or of a clone of
-    /// it has [flushed](IndexWriter::flush).
+    /// Follows the index: gives searchers of the newest snapshot.
+    ///
+    /// That includes what a writer of this value or of a clone of it has [flushed](IndexWriter::flush).
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), where nothing was flushed yet.
+    /// As [`open`](Self::open), if nothing was flushed yet.
     pub fn reader(&self) -> Result<IndexReader> {
         let open = |storage: &dyn Storage| self.snapshot(storage);
         IndexReader::open(self.storage()?, self.setting(), Arc::clone(&self.published), open)
@@ -374,10 +379,10 @@ impl Index {
         Setting { analyzers, limits: self.limits.map(Box::new), cache, slow, costs }
     }
 
-    /// Adds fields to the index, by one commit: durable and all at once like any other. No document is read or written: those that
-    /// there are have no value of the new fields until they are replaced, just as those that are added without one. The commit takes
-    /// as long as any; the memory of an open segment that was made before grows by up to a byte a document for each new text
-    /// field that is asked for, until a merge makes it part of the files.
+    /// Adds fields to the index by one commit, durable and all at once. No document is read or written: those that
+    /// there are have no value of the new fields until they are replaced, just as those that are added without one.
+    /// The commit takes as long as any; the memory of an open segment that was made before grows by up to a byte a
+    /// document for each new text field that is asked for, until a merge makes it part of the files.
     ///
     /// A field stays as it was made: none is changed and none removed. If the [default fields](crate::schema::SchemaBuilder::default_fields)
     /// are all text fields, new text fields are among them.
@@ -413,8 +418,9 @@ impl Index {
         self.add_fields_with(fields, WriterOptions::new())
     }
 
-    /// Adds fields, as [`add_fields`](Self::add_fields) does, by a writer with these options, such as [how long to wait](WriterOptions::wait)
-    /// for another one.
+    /// Adds fields by a writer with these options, such as [how long to wait](WriterOptions::wait).
+    ///
+    /// Apart from that it is [`add_fields`](Self::add_fields).
     ///
     /// # Errors
     ///
@@ -439,7 +445,7 @@ impl Index {
         self.writer()?.merge()
     }
 
-    /// Returns the disk space that the index takes, and how much of it is no longer needed.
+    /// Returns the disk space that the index takes, and how much is not needed.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -463,8 +469,9 @@ impl Index {
         disk_usage(&*self.storage()?)
     }
 
-    /// Returns counts of the work through this value, its clones and its writers so far: commits, merges, bytes and
-    /// files. Reading it is reading some 60 counters.
+    /// Returns counts of the work so far: commits, merges, bytes and files.
+    ///
+    /// They are of this value, its clones and its writers. Reading it is reading some 60 counters.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};

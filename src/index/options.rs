@@ -47,23 +47,29 @@ impl IndexOptions {
         self
     }
 
-    /// Plugs in analyzers of the caller's, which the schema names; the same ones each time the index is opened.
+    /// Plugs in analyzers of the caller's, which the schema names.
+    ///
+    /// They must be the same each time the index is opened.
     #[must_use]
     pub fn analyzers(mut self, analyzers: Analyzers) -> Self {
         self.analyzers = analyzers;
         self
     }
 
-    /// Sets what is called with everything that the index does to its files and whole commits, on the thread
-    /// that did it; see [`events`](crate::events) for an example.
+    /// Sets a listener for everything that the index does to its files and commits.
+    ///
+    /// It is called with each event, also with that of whole commits, on the thread that did it; see
+    /// [`events`](crate::events) for an example.
     #[must_use]
     pub fn on_event(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.listener = Some(Listener::new(listener));
         self
     }
 
-    /// Has [`Index::metrics`] measure times, too (default: only where there is a listener or a subscriber of
-    /// `tracing`). It costs two looks at the clock for each operation on a file, and for each piece that is written.
+    /// Makes [`Index::metrics`] measure times, too.
+    ///
+    /// By default it does if there is a listener or a subscriber of `tracing`. It costs two looks at the clock for
+    /// each operation on a file, and for each piece that is written.
     #[must_use]
     pub fn measure_times(mut self, measures: bool) -> Self {
         self.measures_times = measures;
@@ -102,16 +108,19 @@ impl IndexOptions {
         self
     }
 
-    /// Has searches that take long written down with how they were answered (default: none); several indexes may have one log
-    /// in common, as an `Arc`. See [`SlowLog`] for an example, and for what that costs.
+    /// Writes slow searches down, with how they were answered (default: none).
+    ///
+    /// Several indexes may have one log in common, as an `Arc`. See [`SlowLog`] for an example, and for what that
+    /// costs.
     #[must_use]
     pub fn slow_log(mut self, log: impl Into<Arc<SlowLog>>) -> Self {
         self.slow_log = Some(log.into());
         self
     }
 
-    /// Has searches planned by what this machine takes, as [`calibrate`](crate::calibrate()) measured it (default: by the built-in
-    /// figures). Answers are the same; plans say in a note that it is so.
+    /// Plans searches by what this machine takes, as [`calibrate`](crate::calibrate()) measured it.
+    ///
+    /// By default the built-in figures count. Answers are the same; plans say in a note that it is so.
     ///
     /// ```
     /// use treepie::explain::Costs;

@@ -17,9 +17,9 @@ fn titles(n: u32) -> String {
 /// The bytes of the one segment that a build leaves.
 fn build(input: &str, options: WriterOptions) -> Vec<u8> {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
+    let index = Index::options().create_in(storage.clone(), Schema::of_titles()).unwrap();
     let mut writer = index.writer_with(options.reproducible_ids([7; 16])).unwrap();
-    writer.add_lines(input.as_bytes(), &LineFormat::wikipedia_titles(), BadLines::Refuse).unwrap();
+    writer.add_lines(input.as_bytes(), &LineFormat::titles(), BadLines::Refuse).unwrap();
     writer.commit().unwrap();
     let entries = storage.list().unwrap();
     let segments: Vec<_> = entries.iter().filter(|entry| entry.name.starts_with("seg-")).collect();
@@ -44,14 +44,10 @@ fn the_same_lines_give_the_same_bytes_whatever_the_threads_and_the_memory() {
 #[test]
 fn lines_and_documents_and_merges_give_the_same_answers() {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
+    let index = Index::options().create_in(storage.clone(), Schema::of_titles()).unwrap();
     let mut writer = index.writer().unwrap();
     writer
-        .add_lines(
-            "Paris_(film)\nRome\n".as_bytes(),
-            &LineFormat::wikipedia_titles(),
-            BadLines::Refuse,
-        )
+        .add_lines("Paris_(film)\nRome\n".as_bytes(), &LineFormat::titles(), BadLines::Refuse)
         .unwrap();
     writer.add(Document::new().with("title", "Oslo\n(film)").with("qualifier", "film")).unwrap();
     writer.add(Document::new()).unwrap();
@@ -112,7 +108,7 @@ fn lines_and_documents_and_merges_give_the_same_answers() {
 #[test]
 fn an_index_is_neither_made_twice_nor_replaced_before_the_commit() {
     let storage = Arc::new(MemoryStorage::new());
-    let create = || Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+    let create = || Index::options().create_in(storage.clone(), Schema::of_titles());
     let index = create().unwrap();
     let mut writer = index.writer().unwrap();
     assert_eq!(index.writer().unwrap_err().kind(), ErrorKind::Locked);
@@ -132,9 +128,9 @@ fn an_index_is_neither_made_twice_nor_replaced_before_the_commit() {
 #[test]
 fn a_bad_line_leaves_the_index_as_it_was_and_the_writer_useless() {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
+    let index = Index::options().create_in(storage, Schema::of_titles()).unwrap();
     let mut writer = index.writer().unwrap();
-    let format = LineFormat::wikipedia_titles();
+    let format = LineFormat::titles();
     let error = writer.add_lines(&b"fine\nb\xFFd\n"[..], &format, BadLines::Refuse).unwrap_err();
     assert_eq!((error.kind(), error.line()), (ErrorKind::Document, Some(2)));
     assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);

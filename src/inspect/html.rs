@@ -36,9 +36,11 @@ const PAGE: Page = Page {
 };
 
 impl Inspector {
-    /// The storage as one HTML file that opens in any current browser, without a network: a map of all bytes, what could
-    /// be left out, what is in memory now, and the `n_terms` terms with the largest lists. `title` is any text. Takes what
-    /// [`storage`](Self::storage), [`savings`](Self::savings) and [`top_terms`](Self::top_terms) take.
+    /// The storage as one HTML file that opens in any current browser.
+    ///
+    /// It needs no network. It has a map of all bytes, what could be left out, what is in memory now, and the
+    /// `n_terms` terms with the largest lists. `title` is any text. Takes what [`storage`](Self::storage),
+    /// [`savings`](Self::savings) and [`top_terms`](Self::top_terms) take.
     ///
     /// # Errors
     ///

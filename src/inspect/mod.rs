@@ -1,4 +1,4 @@
-//! Looking inside: which segments there are, what is in them, where the bytes go, whether all is well.
+//! Looking inside: segments and their contents, the use of bytes, and whether all is well.
 //!
 //! Everything here is for people and their scripts. It reads whatever it is asked for and takes the time
 //! that takes; searching is the business of [`Searcher`](crate::Searcher).
@@ -271,7 +271,9 @@ impl Inspector {
         Ok(term.to_vec())
     }
 
-    /// The posting list of a term in each segment that has it, with up to `docs_max` of its documents in all.
+    /// The posting list of a term in each segment that has it.
+    ///
+    /// It has up to `docs_max` of its documents in all.
     ///
     /// # Errors
     ///
@@ -333,8 +335,9 @@ impl Inspector {
             .found(doc.to_string()))
     }
 
-    /// Checks every checksum and everything the bytes say, and calls `report` with each thing that is wrong.
-    /// Reads the whole index.
+    /// Checks every checksum and everything the bytes say.
+    ///
+    /// `report` is called with each thing that is wrong. Reads the whole index.
     pub fn verify(&self, mut report: impl FnMut(Error)) -> VerifyReport {
         let mut found = VerifyReport { segments: 0, bytes: 0, damaged: 0, damaged_segments: 0 };
         // Hints of damage are to do what is done here.

@@ -8,7 +8,7 @@ use super::Inspector;
 pub struct SectionInfo {
     /// The segment's id, as 32 hexadecimal digits.
     pub segment: String,
-    /// The field, where the section belongs to one.
+    /// The field, if the section belongs to one.
     pub field: Option<String>,
     /// Kind of the section: `terms`, `postings`, `column`, …
     pub section: &'static str,

@@ -23,7 +23,7 @@ pub struct StorageReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoragePart {
-    /// The field, where the part belongs to one.
+    /// The field, if the part belongs to one.
     pub field: Option<String>,
     /// Name of the part, such as `terms` or `postings: bitmap containers`.
     pub part: String,

@@ -23,8 +23,10 @@ pub struct TermStorage {
 }
 
 impl Inspector {
-    /// The `n` terms of all fields whose lists take the most bytes, the largest first; those of the same size in the order of
-    /// fields and terms. Walks every dictionary, and reads the headers of long lists.
+    /// The `n` terms of all fields whose lists take the most bytes.
+    ///
+    /// The largest is first; those of the same size are in the order of fields and terms. Walks every dictionary, and
+    /// reads the headers of long lists.
     ///
     /// # Errors
     ///

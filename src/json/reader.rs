@@ -38,6 +38,27 @@ enum Step<'t> {
     Nth(usize),
 }
 
+/// `plan.children[2].estimate.upper`
+fn shown_path(path: &[Step<'_>]) -> String {
+    let left_out = path.len().saturating_sub(PATH_STEPS_MAX);
+    let mut text = String::from(if left_out > 0 { "…" } else { "" });
+    for step in &path[left_out..] {
+        match step {
+            Step::Name(name) => {
+                let short: String = name.chars().take(SHOWN_CHARS_MAX).collect();
+                let is_plain = short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                match is_plain && !short.is_empty() {
+                    true if text.is_empty() => text.push_str(&short),
+                    true => write!(text, ".{short}").expect("a String takes every text"),
+                    false => write!(text, "[{short:?}]").expect("a String takes every text"),
+                }
+            }
+            Step::Nth(nth) => write!(text, "[{nth}]").expect("a String takes every text"),
+        }
+    }
+    text
+}
+
 impl<'t> Reader<'t> {
     /// A reader of `text`, which is `of` for people: "a plan".
     ///
@@ -202,7 +223,7 @@ impl<'t> Reader<'t> {
         self.peek()
     }
 
-    /// Value that a text stands for, where it is `expected`.
+    /// Value that a text stands for, if it is `expected`.
     pub(crate) fn parsed<T>(
         &mut self,
         expected: &str,
@@ -234,7 +255,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Value that the digits of a number stand for, where it is `expected`.
+    /// Value that the digits of a number stand for, if it is `expected`.
     pub(crate) fn number_as<T>(
         &mut self,
         expected: &str,
@@ -325,9 +346,20 @@ impl<'t> Reader<'t> {
         self.error(expected, &found)
     }
 
+    /// An error about the name whose value is next, told with the object that it is in.
+    #[cold]
+    pub(crate) fn unknown_name(&self, expected: &str, name: &str) -> Error {
+        let object = self.path.split_last().map_or(&[][..], |(_, object)| object);
+        self.error_in(object, expected, &format!("the name {name:?}"))
+    }
+
     /// An error at the next character, or behind the last one.
     #[cold]
     pub(crate) fn error(&self, expected: &str, found: &str) -> Error {
+        self.error_in(&self.path, expected, found)
+    }
+
+    fn error_in(&self, path: &[Step<'_>], expected: &str, found: &str) -> Error {
         let before = match self.at < self.text.len() {
             true => &self.text[..self.at],
             // The end is that of what stands there, not of the line breaks behind it.
@@ -336,9 +368,9 @@ impl<'t> Reader<'t> {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before[line_start..].chars().count();
-        let what = match self.path.is_empty() {
+        let what = match path.is_empty() {
             true => format!("reading {}", self.of),
-            false => format!("reading {} of {}", self.shown_path(), self.of),
+            false => format!("reading {} of {}", shown_path(path), self.of),
         };
         Error::new(ErrorKind::Corrupt, what)
             .expected(expected)
@@ -353,27 +385,6 @@ impl<'t> Reader<'t> {
             Step::Nth(nth) => Some(*nth),
             Step::Name(_) => None,
         })
-    }
-
-    /// `plan.children[2].estimate.upper`
-    fn shown_path(&self) -> String {
-        let left_out = self.path.len().saturating_sub(PATH_STEPS_MAX);
-        let mut path = String::from(if left_out > 0 { "…" } else { "" });
-        for step in &self.path[left_out..] {
-            match step {
-                Step::Name(name) => {
-                    let short: String = name.chars().take(SHOWN_CHARS_MAX).collect();
-                    let is_plain = short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                    match is_plain && !short.is_empty() {
-                        true if path.is_empty() => path.push_str(&short),
-                        true => write!(path, ".{short}").expect("a String takes every text"),
-                        false => write!(path, "[{short:?}]").expect("a String takes every text"),
-                    }
-                }
-                Step::Nth(nth) => write!(path, "[{nth}]").expect("a String takes every text"),
-            }
-        }
-        path
     }
 
     fn peek(&self) -> Option<u8> {
@@ -399,7 +410,7 @@ impl<'t> Reader<'t> {
         self.expect(byte, what)?;
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            let what = format!("reading {} of {}", self.shown_path(), self.of);
+            let what = format!("reading {} of {}", shown_path(&self.path), self.of);
             let unit = "objects and arrays inside each other";
             return Err(Error::limit_reached(what, "DEPTH_MAX", DEPTH_MAX, unit, None));
         }
@@ -466,7 +477,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A text in double quotes, which begins here; borrowed where nothing in it is escaped.
+    /// A text in double quotes, which begins here; borrowed if nothing in it is escaped.
     fn text_value(&mut self) -> Result<Cow<'t, str>> {
         let opening = self.at;
         self.at += 1;

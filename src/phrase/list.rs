@@ -105,7 +105,7 @@ impl<'s> WordList<'s> {
         }
     }
 
-    /// Opens the lists of all terms that a pattern stands for, any of which will do; `None` where it stands for none.
+    /// Opens the lists of all terms that a pattern stands for, any of which will do; `None` if it stands for none.
     pub(super) fn any_of(
         field: FieldReader<'s>,
         pattern: &Expansion,

@@ -87,7 +87,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// For words by offset; `None` where the words must stand next to each other.
+    /// For words by offset; `None` if the words must stand next to each other.
     pub(super) fn new(words: &[Word], proximity: Proximity) -> Option<Self> {
         let own = words.last().map_or(0, |last| last.offset);
         let (width_max, is_ordered, is_shifted) = match proximity {

@@ -68,7 +68,7 @@ pub(crate) struct PhraseReader<'s> {
     lists: Vec<WordList<'s>>,
     /// The offsets of each list's words, ascending.
     of_lists: Vec<SmallVec<[u32; 2]>>,
-    /// `None` where the words must stand next to each other.
+    /// `None` if the words must stand next to each other.
     windows: Option<Windows>,
     gathered: Gathered,
     /// The positions of each list in the document at hand.
@@ -157,7 +157,7 @@ pub(crate) struct PhraseWork {
 
 impl<'s> PhraseReader<'s> {
     /// Opens the lists of a phrase's words, given what the dictionary of `field` says of each of
-    /// [`PhraseSpec::terms`]; `None` where no document has them all.
+    /// [`PhraseSpec::terms`]; `None` if no document has them all.
     ///
     /// # Errors
     ///
@@ -287,7 +287,7 @@ impl<'s> PhraseReader<'s> {
         Ok(())
     }
 
-    /// How often a document has the phrase; 0 where it does not.
+    /// How often a document has the phrase; 0 if it does not.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<u32> {
         self.gather(doc >> 16, &[doc as u16])?;
         self.count(0, u32::MAX)
@@ -339,7 +339,7 @@ impl<'s> PhraseReader<'s> {
         }
     }
 
-    /// How often a document that was gathered has the phrase, where no more than `most` need to be counted.
+    /// How often a document that was gathered has the phrase, if no more than `most` need to be counted.
     pub(crate) fn count(&mut self, nth: usize, most: u32) -> Result<u32> {
         if self.least_frequency(nth) == 0 {
             return Ok(0);

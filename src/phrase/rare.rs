@@ -83,7 +83,7 @@ impl RarePhrase {
     }
 
     /// Finds all documents that have a phrase, given what the dictionary of `field` says of each of
-    /// [`PhraseSpec::terms`]; false, and nothing done, where none of the words is rare, or one stands for many
+    /// [`PhraseSpec::terms`]; false, and nothing done, if none of the words is rare, or one stands for many
     /// terms.
     ///
     /// # Errors

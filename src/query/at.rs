@@ -12,7 +12,7 @@ use crate::value::{Dates, Timestamp, Value};
 type Scope<'q> = Option<&'q [(String, Boost)]>;
 
 impl Query {
-    /// Resolves the dates of the query to moments, by the time zone and the current time of `dates`.
+    /// Resolves the dates of the query to moments, by time zone and current time.
     ///
     /// Dates without an offset are in that zone; `now-7d` and the like count from that time. The result means the same whenever and
     /// wherever it is asked, and printed it shows the moments.
@@ -34,7 +34,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Query`] for what is no date, a time or a day that clocks are put forward over, or `now` where nothing is said of it;
+    /// [`ErrorKind::Query`] for what is no date, a time or a day that clocks are put forward over, or `now` if nothing is said of it;
     /// [`ErrorKind::LimitExceeded`] for a tree that is too large or too deep to be asked.
     pub fn at(&self, schema: &Schema, dates: &Dates) -> Result<Query> {
         check_size(self)?;

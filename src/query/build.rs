@@ -31,7 +31,7 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
-    /// Words of a text, side by side, without any syntax; no document where there are none.
+    /// Words of a text, side by side, without any syntax; no document if there are none.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -45,7 +45,7 @@ impl Query {
         Query::side_by_side(text.split_whitespace().map(Query::word).collect())
     }
 
-    /// Alternatives as the parser reads them; no document where there are none.
+    /// Alternatives as the parser reads them; no document if there are none.
     pub(super) fn side_by_side(mut should: Vec<Query>) -> Self {
         match should.len() {
             0 => Query::Nothing,
@@ -147,8 +147,10 @@ impl Query {
         }
     }
 
-    /// Terms that match a regular expression from their first to their last character, with its letters as the terms of
-    /// the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and `/[^É]/` excludes `e`.
+    /// Terms that match a regular expression from their first to their last character.
+    ///
+    /// Its letters are read as the terms of the field have them: in one that folds, `/ÜB.*/` is `/ub.*/`, and
+    /// `/[^É]/` excludes `e`.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -183,7 +185,7 @@ impl Query {
         Ok(Query::Fuzzy { field: None, text: text.into(), fuzziness, place: Place::default() })
     }
 
-    /// Terms in a range, in the order of their bytes, or of the values of a typed field.
+    /// Terms in a range, in the order of bytes or of typed values.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -369,7 +371,9 @@ impl Query {
         joined(any, Query::Nothing, Query::Or)
     }
 
-    /// Documents that match one of these, with the score of the best and `tie` of the others'.
+    /// Documents that match one of these, with the best score.
+    ///
+    /// The other scores count by the part `tie`.
     ///
     /// ```
     /// use treepie::query::{Query, Tie};
@@ -400,7 +404,9 @@ impl Query {
         }
     }
 
-    /// Clauses side by side: those that must match, those that may, those that must not; see [`Query::Group`].
+    /// Clauses side by side that must match, may match, and must not match.
+    ///
+    /// See [`Query::Group`].
     ///
     /// ```
     /// use treepie::query::Query;
@@ -517,35 +523,80 @@ pub struct GroupBuilder {
 
 impl GroupBuilder {
     /// Adds a clause that must match.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().must(Query::word("paris")).should(Query::word("texas")).build();
+    /// assert_eq!(query.to_string(), "+paris texas");
+    /// ```
     pub fn must(mut self, query: Query) -> Self {
         self.must.push(query);
         self
     }
 
     /// Adds a clause that must match and is not scored.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let film = Query::word_in("kind", "film");
+    /// let query = Query::boolean().should(Query::word("paris")).filter(film).build();
+    /// assert_eq!(query.to_string(), "+kind:film^=0 paris");
+    /// ```
     pub fn filter(self, query: Query) -> Self {
         self.must(query.filter())
     }
 
-    /// Adds an alternative, which adds to the score where it matches.
+    /// Adds an alternative, which adds to the score if it matches.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().should(Query::word("paris")).should(Query::word("texas")).build();
+    /// assert_eq!(query.to_string(), "paris texas");
+    /// ```
     pub fn should(mut self, query: Query) -> Self {
         self.should.push(query);
         self
     }
 
     /// Adds a clause that must not match.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::boolean().must(Query::word("paris")).must_not(Query::word("hilton")).build();
+    /// assert_eq!(query.to_string(), "+paris -hilton");
+    /// ```
     pub fn must_not(mut self, query: Query) -> Self {
         self.must_not.push(query);
         self
     }
 
     /// Sets the number of alternatives that must match (default: one if nothing else must).
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let words = ["paris", "texas", "film"].map(Query::word);
+    /// let query = words.into_iter().fold(Query::boolean(), |query, word| query.should(word));
+    /// assert_eq!(query.minimum(2).build().to_string(), "(paris texas film)~2");
+    /// ```
     pub fn minimum(mut self, minimum: u32) -> Self {
         self.minimum = Some(minimum);
         self
     }
 
-    /// The query.
+    /// Returns the query: every document if no clause was added.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::boolean().build(), Query::All);
+    /// let only = Query::boolean().should(Query::word("paris")).build();
+    /// assert_eq!(only, Query::word("paris"));
+    /// ```
     pub fn build(self) -> Query {
         let GroupBuilder { must, should, must_not, minimum } = self;
         match (must.len() + should.len() + must_not.len(), minimum) {

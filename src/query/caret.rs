@@ -1,4 +1,4 @@
-//! Showing where in a query an error is.
+//! Showing the place of an error in a query.
 
 use std::ops::Range;
 
@@ -7,9 +7,10 @@ use crate::terminal;
 /// Columns of the query shown on each side of the place at the most.
 const CONTEXT: usize = 36;
 
-/// Renders the line of the query that holds the start of `span`, and below it a caret under every column of
-/// the span. A long line is cut to the part around the span; invisible characters are
-/// escaped. Any span is accepted: it is clipped to the query.
+/// Renders the line of the query that holds the start of `span`.
+///
+/// Below it is a caret under every column of the span. A long line is cut to the part around the span; invisible
+/// characters are escaped. Any span is accepted: it is clipped to the query.
 ///
 /// ```
 /// use treepie::query::{ParseOptions, parse, render_caret};

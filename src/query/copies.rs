@@ -87,7 +87,7 @@ fn text_of(name: &str, schema: &Schema) -> String {
     texts.next().map_or(name, |(_, copy)| &copy.name).to_owned()
 }
 
-/// The name as the schema has it, where it has the field.
+/// The name as the schema has it, if it has the field.
 fn known<'n>(name: &'n str, schema: &'n Schema) -> &'n str {
     schema.field(name).map_or(name, |field| &field.name)
 }

@@ -110,7 +110,7 @@ impl Binder<'_> {
     }
 
     /// Documents with all that stands between the `*` of a pattern, where terms are pieces of a text that overlap, and a `*` may
-    /// stand for more than a piece has; `None` where a part can be no term.
+    /// stand for more than a piece has; `None` if a part can be no term.
     fn between_stars(
         &mut self,
         id: FieldId,
@@ -293,7 +293,7 @@ fn readings(analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Vec<Reading> {
     readings
 }
 
-/// How a pattern is cut with this character in the place of each wildcard; `None` where no term and no phrase of
+/// How a pattern is cut with this character in the place of each wildcard; `None` if no term and no phrase of
 /// terms stands for it.
 fn read_with(stand_in: char, analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Option<Reading> {
     let (mut text, mut starts) = (String::new(), Vec::with_capacity(pieces.len()));

@@ -2,8 +2,8 @@
 //! in a field.
 //!
 //! A keyword field has its values as they are. In a text field a prefix, a fuzzy word and the ends
-//! of a range become what the field's analyzer makes of them, where that is one term, so that they
-//! meet the terms of documents; where it is several, all but the last must match as they are. The letters of a
+//! of a range become what the field's analyzer makes of them, if that is one term, so that they
+//! meet the terms of documents; if it is several, all but the last must match as they are. The letters of a
 //! wildcard go through the analyzer's [filters of characters](crate::analysis::Analyzer::normalize) only, because its
 //! pieces are no words, and so do the letters of a regular expression and the members of its
 //! [classes](crate::expansion::in_letters). An article or a final `'s` that the analyzer takes off words is taken off their

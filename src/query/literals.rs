@@ -1,7 +1,7 @@
 //! Characters of a regular expression that no term of its field can have.
 //!
 //! An expression for another field, or one of several words, would silently match nothing. A remark says so where a character
-//! that every match must have is cut at or changed by the analyzer, and where no term begins as every match does.
+//! that every match must have is cut at or changed by the analyzer, and if no term begins as every match does.
 
 use super::bind::{Binder, shortened};
 use crate::error::Result;
@@ -76,7 +76,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Notes that no term begins so, where that is no word.
+    /// Notes that no term begins so, if that is no word.
     pub(super) fn note_prefix(&mut self, id: FieldId, text: &str) -> Result<()> {
         let field = self.schema.get(id);
         if field.kind != FieldKind::Text || text.ends_with(char::is_alphanumeric) {

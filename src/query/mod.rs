@@ -27,7 +27,7 @@
 //!
 //! NOT, `+` and `-` bind first, then AND, then standing side by side, then OR. Clauses that stand
 //! side by side are one group: a document must match all clauses with `+` and none with `-`; the
-//! others are alternatives, of which it must match one where there is no `+`. A group of negatives
+//! others are alternatives, of which it must match one if there is no `+`. A group of negatives
 //! alone is everything but those. Operators are upper case only, and TO, IN, MAX and PHRASE are words
 //! where they stand for nothing else. `\` takes the next character literally. The quotation marks of print, “ and „, are
 //! refused where a word could begin: a phrase stands between `"`.
@@ -191,7 +191,7 @@ pub use weight::{Boost, Score, Tie};
 /// The constructors build no such trees, and flatten what says the same in one level.
 ///
 /// Since dropping a tree must not recurse, its parts cannot be moved out by a pattern; take them
-/// with [`std::mem::take`] where that is needed.
+/// with [`std::mem::take`] if that is needed.
 ///
 /// ```
 /// use treepie::query::Query;
@@ -215,8 +215,9 @@ pub enum Query {
         /// Place in the text of the query.
         place: Place,
     },
-    /// Documents with these words one after the other, or, in a keyword field, with exactly this
-    /// value: `"the words"`.
+    /// Documents with these words one after the other: `"the words"`.
+    ///
+    /// In a keyword field these are documents with exactly this value.
     Phrase {
         /// The field, or none for all default fields.
         field: Option<String>,
@@ -372,10 +373,10 @@ pub enum Proximity {
     /// word i, the greatest p(i) - i is at most this much more than the least, as in Lucene. Words
     /// that are the same stand in different places, here and below.
     Slop(u32),
-    /// In this order, with at most so many other words between the first and the last: `"a b"~>2`.
-    /// The places of words that the field's analyzer leaves out, stop words say, are not counted.
+    /// In this order, with at most so many other words between: `"a b"~>2`. The places of words that the field's
+    /// analyzer leaves out, stop words say, are not counted.
     Ordered(u32),
-    /// In any order, with at most so many other words between the first and the last: `"a b"~<>2`.
+    /// In any order, with at most so many other words between: `"a b"~<>2`.
     Near(u32),
 }
 
@@ -394,7 +395,15 @@ impl Fuzziness {
     /// The greatest distance there is.
     pub const DISTANCE_MAX: u8 = 2;
 
-    /// At most `distance` away, transpositions included, without a fixed beginning.
+    /// Allows words at most `distance` away, transpositions included, without a fixed beginning.
+    ///
+    /// ```
+    /// use treepie::query::{Fuzziness, Query};
+    ///
+    /// let one_away = Fuzziness::new(1);
+    /// assert_eq!(Query::fuzzy("londn", one_away)?.to_string(), "londn~1");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn new(distance: u8) -> Self {
         Fuzziness { distance, prefix_len: 0, transpositions: true }
     }

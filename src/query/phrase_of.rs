@@ -95,7 +95,7 @@ impl Query {
     /// Cost: in each segment a walk over the dictionary for each pattern, and the positions of all terms that it
     /// stands for, up to [`PHRASE_PATTERN_POSITIONS_MAX`](super::PHRASE_PATTERN_POSITIONS_MAX) and
     /// [`PHRASE_PATTERN_LISTS_MAX`](super::PHRASE_PATTERN_LISTS_MAX). The score is that of a phrase of the other
-    /// words, which are what makes it rare; where there is no other, its idf is 1.
+    /// words, which are what makes it rare; if there is no other, its idf is 1.
     ///
     /// # Errors
     ///

@@ -429,7 +429,7 @@ fn print_bound(bound: &Bound<String>, f: &mut fmt::Formatter<'_>) -> fmt::Result
     }
 }
 
-/// Prints a value of a list or a range: bare where nothing in it could mean anything.
+/// Prints a value of a list or a range: bare if nothing in it could mean anything.
 fn print_value(value: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     match value != "TO" && !value.is_empty() && value.chars().all(plain) {

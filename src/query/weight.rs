@@ -25,8 +25,9 @@ pub struct Boost(f32);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Score(f32);
 
-/// The part that the alternatives which are not the best add to the score of a
-/// [`DisMax`](super::Query::DisMax): from 0, nothing, to 1, all of it.
+/// The part of their scores that lesser alternatives of a [`DisMax`](super::Query::DisMax) add.
+///
+/// From 0, nothing, to 1, all of it.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Tie(f32);
 
@@ -34,6 +35,16 @@ impl Boost {
     /// The factor that changes nothing.
     pub const ONE: Boost = Boost(1.0);
 
+    /// Checks a factor of scores.
+    ///
+    /// ```
+    /// use treepie::query::Boost;
+    ///
+    /// assert_eq!(Boost::new(2.5)?.get(), 2.5);
+    /// assert!(Boost::new(0.0).is_err());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ErrorKind::Query`] for a factor that is not finite or not greater than zero.
@@ -51,6 +62,16 @@ impl Score {
     /// The usual constant.
     pub const ONE: Score = Score(1.0);
 
+    /// Checks a constant score.
+    ///
+    /// ```
+    /// use treepie::query::Score;
+    ///
+    /// assert_eq!(Score::new(0.0)?, Score::ZERO);
+    /// assert!(Score::new(-1.0).is_err());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ErrorKind::Query`] for a score that is not finite or below zero.
@@ -67,6 +88,16 @@ impl Tie {
     /// Only the best alternative counts.
     pub const ZERO: Tie = Tie(0.0);
 
+    /// Checks a part of the scores of lesser alternatives.
+    ///
+    /// ```
+    /// use treepie::query::Tie;
+    ///
+    /// assert_eq!(Tie::new(0.3)?.get(), 0.3);
+    /// assert!(Tie::new(1.1).is_err());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ErrorKind::Query`] for a part outside of 0 to 1.

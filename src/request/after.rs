@@ -45,7 +45,7 @@ impl After {
         }
     }
 
-    /// Values of the hit, where it is known by them.
+    /// Values of the hit, if it is known by them.
     pub(crate) fn sort_values(&self) -> Option<&[Value]> {
         match self {
             After::Values { values, .. } => Some(values),

@@ -9,8 +9,9 @@ pub struct Collapse {
 }
 
 impl Collapse {
-    /// By the values of a field that keeps a [column](crate::Field::column), of which no document has more than one: the best
-    /// hit of each.
+    /// Groups hits by the values of a field, with the best hit of each.
+    ///
+    /// The field keeps a [column](crate::Field::column), and no document has more than one value.
     pub fn by(field: impl Into<String>) -> Self {
         Collapse { field: field.into(), keep: 1, missing_alone: false }
     }

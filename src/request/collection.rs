@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Memory of a number beside the texts that it is of.
 const ENTRY_BYTES: usize = 96;
 
-/// Numbers of a collection that scores of a query depend on: how many documents and words its fields have, and in how many
-/// documents its terms are.
+/// Numbers of a collection that scores of a query depend on.
+///
+/// They are how many documents and words its fields have, and in how many documents its terms are.
 ///
 /// Each shard of an index of many gives its own, see
 /// [`Searcher::collection_statistics`](crate::Searcher::collection_statistics); added up and handed to each by
@@ -84,18 +85,20 @@ impl CollectionStatistics {
         sum.tokens = sum.tokens.saturating_add(tokens);
     }
 
-    /// Adds documents that have a term in a field: the bytes that the dictionary has, of a text those of a token.
+    /// Adds documents that have a term in a field.
+    ///
+    /// The term are the bytes that the dictionary has, of a text those of a token.
     pub fn add_term(&mut self, field: impl Into<String>, term: impl Into<Vec<u8>>, documents: u64) {
         let sum = self.terms.entry((field.into(), term.into())).or_default();
         *sum = sum.saturating_add(documents);
     }
 
-    /// Numbers of a field, where they are known.
+    /// Numbers of a field, if they are known.
     pub fn field(&self, name: &str) -> Option<FieldCounts> {
         self.fields.get(name).copied()
     }
 
-    /// Documents that have a term in a field, where their number is known.
+    /// Documents that have a term in a field, if their number is known.
     pub fn term(&self, field: &str, term: &[u8]) -> Option<u64> {
         self.terms.get(&(field.to_owned(), term.to_vec())).copied()
     }

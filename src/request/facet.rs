@@ -99,7 +99,7 @@ pub(crate) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
-    /// As the clocks of a zone show them, or where none is said, in UTC.
+    /// As the clocks of a zone show them, or if none is said, in UTC.
     Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
     /// Ranges of this width.
@@ -117,7 +117,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
+    /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles.
     Ranges,
     /// No buckets: statistics of numbers or dates.
     Statistics,
@@ -142,7 +142,7 @@ impl FacetWhat {
         }
     }
 
-    /// How many ranges or values are asked for; 0 where nobody says.
+    /// How many ranges or values are asked for; 0 if nobody says.
     pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
@@ -152,7 +152,7 @@ impl FacetWhat {
         }
     }
 
-    /// By which ranges values are counted, for people; `None` where each counts by itself.
+    /// By which ranges values are counted, for people; `None` if each counts by itself.
     pub(crate) fn ranges(&self) -> Option<String> {
         match self {
             FacetWhat::Values(_) => None,
@@ -204,9 +204,11 @@ impl Facet {
         self
     }
 
-    /// Counts how many documents that match have a value in each of these ranges, of a field of numbers, dates, booleans or addresses
-    /// that keeps a [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
-    /// may overlap, and one that is turned round has none. At most 1,024 of them.
+    /// Counts the matching documents with a value in each of these ranges.
+    ///
+    /// The field has numbers, dates, booleans or addresses, and keeps a [column](crate::Field::column). A document
+    /// with many values counts once for each range that it has one in; ranges may overlap, and one that is turned
+    /// round has none. At most 1,024 of them.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
@@ -230,8 +232,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Ranges(ranges.into_iter().collect()))
     }
 
-    /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
-    /// [column](crate::Field::column). Intervals without any are left out.
+    /// Counts the matching documents with a date in each interval of the calendar.
+    ///
+    /// The field has dates, and keeps a [column](crate::Field::column). Intervals without any are left out.
     pub fn date_histogram(field: impl Into<String>, interval: Interval) -> Self {
         Facet::of(field, FacetWhat::Intervals(interval, None))
     }
@@ -259,9 +262,11 @@ impl Facet {
         Facet::of(field, FacetWhat::Intervals(interval, Some(zone)))
     }
 
-    /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
-    /// [column](crate::Field::column). The width is a number of the field or a text that means one. Steps without any value
-    /// are left out; a document with many values counts once for each step that it has one in.
+    /// A histogram: steps of one width, the first of which begins at zero.
+    ///
+    /// The field has numbers, and keeps a [column](crate::Field::column). The width is a number of the field or a
+    /// text that means one. Steps without any value are left out; a document with many values counts once for each
+    /// step that it has one in.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
@@ -286,9 +291,11 @@ impl Facet {
         Facet::of(field, FacetWhat::Steps(width.into()))
     }
 
-    /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
-    /// 5 times a power of ten, of dates intervals of the calendar or so many years. The field has numbers or
-    /// dates and keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
+    /// At most `n` ranges of one width, 2 to 1,024, that suit what matches.
+    ///
+    /// They are as narrow as that allows: of numbers steps of 1, 2 or 5 times a power of ten, of dates intervals of
+    /// the calendar or so many years. The field has numbers or dates and keeps a [column](crate::Field::column).
+    /// Steps and intervals without any value are left out.
     ///
     /// Costs a look at the least and the greatest value beside counting.
     ///
@@ -312,7 +319,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Suitable(n, None))
     }
 
-    /// Resolves the dates of the facet to moments, as [`Query::at`](crate::query::Query::at) does with those of a query.
+    /// Resolves the dates of the facet to moments.
+    ///
+    /// [`Query::at`](crate::query::Query::at) does so with those of a query.
     ///
     /// In a field of dates of `schema`, ends of ranges that are texts, as `2024-05-01` and `now-7d/d`, become the first moments
     /// that they mean. Intervals of the calendar without a zone, and those of [`auto_ranges`](Self::auto_ranges), get the zone of
@@ -335,7 +344,7 @@ impl Facet {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] for what is no date, a time or a day that clocks are put forward over, `now` where nothing is said of
+    /// [`ErrorKind::Usage`] for what is no date, a time or a day that clocks are put forward over, `now` if nothing is said of
     /// it, or a field of a zone that this build does not know.
     pub fn at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
         let inner = std::mem::take(&mut self.within.facets).into_iter();
@@ -366,10 +375,12 @@ impl Facet {
         Ok(self)
     }
 
-    /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
-    /// next: quartiles with 4 of them. They have no end before the first and behind the last. Fewer where values are the same so
-    /// often that two would begin with one of them; none where nothing has a value. The field has numbers or dates and keeps a
-    /// [column](crate::Field::column). A document with many values counts once for each range that it has one in.
+    /// `n` ranges, 2 to 1,024, with about as many of the matching values in each.
+    ///
+    /// Each is from the value at which it begins up to the next: 4 are quartiles. They have no end before the first
+    /// and behind the last. Fewer where values are the same so often that two would begin with one of them; none
+    /// if nothing has a value. The field has numbers or dates and keeps a [column](crate::Field::column). A
+    /// document with many values counts once for each range that it has one in.
     ///
     /// Costs what [percentiles](StatisticsFacet::percentiles) take beside counting. The counts are exact in any case; where the
     /// values take more memory than the search has, they are as equal as the sketch of percentiles makes them.
@@ -453,7 +464,9 @@ pub struct StatisticsFacet {
 }
 
 impl StatisticsFacet {
-    /// Adds the number of different values: exact, or by a sketch if counting each would take too much memory.
+    /// Adds the number of different values.
+    ///
+    /// It is exact, or by a sketch if counting each would take too much memory.
     /// [`FieldStatistics::distinct_by`](crate::facet::FieldStatistics::distinct_by) says which.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;

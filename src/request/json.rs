@@ -60,7 +60,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] where it has a closure, which is no data.
+    /// [`ErrorKind::Usage`] if it has a closure, which is no data.
     pub fn to_json(&self) -> Result<String> {
         let mut json = Json::default();
         let mut written = Ok(());
@@ -245,7 +245,11 @@ impl SearchRequest<'static> {
                 "pattern_terms" => request.pattern_terms = reader.whole()?,
                 "statistics" => request.statistics = read_statistics(reader)?,
                 "limits" => request.limits = RequestLimits::read_json(reader)?,
-                _ => return unknown(reader, name, "a name of a request, see its JSON schema"),
+                _ => {
+                    return Err(reader
+                        .unknown_name("a name that requests have", name)
+                        .hint("their JSON schema has all: `treepie plan schema --request`"));
+                }
             }
             Ok(true)
         })?;
@@ -563,7 +567,7 @@ fn check_version(reader: &mut Reader<'_>) -> Result<()> {
 }
 
 fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {
-    Err(reader.error(expected, &format!("{name:?}")))
+    Err(reader.unknown_name(expected, name))
 }
 
 /// The name of a value, which is one of those that have one.

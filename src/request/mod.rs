@@ -93,18 +93,21 @@ pub enum Order {
     Document,
 }
 
-/// Documents whose numbers say how rare a word is, and how long a text: the scope of BM25's idf and average length.
+/// Scope of BM25's idf and average length: the documents they are computed from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IdfScope {
     /// All documents of the snapshot: scores do not depend on the segments that documents are in.
     #[default]
     Snapshot,
-    /// The documents of the same segment: what each segment scores does not depend on the others, as if it were an
-    /// index of its own.
+    /// The documents of the same segment.
+    ///
+    /// What each segment scores does not depend on the others, as if it were an index of its own.
     Segment,
-    /// A collection that the snapshot is a part of: the same for all parts, so that their scores can be compared. A usage error
-    /// where the numbers of a field or a term are missing that the query needs.
+    /// A collection that the snapshot is a part of.
+    ///
+    /// It is the same for all parts, so that their scores can be compared. A usage error where the numbers of a field
+    /// or a term are missing that the query needs.
     Collection(Arc<CollectionStatistics>),
 }
 
@@ -166,7 +169,7 @@ impl<'q> SearchRequest<'q> {
         self.fields.as_deref()
     }
 
-    /// Keys that hits are sorted by; none where they come by [`Order`].
+    /// Keys that hits are sorted by; none if they come by [`Order`].
     pub fn sort(&self) -> &[SortKey] {
         &self.sort
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
 
-/// The intervals of a facet, which are those of UTC where no zone is said.
+/// The intervals of a facet, which are those of UTC if no zone is said.
 pub(crate) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
     Calendar::new(interval, zone.cloned().unwrap_or_default())
 }
@@ -65,7 +65,7 @@ impl fmt::Display for FacetRange {
     }
 }
 
-/// Writes both ends of a range, where it has them.
+/// Writes both ends of a range, if it has them.
 pub(crate) fn write_ends(
     f: &mut fmt::Formatter<'_>,
     from: &Option<Value>,
@@ -119,7 +119,7 @@ pub(crate) fn not_an_end(field: &Field, refused: value::NotTaken) -> Error {
     refused.into_usage(format!("reading an end of a range of '{}'", field.name))
 }
 
-/// The code that an end of a range stands before, and its value where it is one of the field.
+/// The code that an end of a range stands before, and its value if it is one of the field.
 fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
     let kind = field.kind;
     let span = value::span_in(field, &end.to_exact_text()).map_err(|it| not_an_end(field, it))?;
@@ -128,7 +128,7 @@ fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
     Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
 }
 
-/// The value that an end of a range stands before, or what it is where there is none.
+/// The value that an end of a range stands before, or what it is if there is none.
 #[cfg(feature = "arrow")]
 pub(crate) fn first_value(field: &Field, end: &Value) -> Value {
     let Value::Text(text) = end else { return end.clone() };

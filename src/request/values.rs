@@ -33,7 +33,9 @@ impl ValueFacet {
         self
     }
 
-    /// Order of the values, which also says which of them come if there are more than the limit (default [`FacetOrder::Count`]).
+    /// Sets the order of the values (default [`FacetOrder::Count`]).
+    ///
+    /// It also says which of them come if there are more than the limit.
     pub fn order(mut self, order: FacetOrder) -> Self {
         self.options.order = order;
         self
@@ -57,35 +59,44 @@ impl ValueFacet {
         self
     }
 
-    /// Only values from one on and below another, of a field of numbers or dates; asked for twice, the last counts.
+    /// Only values from one on and below another, of numbers or dates.
+    ///
+    /// If it is asked for twice, the last counts.
     pub fn between(mut self, range: impl Into<FacetRange>) -> Self {
         self.options.between = Some(range.into());
         self
     }
 
-    /// Only values that begin so, of a field of texts or keywords; asked for twice, the last counts.
+    /// Only values that begin so, of a field of texts or keywords.
+    ///
+    /// If it is asked for twice, the last counts.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.options.prefix = prefix.into();
         self
     }
 
-    /// Only values with this text in them, in whatever case (by Unicode's simple folding), of a field of texts or keywords;
-    /// asked for twice, both must be.
+    /// Only values with this text in them, of a field of texts or keywords.
+    ///
+    /// Case does not count (by Unicode's simple folding). If it is asked for twice, both must be.
     pub fn containing(mut self, text: impl Into<String>) -> Self {
         self.options.containing.push(text.into());
         self
     }
 
-    /// Only values that match a [regular expression](crate::query::Query::regex) as a whole, of a field of texts or
-    /// keywords, with its letters as the values have them; asked for twice, both must be.
+    /// Only values that match a [regular expression](crate::query::Query::regex) as a whole.
+    ///
+    /// The field has texts or keywords, and the letters are as the values have them. If it is asked for twice, both
+    /// must be.
     pub fn matching(mut self, regex: impl Into<String>) -> Self {
         self.options.matching.push(regex.into());
         self
     }
 
-    /// Only what is right below a path, of a field of [paths](crate::FieldKind::Path); below the empty one are the uppermost
-    /// names. Each comes as the whole path down to it, with the documents that are there or anywhere below. Instead of a
-    /// prefix. Costs a look at the name of each path that is anywhere below, or that is met in a column.
+    /// Only values right below a path, of a field of [paths](crate::FieldKind::Path).
+    ///
+    /// Below the empty one are the uppermost names. Each comes as the whole path down to it, with the documents that
+    /// are there or anywhere below. Instead of a prefix. Costs a look at the name of each path that is anywhere
+    /// below, or that is met in a column.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
@@ -112,7 +123,7 @@ impl ValueFacet {
         self
     }
 
-    /// Counts them in a way of the caller's. The counts are the same in all ways; where one is not to be had, the plan says
+    /// Counts them in a way of the caller's. The counts are the same in all ways; if one is not to be had, the plan says
     /// what was done instead.
     pub fn method(mut self, method: FacetMethod) -> Self {
         self.options.method = Some(method);
@@ -127,8 +138,9 @@ impl From<ValueFacet> for Facet {
 }
 
 impl Facet {
-    /// The values of a field, or the terms of a text field, with how many documents have each: the ten most frequent ones,
-    /// unless options say otherwise.
+    /// The values of a field, or terms of a text field, with their documents' number.
+    ///
+    /// These are the ten most frequent ones, unless options say otherwise.
     pub fn values(field: impl Into<String>) -> ValueFacet {
         ValueFacet {
             field: field.into(),

@@ -81,7 +81,9 @@ impl SchemaBuilder {
         self.field(Field::new(name, FieldKind::Date))
     }
 
-    /// Adds a stored field of one number with `scale` digits behind the point, kept exactly: for money, mostly.
+    /// Adds a stored field of one number with `scale` digits behind the point.
+    ///
+    /// It is kept exactly: for money, mostly.
     #[must_use]
     pub fn decimal(self, name: impl Into<String>, scale: u8) -> Self {
         self.field(Field::new(name, FieldKind::Decimal { scale }))
@@ -93,8 +95,9 @@ impl SchemaBuilder {
         self.field(Field::new(name, FieldKind::Ip))
     }
 
-    /// Adds a stored field of paths with `/` between their names, of which a document may have many; see
-    /// [`FieldKind::Path`].
+    /// Adds a stored field of paths with `/` between their names.
+    ///
+    /// A document may have many of them; see [`FieldKind::Path`].
     #[must_use]
     pub fn path(self, name: impl Into<String>) -> Self {
         let separator = PATH_SEPARATOR_DEFAULT;
@@ -108,9 +111,11 @@ impl SchemaBuilder {
         self
     }
 
-    /// Names the field of keywords or whole numbers that tells documents apart, and adds one of keywords where there is none of
-    /// this name yet; one of whole numbers is declared before: `.u64("id").key("id")`. Every document must then have one value of it, not empty, and [takes the place](crate::IndexWriter::add) of
-    /// the one that had the same.
+    /// Names the field of keywords or whole numbers that tells documents apart.
+    ///
+    /// A field of keywords is added if there is none of this name yet. One of whole numbers is declared before:
+    /// `.u64("id").key("id")`. Every document must then have one value of it, not empty, and [takes the
+    /// place](crate::IndexWriter::add) of the one that had the same.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -134,10 +139,12 @@ impl SchemaBuilder {
         self
     }
 
-    /// Keeps which fields a document says to be null, and which have an empty text or an empty list, so that these can be told
-    /// apart from fields that it says nothing of. Adds the fields [`NULL_FIELD`] and [`EMPTY_FIELD`], keywords that are the names
-    /// of such fields: a posting list for each field that is null or empty anywhere, and some bytes of the stored row of such a
-    /// document.
+    /// Keeps which fields a document says to be null or empty.
+    ///
+    /// Empty are texts without characters and lists without values. So these can be told apart from fields that it
+    /// says nothing of. Adds the fields [`NULL_FIELD`] and [`EMPTY_FIELD`], keywords that are the names of such
+    /// fields: a posting list for each field that is null or empty anywhere, and some bytes of the stored row of such
+    /// a document.
     ///
     /// A field that has a value, too, is not null.
     ///
@@ -171,9 +178,9 @@ impl SchemaBuilder {
         self
     }
 
-    /// Names the fields that words without a `field:` prefix are looked up in (default: every text field). In one of numbers,
-    /// dates and the like a word is a value; what no value of it can be is looked for in the others alone, and refused where
-    /// there is no other.
+    /// Names the default fields, for words without a `field:` prefix (default: every text field). In one of numbers,
+    /// dates and the like a word is a value; what no value of it can be is looked for in the others alone, and
+    /// refused if there is no other.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};
@@ -193,10 +200,12 @@ impl SchemaBuilder {
         self
     }
 
-    /// Puts the documents of each segment in the order of up to four fields instead of that in which they are added: the least value
-    /// first, or the greatest where `-` stands before the name. Documents without a value come last, and those with the same values as they were
-    /// added. A field needs a column and at most one value a document, be it a number, a date, a boolean, an address, or a keyword,
-    /// which is compared by its bytes.
+    /// Sorts the documents of each segment by up to four fields.
+    ///
+    /// The least value is first, or the greatest if `-` is before the name. By default documents are in the order in
+    /// which they are added. Documents without a value come last, and those with the same values as they were added.
+    /// A field needs a column and at most one value a document, be it a number, a date, a boolean, an address, or a
+    /// keyword, which is compared by its bytes.
     ///
     /// Matches, counts and sorts stay the same, but for what the order of documents decides: hits of the same score
     /// or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of their segments' documents.
@@ -239,9 +248,10 @@ impl SchemaBuilder {
         self
     }
 
-    /// Puts the documents of large segments in an order in which those of the same words stand near each other, instead of that in
-    /// which they are added: by the terms of some text fields, or of all where none is named. It is found by recursive graph
-    /// bisection.
+    /// Puts similar documents of large segments near each other.
+    ///
+    /// Similar are documents that have the same terms of some text fields, or of all if none is named. By default
+    /// documents are in the order in which they are added. It is found by recursive graph bisection.
     ///
     /// Matches, counts and sorts stay the same, with the same scores, but for what the order of documents decides:
     /// hits of the same score or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of

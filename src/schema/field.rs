@@ -96,7 +96,9 @@ pub enum FieldKind {
         /// Stands between two names; no control character.
         separator: char,
     },
-    /// An address of the Internet Protocol, of version 4 or 6; both stand in one order, that of version 6.
+    /// An IP address, of version 4 or 6.
+    ///
+    /// Both are in one order, that of version 6.
     Ip,
 }
 
@@ -122,7 +124,7 @@ impl FieldKind {
         self == FieldKind::Text
     }
 
-    /// Whether its values are numbers, dates, addresses or the like, which have an order of their own.
+    /// Whether its values have an order of their own, as numbers, dates and addresses.
     pub fn is_typed(self) -> bool {
         !matches!(self, FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. })
     }
@@ -134,8 +136,9 @@ impl FieldKind {
 }
 
 impl Field {
-    /// A stored, single-valued field; if it is a text field, with frequencies and positions, and if it is typed, with a
-    /// column.
+    /// A stored field of single values.
+    ///
+    /// A text field has frequencies and positions, and a typed one has a column.
     pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
         let detail = match kind {
             FieldKind::Text => Detail::Positions,
@@ -182,10 +185,11 @@ impl Field {
         self
     }
 
-    /// Sets how many places are left free between the words of one value of a text field and those of the next
-    /// (default: 100, as in Elasticsearch). So a phrase matches within one value, unless its words may be that far
-    /// apart; with 0 values are read as one text. The places count for nothing else: not for the
-    /// length of a document, nor for its score.
+    /// Sets the places left free between the words of two values (default: 100).
+    ///
+    /// That is Elasticsearch's default. It is about text fields only. So a phrase matches within one value, unless
+    /// its words may be that far apart; with 0 values are read as one text. The places count for nothing else: not
+    /// for the length of a document, nor for its score.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};
@@ -207,9 +211,10 @@ impl Field {
         self
     }
 
-    /// Sets whether the bytes of a text that each of its words stands in are kept (default: false), which needs
-    /// positions. With them [highlighting](crate::highlight) looks words up instead of analysing the text again;
-    /// what is marked is the same. It answers no query in another way.
+    /// Sets whether the bytes that each word takes in its text are kept (default: false).
+    ///
+    /// It needs positions. With them [highlighting](crate::highlight) looks words up instead of analysing the text
+    /// again; what is marked is the same. It answers no query in another way.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema, highlight::PassageOptions};
@@ -239,9 +244,11 @@ impl Field {
         self.column && !self.kind.has_codes()
     }
 
-    /// Sets whether the values are also kept in document order, as a column beside the posting lists (default: true of
-    /// typed fields, false of keywords and paths; text has none): what sorting by numbers and dates needs, and what counts values faster where few
-    /// documents match or many values are alike. It answers no query in another way.
+    /// Sets whether the values are also kept in document order, as a column.
+    ///
+    /// A column is beside the posting lists. Sorting by numbers and dates needs it, and it counts values faster if
+    /// few documents match or many values are alike. The default is true of typed fields, false of keywords and
+    /// paths; text has none. It answers no query in another way.
     ///
     /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords, paths and addresses are
     /// numbers in the order of the dictionary. To build one of these takes some two bytes of memory more for each term of each run, and
@@ -252,10 +259,12 @@ impl Field {
         self
     }
 
-    /// Sets in which time zone dates without an offset are that documents give as texts (default: UTC), and those of queries
-    /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::value::Zone). Dates are kept as moments, and
-    /// come back in UTC. A time or a day that clocks there are put forward over is refused. Whether this build knows the zone shows
-    /// where a date is read.
+    /// Sets the time zone of dates that documents give as texts without an offset (default: UTC).
+    ///
+    /// It is a name of a [`Zone`](crate::value::Zone), and also that of dates in queries which are not
+    /// [read](crate::query::Query::at) in another. Dates are kept as moments, and come back in UTC. A time or a day
+    /// that clocks there are put forward over is refused. Whether this build knows the zone shows where a date is
+    /// read.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};
@@ -277,7 +286,9 @@ impl Field {
         self
     }
 
-    /// Fills the field with all values of another one, indexed as a field of its own kind (default: none).
+    /// Fills the field with all values of another one (default: none).
+    ///
+    /// They are indexed as a field of its own kind.
     ///
     /// So a keyword that facets count as a whole is also found by its words, which
     /// [queries](crate::query::Query::in_copies) of the keyword look for in its text copies. A copy is not stored, as
@@ -320,15 +331,17 @@ impl Field {
         self
     }
 
-    /// Sets how the words of queries become terms, where that differs from documents.
+    /// Sets how the words of queries become terms, if that differs from documents.
     #[must_use]
     pub fn query_analyzer(mut self, spec: impl Into<String>) -> Self {
         self.query_analyzer = Some(spec.into());
         self
     }
 
-    /// Sets the filters that values of a keyword field go through before they become terms: `nfc`, `nfkc`, `lower`,
-    /// `lower:tr` and `fold`, with `|` between (default: none, so that a value is found by the same bytes alone).
+    /// Sets the filters that turn values of a keyword field into terms.
+    ///
+    /// They are `nfc`, `nfkc`, `lower`, `lower:tr` and `fold`, with `|` between. The default is none, so that a value
+    /// is found by the same bytes alone.
     ///
     /// Values of documents, queries, selections of facets and keys go through them. The values of facets are what
     /// comes out; the stored document keeps what was given.

@@ -43,14 +43,20 @@ pub const DEFAULT_ANALYZER: &str = "default";
 /// The places between two values of a text field that does not say otherwise.
 pub const POSITION_GAP_DEFAULT: u16 = 100;
 
-/// The field that has the names of a document's fields that are said to be null; see [`SchemaBuilder::nulls`].
+/// The field with the names of fields that a document says to be null.
+///
+/// See [`SchemaBuilder::nulls`].
 pub const NULL_FIELD: &str = "_null";
-/// The field that has the names of a document's fields that have an empty text or an empty list.
+/// The field with the names of a document's empty texts and empty lists.
 pub const EMPTY_FIELD: &str = "_empty";
-/// Name that finds the documents that say nothing of a field: a name in queries, of no field.
+/// Name that finds the documents that say nothing of a field.
+///
+/// It is a name in queries, of no field.
 pub const MISSING_FIELD: &str = "_missing";
 
-/// The fields of an index, given when it is created; more can be [added](crate::Index::add_fields), and none changed.
+/// The fields of an index, given when it is created.
+///
+/// More can be [added](crate::Index::add_fields), and none changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     fields: Vec<Field>,
@@ -70,9 +76,8 @@ impl Schema {
         SchemaBuilder::default()
     }
 
-    /// The schema of the preset `wikipedia-titles`: `title` (text, stored) and `qualifier`
-    /// (keyword, not stored: what stands in a trailing "(…)" of the title).
-    pub fn wikipedia_titles() -> Self {
+    /// Returns the schema of lines that are titles: `title` (text, stored) and `qualifier` (keyword, not stored).
+    pub(crate) fn of_titles() -> Self {
         Schema {
             fields: vec![
                 Field::new("title", FieldKind::Text),
@@ -97,12 +102,14 @@ impl Schema {
         self.default_fields.iter().map(|id| &self.fields[id.index()])
     }
 
-    /// The field that tells documents apart: each has one value of it, and no two the same.
+    /// The field that tells documents apart.
+    ///
+    /// Each document has one value of it, and no two the same.
     pub fn key(&self) -> Option<&Field> {
         self.key.map(|id| &self.fields[id.index()])
     }
 
-    /// Whether it is kept which fields a document says to be null or empty; see [`SchemaBuilder::nulls`].
+    /// Whether it keeps which fields are null or empty; see [`SchemaBuilder::nulls`].
     pub fn keeps_nulls(&self) -> bool {
         self.nulls
     }
@@ -113,8 +120,9 @@ impl Schema {
         self.order.iter().map(|key| key.text(&self.fields))
     }
 
-    /// The text fields whose terms say which documents are similar where the documents of a segment lie in the order of that, see
-    /// [`SchemaBuilder::order_by_similarity`]; none where they do not.
+    /// The text fields whose terms say which documents are similar.
+    ///
+    /// There are none if segments are not in that order; see [`SchemaBuilder::order_by_similarity`].
     pub fn similarity_fields(&self) -> impl Iterator<Item = &Field> {
         self.similarity.iter().map(|id| self.get(*id))
     }
@@ -144,7 +152,7 @@ impl Schema {
         &self.default_fields
     }
 
-    /// The one stored field among the first `n_fields` of a schema where there is no other and it has one value: then a stored
+    /// The one stored field among the first `n_fields` of a schema if there is no other and it has one value: then a stored
     /// row of a segment with these is that value and nothing else.
     pub(crate) fn bare_stored_field(&self, n_fields: usize) -> Option<FieldId> {
         let mut stored = self.field_ids().take(n_fields).filter(|id| self.get(*id).stored);

@@ -9,7 +9,7 @@ use crate::ids::FieldId;
 /// Documents of a segment that is put in the order of similarity: smaller ones soon become part of larger ones.
 pub const SIMILARITY_DOCS_MIN: u32 = 1 << 16;
 
-/// Looks fields up; all of text where none is named.
+/// Looks fields up; all of text if none is named.
 pub(super) fn resolve(names: &[String], fields: &[Field]) -> Result<Vec<FieldId>> {
     let mut resolved = vec![];
     for name in names {

@@ -42,7 +42,7 @@ struct Added {
 }
 
 impl AddedFields {
-    /// Those that were added since a segment was made; `None` where it has all of them.
+    /// Those that were added since a segment was made; `None` if it has all of them.
     pub(crate) fn of(schema: &Schema, segment: &SegmentMeta) -> Option<Self> {
         let n_own = n_own(schema, segment);
         let fields: Box<[_]> = schema.fields()[n_own..].iter().map(Added::new).collect();

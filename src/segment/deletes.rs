@@ -143,7 +143,7 @@ impl DeletedDocs {
         Ok(())
     }
 
-    /// Calls `take` with each of them, ascending; an error where one is not below `n_docs`.
+    /// Calls `take` with each of them, ascending; an error if one is not below `n_docs`.
     pub(crate) fn for_each(&self, n_docs: u32, mut take: impl FnMut(u32)) -> Result<()> {
         let list = self.list()?;
         for nth in 0..list.n_containers() {

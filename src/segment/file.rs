@@ -190,7 +190,7 @@ impl SegmentFile {
         self.file.path()
     }
 
-    /// How many bytes of `range` are in memory now, where that is known.
+    /// How many bytes of `range` are in memory now, if that is known.
     pub(crate) fn resident(&self, range: Range<u64>) -> Option<u64> {
         storage::resident(&*self.file, range)
     }
@@ -344,7 +344,7 @@ impl SegmentFile {
 pub(crate) struct BlockCounts {
     /// Blocks in the file.
     pub(crate) total: u64,
-    /// Checksums computed so far: each block once where it is mapped, else once a read.
+    /// Checksums computed so far: each block once if it is mapped, else once a read.
     pub(crate) checked: u64,
     /// Bytes of a whole block.
     pub(crate) bytes: u64,

@@ -52,7 +52,7 @@ impl<'s> OrderRanks<'s> {
     }
 }
 
-/// The first document of a segment that comes before the one in front of it; `None` where all lie in the order of the schema.
+/// The first document of a segment that comes before the one in front of it; `None` if all lie in the order of the schema.
 pub(crate) fn first_out_of_order(segment: SegmentReader<'_>) -> Result<Option<u32>> {
     let mut keys = OrderRanks::open_all(segment)?;
     if keys.is_empty() {

@@ -30,7 +30,7 @@ impl OrdinalMap {
         (self.n, self.last) = (self.n + 1, number);
     }
 
-    /// The number of the term that has this one in its own dictionary; `None` where that has fewer.
+    /// The number of the term that has this one in its own dictionary; `None` if that has fewer.
     pub(crate) fn get(&self, ordinal: u32) -> Option<u32> {
         let ordinal = ordinal as usize;
         let &(first, gaps_at) =
@@ -47,7 +47,7 @@ impl OrdinalMap {
     ///
     /// # Errors
     ///
-    /// A corrupt one where there is no such term.
+    /// A corrupt one if there is no such term.
     pub(crate) fn of_code(&self, code: u64) -> Result<u32> {
         let number = u32::try_from(code).ok().and_then(|code| self.get(code));
         number.ok_or_else(|| {

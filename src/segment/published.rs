@@ -22,7 +22,7 @@ pub(crate) struct Published {
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
     pub(crate) established: AtomicBool,
-    /// What was published and is no more, where nothing could be published in its place.
+    /// What was published and is no more, if nothing could be published in its place.
     stale: ArcSwapOption<Snapshot>,
     /// For whoever waits for the next one; neither publishing's store nor a reader's load needs it.
     n_changes: Mutex<u64>,
@@ -128,7 +128,7 @@ impl Published {
         self.publish_where(&found, |now| Arc::ptr_eq(now, stale) || found.version() > now.version())
     }
 
-    /// Publishes where that is to take the place of what is there; whether it did.
+    /// Publishes if that is to take the place of what is there; whether it did.
     fn publish_where(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -194,7 +194,7 @@ mod tests {
             previous: generation - 1,
             writer: [0, 1, 0],
             term_versions: TermVersions::CURRENT,
-            schema: Schema::wikipedia_titles(),
+            schema: Schema::of_titles(),
             segments: vec![],
             payload: vec![],
             writable: true,

@@ -280,7 +280,7 @@ impl<'s> FieldReader<'s> {
         self.segment.schema.get(self.field).detail
     }
 
-    /// How long the field is in each document; `None` where it keeps no frequencies.
+    /// How long the field is in each document; `None` if it keeps no frequencies.
     pub(crate) fn lengths(self) -> Result<Option<Lengths<Section<'s>>>> {
         if !self.detail().has_frequencies() {
             return Ok(None);
@@ -290,7 +290,7 @@ impl<'s> FieldReader<'s> {
         Ok(Some(lengths))
     }
 
-    /// Where the words of each document are; `None` where the field does not keep it.
+    /// Where the words of each document are; `None` if the field does not keep it.
     pub(crate) fn offsets(self) -> Result<Option<Offsets<Section<'s>>>> {
         if !self.segment.schema.get(self.field).offsets {
             return Ok(None);
@@ -300,7 +300,7 @@ impl<'s> FieldReader<'s> {
         Ok(Some(offsets))
     }
 
-    /// The values in document order; `None` where the field keeps no column.
+    /// The values in document order; `None` if the field keeps no column.
     pub(crate) fn column(self) -> Result<Option<Column<Section<'s>>>> {
         if !self.segment.schema.get(self.field).column {
             return Ok(None);
@@ -321,7 +321,7 @@ impl<'s> FieldReader<'s> {
         Ok(column.is_some_and(|column| column.n_values() == u64::from(column.n_with())))
     }
 
-    /// How many documents the terms before each block of its dictionary have; `None` where a document may have two values, or
+    /// How many documents the terms before each block of its dictionary have; `None` if a document may have two values, or
     /// the segment was written before there were such sums.
     pub(crate) fn cumulative(self, n_blocks: u32) -> Result<Option<Cumulative<Section<'s>>>> {
         let file = self.segment.file.of_field(self.field)?;
@@ -329,7 +329,7 @@ impl<'s> FieldReader<'s> {
         section.map(|section| Cumulative::open(section, n_blocks)).transpose()
     }
 
-    /// How many documents have one of the terms between two numbers, where that is known without reading their lists.
+    /// How many documents have one of the terms between two numbers, if that is known without reading their lists.
     pub(crate) fn documents_between(self, ordinals: Range<u32>) -> Result<Option<u32>> {
         let dictionary = self.terms()?;
         let Some(cumulative) = self.cumulative(dictionary.n_blocks())? else { return Ok(None) };

@@ -78,7 +78,7 @@ impl Renumbering {
         self.keeps_all
     }
 
-    /// The new number of a document of the segment; `None` where it is deleted. Of a segment that keeps all its documents, `doc`
+    /// The new number of a document of the segment; `None` if it is deleted. Of a segment that keeps all its documents, `doc`
     /// must be one of them: it is not looked up then.
     #[inline]
     pub(crate) fn get(&self, doc: u32) -> Option<u32> {

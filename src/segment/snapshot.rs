@@ -406,7 +406,7 @@ mod tests {
             previous: generation - 1,
             writer: [0, 1, 0],
             term_versions: TermVersions::CURRENT,
-            schema: Schema::wikipedia_titles(),
+            schema: Schema::of_titles(),
             segments: segments.to_vec(),
             payload: vec![],
             writable: true,

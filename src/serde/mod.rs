@@ -95,7 +95,7 @@ pub fn from_hit<T: DeserializeOwned>(hit: &Hit) -> Result<T> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Document`] for values of another type or several where one is wanted, with the name of the field, and for a
+/// [`ErrorKind::Document`] for values of another type or several if one is wanted, with the name of the field, and for a
 /// field that is missing.
 pub fn from_fields<T: DeserializeOwned>(fields: &Fields) -> Result<T> {
     fields::read(fields)

@@ -104,7 +104,7 @@ impl Gathering {
         self.n_open >= self.n_expected
     }
 
-    /// How long the open group is worth waiting for; zero where it is not.
+    /// How long the open group is worth waiting for; zero if it is not.
     fn patience(&mut self) -> Duration {
         if self.is_complete() {
             return Duration::ZERO;
@@ -266,14 +266,15 @@ impl SharedWriter {
         self.with(|_| Ok(()))
     }
 
-    /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
-    /// one commit, for which those who shared the last one are waited for, a fourth of the time of a commit and 5 ms at
-    /// most. If there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
-    /// as one that added and deleted nothing.
+    /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does.
+    ///
+    /// Those who ask at the same time share one commit. For it those who shared the last one are waited for, a fourth
+    /// of the time of a commit and 5 ms at most. If there is nothing new, as after the commit of somebody else who
+    /// took it along, it returns the last commit as one that added and deleted nothing.
     ///
     /// # Errors
     ///
-    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] where somebody [rolled back](Self::rollback)
+    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] if somebody [rolled back](Self::rollback)
     /// meanwhile what it was to make durable: the [outcome](Error::commit_outcome) is `Unknown` then, since what this
     /// caller had added may have been taken along by the commit of somebody else before.
     pub fn commit(&self) -> Result<CommitInfo> {

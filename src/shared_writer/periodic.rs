@@ -15,15 +15,16 @@ use std::time::{Duration, Instant};
 const INTERVAL_MIN: Duration = Duration::from_millis(1);
 
 impl SharedWriter {
-    /// Commits at an interval, on a thread of its own, until the returned value is dropped: if anything was added since, and
-    /// once more at the end. Merges that are due run on one more thread, in nobody's way, as by
-    /// [`begin_merge`](IndexWriter::begin_merge), whoever made the commits; a merge that runs at the end is given up. `told`
-    /// gets what became of each commit, and the error of a merge; while the writer is useless, that, each time. An interval of
-    /// less than a millisecond is one.
+    /// Commits at an interval, until the returned value is dropped.
+    ///
+    /// That is on a thread of its own, if anything was added since, and once more at the end. Merges that are due run
+    /// on one more thread, in nobody's way, as by [`begin_merge`](IndexWriter::begin_merge), whoever made the
+    /// commits; a merge that runs at the end is given up. `told` gets what became of each commit, and the error of a
+    /// merge; while the writer is useless, that, each time. An interval of less than a millisecond is one.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] where there is no thread to be had.
+    /// [`ErrorKind::Io`] if there is no thread to be had.
     pub fn commit_every(
         &self,
         interval: Duration,

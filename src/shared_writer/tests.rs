@@ -41,7 +41,7 @@ fn commit_by(n: usize, writer: &SharedWriter) -> Vec<thread::JoinHandle<Result<C
     committing
 }
 
-/// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
+/// Who waits for a commit whose leader panics is told so, also if somebody rolls back before he wakes.
 #[test]
 fn who_waits_for_a_commit_that_panics_is_told() {
     for _ in 0..50 {

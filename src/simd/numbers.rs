@@ -296,7 +296,7 @@ mod avx2 {
         }
     }
 
-    /// 16 bytes from each of two places; zeros where there are not as many.
+    /// 16 bytes from each of two places; zeros if there are not as many.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load_halves(bytes: &[u8], low: usize, high: usize) -> __m256i {

@@ -48,11 +48,20 @@ impl FsStorage {
     ///
     /// # Errors
     ///
-    /// `NotFound` where nothing is, `NotAnIndex` where a file is.
+    /// `NotFound` if nothing is, `NotAnIndex` if a file is.
     pub fn open(path: impl Into<PathBuf>, mode: ReadMode) -> Result<Self> {
         let directory = path.into();
-        let metadata = fs::metadata(&directory)
-            .map_err(|e| Error::io("opening an index", e).in_file(&directory))?;
+        let metadata = fs::metadata(&directory).map_err(|cause| {
+            let is_missing = cause.kind() == io::ErrorKind::NotFound;
+            let error = Error::io("opening an index", cause).in_file(&directory);
+            match is_missing {
+                true => error
+                    .expected("a directory with an index in it")
+                    .found("nothing")
+                    .hint("`treepie index` makes an index"),
+                false => error,
+            }
+        })?;
         if !metadata.is_dir() {
             return Err(Error::new(ErrorKind::NotAnIndex, "opening an index")
                 .expected("a directory")
@@ -63,7 +72,7 @@ impl FsStorage {
         Ok(FsStorage { directory, mode, write_mode })
     }
 
-    /// The directory `path`, made (but not its parents) where it does not exist.
+    /// The directory `path`, made (but not its parents) if it does not exist.
     ///
     /// # Errors
     ///

@@ -95,7 +95,9 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// A storage whose files are parts of `image`, each a name and a range of bytes, not copied.
+    /// A storage whose files are parts of `image`, not copied.
+    ///
+    /// Each is a name and a range of bytes.
     ///
     /// # Errors
     ///

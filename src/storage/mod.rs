@@ -71,8 +71,10 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Starts a new file; an error of kind `AlreadyExists` if the name is taken.
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>>;
 
-    /// Creates as [`create`](Self::create), for a file of about so many bytes: it may be written in another way, and where
-    /// there is not nearly the room, that is told now. More or fewer may follow.
+    /// Creates as [`create`](Self::create), for a file of about so many bytes.
+    ///
+    /// It may be written in another way, and if there is not nearly the room, that is told now. More or fewer may
+    /// follow.
     fn create_sized(&self, name: &str, bytes: u64) -> Result<Box<dyn StorageWrite>> {
         let _ = bytes;
         self.create(name)
@@ -81,8 +83,10 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Opens a file that nobody writes to any more.
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>>;
 
-    /// Opens a file that will be read once and in large pieces: through
-    /// [`read_at`](StorageRead::read_at) alone, so that its pages never count as memory of this process.
+    /// Opens a file that will be read once and in large pieces.
+    ///
+    /// It is read through [`read_at`](StorageRead::read_at) alone, so that its pages never count as memory of this
+    /// process.
     fn open_unmapped(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
         self.open(name)
     }
@@ -93,10 +97,14 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Removes a file. Whoever has it open keeps its bytes.
     fn delete(&self, name: &str) -> Result<()>;
 
-    /// Gives the file `from` the name `to` in one step; an error of kind `AlreadyExists` if `to` is taken.
+    /// Gives the file `from` the name `to` in one step.
+    ///
+    /// An error of kind `AlreadyExists` if `to` is taken.
     fn publish(&self, from: &str, to: &str) -> Result<()>;
 
-    /// Gives the file `name` another name beside the one it has; an error of kind `AlreadyExists` if that is taken.
+    /// Gives the file `name` another name beside the one it has.
+    ///
+    /// An error of kind `AlreadyExists` if that is taken.
     ///
     /// Unless an implementation knows better, the file is copied, and the copy is durable.
     fn link(&self, name: &str, also: &str) -> Result<()> {
@@ -105,8 +113,9 @@ pub trait Storage: fmt::Debug + Send + Sync {
         copy(&*from, &mut *to)
     }
 
-    /// Puts the file `name` into a directory of the file system, under its name: the same file once more where that
-    /// can be, else a durable copy. An existing file is never replaced.
+    /// Puts the file `name` into a directory of the file system, under its name.
+    ///
+    /// It is linked if that is possible, else a durable copy. An existing file is never replaced.
     fn put_into(&self, name: &str, directory: &Path) -> Result<()> {
         let from = self.open_unmapped(name)?;
         let mut to = FsStorage::open(directory, ReadMode::Pread)?.create(name)?;
@@ -119,8 +128,9 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Becomes the one writer, or fails with an error of kind `Locked` that names the other.
     fn lock_writer(&self) -> Result<WriterLock>;
 
-    /// Keeps a file from being deleted by [`delete_unless_pinned`](Self::delete_unless_pinned) in any
-    /// process until the pin is dropped; an error of kind `NotFound` if it is gone already.
+    /// Keeps a file from being deleted until the pin is dropped.
+    ///
+    /// [`delete_unless_pinned`](Self::delete_unless_pinned) does not delete it, in any process. An error of kind `NotFound` if it is gone already.
     ///
     /// The pin holds nothing, without an error, if nothing can be locked, as on read-only media.
     fn pin(&self, name: &str) -> Result<Pin>;
@@ -154,7 +164,7 @@ pub trait StorageRead: fmt::Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// The whole file as memory, where it lies in memory or in a mapping.
+    /// The whole file as memory, if it is in memory or in a mapping.
     fn mapped(&self) -> Option<&[u8]>;
 
     /// Fills `buffer` with the bytes from `offset` on; an error if the file ends before.
@@ -197,8 +207,10 @@ impl WriterLock {
         WriterLock(Box::new(held))
     }
 
-    /// An error if the lock no longer keeps others out: its file was deleted or replaced, or this
-    /// process is a fork of the one that took it. Asked before each commit.
+    /// Checks that the lock still keeps others out.
+    ///
+    /// An error if its file was deleted or replaced, or if this process is a fork of the one that took it. Asked
+    /// before each commit.
     pub fn check(&self) -> Result<()> {
         self.0.check()
     }
@@ -222,7 +234,7 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// How many bytes of `range` of a file are in memory now, so that reading them waits for no disk; `None` where the file is
+/// How many bytes of `range` of a file are in memory now, so that reading them waits for no disk; `None` if the file is
 /// not mapped, or the system does not say.
 pub(crate) fn resident(file: &dyn StorageRead, range: Range<u64>) -> Option<u64> {
     let start = usize::try_from(range.start).ok()?;

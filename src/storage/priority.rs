@@ -11,7 +11,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum IoPriority {
-    /// Only when nobody else wants the disk: where somebody always does, merges do not end.
+    /// Only when nobody else wants the disk: if somebody always does, merges do not end.
     Idle,
     /// After everybody else's, and never without any share of the disk.
     #[default]
@@ -24,7 +24,7 @@ pub enum IoPriority {
 #[derive(Debug)]
 #[must_use = "the priority holds as long as this lives"]
 pub(crate) struct Lowered {
-    /// What it was before, where it was changed.
+    /// What it was before, if it was changed.
     before: Option<system::Value>,
     /// It belongs to a thread, and so must its end.
     _not_send: std::marker::PhantomData<*const ()>,

@@ -33,16 +33,19 @@ const ALIGNMENT: usize = 4_096;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WriteMode {
-    /// [`Direct`](Self::Direct) for files that are expected to have 256 MiB or more, as merges do;
-    /// [`EarlyWriteback`](Self::EarlyWriteback) for all others.
+    /// [`Direct`](Self::Direct) for large files, [`EarlyWriteback`](Self::EarlyWriteback) for all others.
+    ///
+    /// Large are those that are expected to have 256 MiB or more, as merges write them.
     #[default]
     Auto,
-    /// Plain writes; the system begins to write when it likes, at the latest when the file is made durable.
-    /// Every other mode falls back to it if a platform or a file system lacks that mode.
+    /// Plain writes.
+    ///
+    /// The system begins to write when it likes, at the latest when the file is made durable. Every other mode falls
+    /// back to it if a platform or a file system lacks that mode.
     FileIo,
     /// Plain writes, and every 8 MiB a hint to begin writing to the disk (Linux).
     EarlyWriteback,
-    /// Writes that pass the page cache by (Linux, where the file system can).
+    /// Writes that pass the page cache by (Linux, if the file system can).
     Direct,
 }
 
@@ -341,7 +344,7 @@ mod system {
     use std::num::NonZeroU64;
     use std::os::unix::fs::OpenOptionsExt;
 
-    /// The file at `path` again, past the page cache; `None` where that cannot be.
+    /// The file at `path` again, past the page cache; `None` if that cannot be.
     pub(super) fn open_direct(path: &Path) -> Option<File> {
         let flags = i32::try_from(OFlags::DIRECT.bits()).ok()?;
         OpenOptions::new().write(true).custom_flags(flags).open(path).ok()
@@ -389,7 +392,7 @@ mod tests {
     const MODES: [WriteMode; 4] =
         [WriteMode::Auto, WriteMode::FileIo, WriteMode::EarlyWriteback, WriteMode::Direct];
 
-    /// A directory on a disk: those of tests may be in memory, where nothing is direct.
+    /// A directory on a disk: those of tests may be in memory, if nothing is direct.
     fn directory() -> TestDirectory {
         let directory = TestDirectory::new();
         fs::create_dir(directory.path()).unwrap();

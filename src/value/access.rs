@@ -1,4 +1,4 @@
-//! Values as types of Rust, where they are such.
+//! Values as types of Rust, if they are such.
 
 use super::{Decimal, Timestamp, Value};
 use std::net::IpAddr;
@@ -48,7 +48,9 @@ impl Value {
         }
     }
 
-    /// Returns the number, if the value is one of any kind: the nearest of 64 bits to a large whole number or a decimal.
+    /// Returns the number, if the value is one of any kind.
+    ///
+    /// Of a large whole number or a decimal it is the nearest of 64 bits.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Value::F64(number) => Some(*number),

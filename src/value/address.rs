@@ -26,7 +26,7 @@ pub(super) fn number_of(address: IpAddr) -> u128 {
     }
 }
 
-/// The address of a number, of version 4 where it is one of those.
+/// The address of a number, of version 4 if it is one of those.
 pub(super) fn address_of(number: u128) -> IpAddr {
     let address = Ipv6Addr::from_bits(number);
     address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4)
@@ -37,7 +37,7 @@ pub(crate) fn term_of_address(number: u128) -> [u8; ADDRESS_LEN] {
     number.swap_bytes().to_le_bytes()
 }
 
-/// The address of a term; `None` where it is none.
+/// The address of a term; `None` if it is none.
 pub(super) fn address_of_term(term: &[u8]) -> Option<IpAddr> {
     let number = u128::from_le_bytes(term.try_into().ok()?).swap_bytes();
     Some(address_of(number))

@@ -28,7 +28,7 @@ pub(super) fn ends() -> (i64, i64) {
     (in_utc(DateTime::MIN), in_utc(DateTime::MAX))
 }
 
-/// The time in UTC, where there is one.
+/// The time in UTC, if there is one.
 pub(super) fn civil(micros: i64) -> Option<DateTime> {
     let epoch = Date::constant(1970, 1, 1).to_datetime(Time::midnight());
     epoch.checked_add(SignedDuration::from_micros(micros)).ok()
@@ -75,12 +75,12 @@ impl Timestamp {
         super::typed::of_i64(micros)
     }
 
-    /// The point in time that a code of the module `typed` stands for, where there is one.
+    /// The point in time that a code of the module `typed` stands for, if there is one.
     pub(crate) fn from_code(code: u64) -> Option<Self> {
         Self::from_micros(super::typed::to_i64(code))
     }
 
-    /// The same, where nothing says that it is within those years.
+    /// The same, if nothing says that it is within those years.
     pub(super) fn of_code(micros: i64) -> Self {
         Timestamp(micros)
     }
@@ -216,7 +216,7 @@ fn micros_of(offset: Offset) -> i64 {
     i64::from(offset.seconds()) * MICROS_PER_SECOND
 }
 
-/// The first day of a year, `2010`, or of a month, `2010-12`, and of the next one, where there is one.
+/// The first day of a year, `2010`, or of a month, `2010-12`, and of the next one, if there is one.
 fn year_or_month(text: &str) -> Option<(Date, Option<Date>)> {
     let number = |digits: &str, n: usize| {
         let are_digits = digits.len() == n && digits.bytes().all(|byte| byte.is_ascii_digit());

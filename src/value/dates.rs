@@ -60,7 +60,7 @@ impl Dates {
         self.zone.is_some()
     }
 
-    /// The moment that a text begins with in a field, where that is one of dates; any other value, and those of other fields,
+    /// The moment that a text begins with in a field, if that is one of dates; any other value, and those of other fields,
     /// as they are.
     pub(crate) fn moment(&self, value: &Value, field: &Field) -> Result<Value, NotTaken> {
         match value {

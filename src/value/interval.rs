@@ -7,7 +7,7 @@ use jiff::civil::{Date, Weekday};
 use std::fmt;
 use std::str::FromStr;
 
-/// Intervals of the calendar, as the Gregorian calendar has them for all years; weeks begin on Mondays.
+/// Intervals of the Gregorian calendar, for all years; weeks begin on Mondays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Interval {
@@ -79,7 +79,7 @@ impl Interval {
         start.map_or(of_step, date::midnight)
     }
 
-    /// The first microsecond of the next interval; `None` where there is none.
+    /// The first microsecond of the next interval; `None` if there is none.
     pub(crate) fn next(self, start: i64) -> Option<i64> {
         // Longer than the longest of its kind, and shorter than two.
         let days = match self {
@@ -100,7 +100,7 @@ impl Interval {
 /// They follow each other without a gap, up to both ends of time, and none has two pieces. Days and longer ones begin with the
 /// moment when clocks first show a day, so that some are longer or shorter than others; where clocks are put back over midnight,
 /// what they show again of the day before belongs to the day that has begun. Hours and minutes begin where clocks show a whole
-/// one; where they are put forward or back within one, it ends there, and of an hour that comes twice each is one by itself.
+/// one; if they are put forward or back within one, it ends there, and of an hour that comes twice each is one by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Calendar {
     interval: Interval,
@@ -150,7 +150,7 @@ impl Calendar {
         }
     }
 
-    /// The first microsecond of the next interval; `None` where there is none.
+    /// The first microsecond of the next interval; `None` if there is none.
     pub(crate) fn next(&self, start: i64) -> Option<i64> {
         if self.n_years > 1 {
             let year = self.first_year(start)?.checked_add(self.n_years)?;

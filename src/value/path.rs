@@ -16,8 +16,10 @@ use std::ops::Range;
 const ESCAPE: u8 = b'\\';
 
 impl Value {
-    /// The path of these names, each below the one before, as a field of [paths](crate::FieldKind::Path) with this separator
-    /// takes it. With a backslash as the separator a name cannot have one: it ends the name.
+    /// The path of these names, each below the one before.
+    ///
+    /// It is one that a field of [paths](crate::FieldKind::Path) with this separator takes. With a backslash as the
+    /// separator a name cannot have one: it ends the name.
     ///
     /// ```
     /// use treepie::Value;
@@ -66,7 +68,7 @@ impl Value {
     }
 }
 
-/// The character that takes a separator literally; none where it is the separator itself.
+/// The character that takes a separator literally; none if it is the separator itself.
 fn escape_of(separator: char) -> Option<char> {
     let escape = char::from(ESCAPE);
     (separator != escape).then_some(escape)

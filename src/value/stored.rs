@@ -7,7 +7,7 @@ use std::fmt;
 /// Stored fields by name.
 pub type Fields = BTreeMap<String, Values>;
 
-/// Stored values of one field of a document: one or several, in the order they were added.
+/// Stored values of a field of a document, in the order they were added.
 ///
 /// ```
 /// use treepie::search::Values;

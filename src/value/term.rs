@@ -74,7 +74,7 @@ fn address(value: &Value) -> Result<IpAddr, NotTaken> {
     }
 }
 
-/// The value of a term of a typed kind; `None` where no document can have made it.
+/// The value of a term of a typed kind; `None` if no document can have made it.
 pub(crate) fn value_of_term(kind: FieldKind, term: &[u8]) -> Option<Value> {
     match kind {
         FieldKind::Ip => address::address_of_term(term).map(Value::Ip),

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | u64 | the number |
 //! | i64, date, decimal | the number, microseconds, or number without its point, with the sign bit flipped |
-//! | f64 | the bits; the sign bit flipped where it is clear, else all of them (IEEE 754's total order) |
+//! | f64 | the bits; the sign bit flipped if it is clear, else all of them (IEEE 754's total order) |
 //! | bool | 0 and 1 |
 //!
 //! Addresses have more bits, and no code: their terms are sixteen bytes, as the module `address` has it.
@@ -249,7 +249,7 @@ pub(crate) fn term_of_code(code: u64) -> [u8; TERM_LEN] {
     code.swap_bytes().to_le_bytes()
 }
 
-/// The code of a term; `None` where it is none.
+/// The code of a term; `None` if it is none.
 pub(crate) fn code_of_term(term: &[u8]) -> Option<u64> {
     term.try_into().ok().map(|bytes| u64::from_le_bytes(bytes).swap_bytes())
 }
@@ -291,7 +291,7 @@ fn whole_f64<T: Into<i128>>(number: T) -> Option<u64> {
 
 /// On which side of the number that it was read as a whole number lies that is written with all of its digits: it may have
 /// more bits than a fraction keeps. With an exponent, or with digits behind the point, a text means what is nearest; and so it
-/// does where it has the digits that tell the number apart from others and zeros behind them, as most programs write it.
+/// does if it has the digits that tell the number apart from others and zeros behind them, as most programs write it.
 fn whole_beside(text: &str, number: f64) -> Ordering {
     let text = text.trim();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);

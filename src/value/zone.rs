@@ -10,8 +10,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// A time zone: UTC, an offset from it as `+05:30`, or, with the feature `zones`, one of the names of the IANA database, whose
-/// rules come with this crate: `Europe/Berlin`.
+/// A time zone: UTC, an offset as `+05:30`, or a name as `Europe/Berlin`.
+///
+/// Names are those of the IANA database. They need the feature `zones`, with which their rules come with this crate.
 ///
 /// ```
 /// use treepie::value::Zone;
@@ -47,7 +48,7 @@ impl Zone {
         &self.name
     }
 
-    /// Writes a moment as clocks of the zone show it, with how far they are from UTC. Reading it gives the same moment.
+    /// Writes a moment as clocks of the zone show it, with their offset from UTC. Reading it gives the same moment.
     ///
     /// ```
     /// use treepie::value::Zone;
@@ -162,7 +163,7 @@ impl Zone {
     }
 
     /// A moment moved by years, months, weeks and days of the calendar, which keep what clocks show as far as they can, or
-    /// by hours, minutes and seconds; `None` where that is beyond all dates.
+    /// by hours, minutes and seconds; `None` if that is beyond all dates.
     pub(super) fn moved(&self, micros: i64, by: jiff::Span) -> Option<i64> {
         let at = Moment::from_microsecond(micros).ok()?.to_zoned(self.zone.clone());
         Some(at.checked_add(by).ok()?.timestamp().as_microsecond())

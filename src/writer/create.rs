@@ -58,7 +58,7 @@ fn open_vacant(storage: &Arc<dyn Storage>) -> Result<Committer> {
     }
 }
 
-/// Why there is to be an index where there is none.
+/// Why there is to be an index if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Making {
     New,

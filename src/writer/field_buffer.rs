@@ -27,7 +27,7 @@ pub(crate) struct FieldBuffer {
     log: Vec<u32>,
     /// Position of every token, where any has another than its number in its document.
     positions: Vec<u32>,
-    /// Behind the last word of the current document; 0 where it has none.
+    /// Behind the last word of the current document; 0 if it has none.
     next_position: u32,
     /// Where the words are, where the field keeps that.
     offsets: Option<OffsetsBuffer>,

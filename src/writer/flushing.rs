@@ -14,7 +14,7 @@ use crate::segment::snapshot::Snapshot;
 use crate::writer::pipeline::Pipeline;
 use std::sync::Arc;
 
-/// Segments that were flushed are made one where they have so many documents together: a flush is to be soon over. With
+/// Segments that were flushed are made one if they have so many documents together: a flush is to be soon over. With
 /// so many segments they are, whatever they have.
 const FLUSHED_DOCS_MAX: u64 = 65_536;
 const FLUSHED_SEGMENTS_MAX: usize = 64;
@@ -38,13 +38,15 @@ pub struct FlushInfo {
 }
 
 impl IndexWriter {
-    /// Makes everything added and deleted so far visible to this process, through [`Index::reader`](crate::Index::reader); not
-    /// durable: what is flushed and not committed is gone when the writer is, or the process.
+    /// Makes everything added and deleted so far visible to this process.
+    ///
+    /// [`Index::reader`](crate::Index::reader) sees it. It is not durable: what is flushed and not committed is gone
+    /// when the writer is, or the process.
     ///
     /// # Cost
     ///
     /// Writes a segment and does not wait for the disk. Small ones are merged as they come together, on this thread: up to
-    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. If the schema has an
+    /// 65,536 documents at once, or more if there are more than 64 segments since the last commit. If the schema has an
     /// [order](crate::schema::SchemaBuilder::order_by), what was added is written once more, in that, on this thread too.
     ///
     /// ```

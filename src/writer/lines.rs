@@ -25,20 +25,48 @@ pub struct LineFormat(Kind);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Field(String),
-    WikipediaTitles,
+    Titles,
 }
 
 impl LineFormat {
-    /// A line is the value of the text field `name`.
+    /// Lines that are values of the text field `name`.
     pub fn field(name: impl Into<String>) -> Self {
         LineFormat(Kind::Field(name.into()))
     }
 
-    /// A line is a title of a Wikimedia dump: underscores stand for spaces, a first line
-    /// `page_title` is skipped, and what stands in a trailing "(…)" without inner parentheses is
-    /// the qualifier. For [`Schema::wikipedia_titles`].
-    pub fn wikipedia_titles() -> Self {
-        LineFormat(Kind::WikipediaTitles)
+    /// Lines that are titles with a qualifier, as in dumps of Wikimedia.
+    ///
+    /// Underscores stand for spaces, and a first line `page_title` is skipped. The text is the value
+    /// of `title`; a trailing "(…)" without inner parentheses is that of `qualifier`.
+    pub fn titles() -> Self {
+        LineFormat(Kind::Titles)
+    }
+
+    /// Returns a schema with the fields that lines of this format fill.
+    ///
+    /// An index may have others as well: its documents then have no values of those.
+    ///
+    /// ```
+    /// use treepie::{Index, writer::{BadLines, LineFormat}};
+    ///
+    /// let format = LineFormat::titles();
+    /// let index = Index::in_memory(format.schema()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add_lines(&b"Paris_(film)\n"[..], &format, BadLines::Refuse)?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse("qualifier:film")?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The name of a field is not one, see [`SchemaBuilder::build`](crate::SchemaBuilder::build).
+    pub fn schema(&self) -> Result<Schema> {
+        match &self.0 {
+            Kind::Field(name) => Schema::builder().text(name).build(),
+            Kind::Titles => Ok(Schema::of_titles()),
+        }
     }
 
     pub(crate) fn resolve(&self, schema: &Schema) -> Result<LineFields> {
@@ -63,7 +91,7 @@ impl LineFormat {
         }
         let fields = match &self.0 {
             Kind::Field(name) => LineFields { text: find(name, FieldKind::Text)?, qualifier: None },
-            Kind::WikipediaTitles => LineFields {
+            Kind::Titles => LineFields {
                 text: find("title", FieldKind::Text)?,
                 qualifier: {
                     let field = find("qualifier", FieldKind::Keyword)?;

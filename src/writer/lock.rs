@@ -10,11 +10,11 @@ const NAP_MIN: Duration = Duration::from_millis(1);
 /// Longest time between two attempts.
 const NAP_MAX: Duration = Duration::from_millis(100);
 
-/// Takes the lock of the writer, within the time `wait` where somebody else has it.
+/// Takes the lock of the writer, within the time `wait` if somebody else has it.
 ///
 /// # Errors
 ///
-/// `Locked` where somebody else still has it then; `Timeout` and `Cancelled` where a budget ends the wait.
+/// `Locked` if somebody else still has it then; `Timeout` and `Cancelled` where a budget ends the wait.
 pub(super) fn lock_within(storage: &dyn Storage, wait: Duration) -> Result<WriterLock> {
     let began = Instant::now();
     let mut nap = NAP_MIN;
@@ -27,8 +27,8 @@ pub(super) fn lock_within(storage: &dyn Storage, wait: Duration) -> Result<Write
         match wait.checked_sub(waited).filter(|left| !left.is_zero()) {
             None => {
                 return Err(locked
-                    .expected(format!("an end of that within {wait:.1?}"))
-                    .found(format!("none after {waited:.1?} of waiting")));
+                    .expected(format!("it to end within {wait:.1?}"))
+                    .found(format!("it at work after {waited:.1?} of waiting")));
             }
             Some(left) => budget::sleep(nap.min(left)).map_err(stopped)?,
         }
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Locked);
         assert!(began.elapsed() >= Duration::from_millis(30));
         let text = error.to_string();
-        for part in ["another writer", "within 30.0ms", "none after 3", "of waiting"] {
+        for part in ["another writer", "within 30.0ms", "at work after 3", "of waiting"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         let at_once = lock_within(&storage, Duration::ZERO).unwrap_err().to_string();

@@ -58,7 +58,7 @@ impl MergePolicy {
         self
     }
 
-    /// Neighbours that are to become one, or a segment that is to be written anew; `None` where nothing is due.
+    /// Neighbours that are to become one, or a segment that is to be written anew; `None` if nothing is due.
     pub(crate) fn due(&self, segments: &[SegmentMeta]) -> Option<Range<usize>> {
         let levels: Vec<Option<u32>> = segments.iter().map(|segment| self.level(segment)).collect();
         let highest = levels.iter().flatten().copied().max().unwrap_or(0);
@@ -90,14 +90,14 @@ impl MergePolicy {
         (4 * self.factor as usize).max(SEGMENTS_MIN)
     }
 
-    /// The level of a segment; `None` where it is too large to be merged with others.
+    /// The level of a segment; `None` if it is too large to be merged with others.
     fn level(&self, segment: &SegmentMeta) -> Option<u32> {
         let n_docs = segment.n_live();
         (n_docs <= self.documents_max).then(|| n_docs.max(DOCUMENTS_MIN).ilog(self.factor))
     }
 }
 
-/// As many of some neighbours as a segment can hold; `None` where it cannot hold two.
+/// As many of some neighbours as a segment can hold; `None` if it cannot hold two.
 fn not_too_large(segments: &[SegmentMeta], range: Range<usize>) -> Option<Range<usize>> {
     let mut sum = 0u64;
     let room = segments[range.clone()].iter().take_while(|segment| {

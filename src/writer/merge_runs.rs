@@ -17,7 +17,7 @@ use crate::writer::run::{Run, RunCursor};
 pub(crate) struct MergedRange {
     pub(crate) postings: Vec<u8>,
     /// For each term: varint shared bytes, varint bytes of the rest, the rest, varint document
-    /// frequency, varint length in `postings`; then, where that is 0, gaps and occurrences with their varint
+    /// frequency, varint length in `postings`; then, if that is 0, gaps and occurrences with their varint
     /// length, else the varint length of what ranking needs.
     terms: Vec<u8>,
     /// For each run the numbers that its terms have among these; of fields that keep a column of them.
@@ -69,7 +69,7 @@ fn read_term<'t, 'm: 't>(
     Some(NewTerm::Inline { docs, occurrences: reader.take(len)? })
 }
 
-/// Terms that cut the runs into about `n` ranges of equal bytes; fewer where there are not enough terms.
+/// Terms that cut the runs into about `n` ranges of equal bytes; fewer if there are not enough terms.
 pub(crate) fn range_bounds(runs: &[Run], n: usize) -> Vec<Box<[u8]>> {
     let mut intervals: Vec<(&[u8], u64)> = runs.iter().flat_map(Run::intervals).collect();
     intervals.sort_unstable();

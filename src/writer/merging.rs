@@ -156,7 +156,7 @@ fn write(
     written
 }
 
-/// A segment whose file goes where it does not come to its end, by an error or a panic of the host's code.
+/// A segment whose file goes if it does not come to its end, by an error or a panic of the host's code.
 struct Unfinished<'s>(Option<(&'s dyn Storage, SegmentId)>);
 
 impl Drop for Unfinished<'_> {
@@ -233,8 +233,9 @@ impl MergedSegment {
 }
 
 impl IndexWriter {
-    /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
-    /// anything was.
+    /// Makes all segments of the index one, without what is deleted.
+    ///
+    /// What was added since the last commit comes along, if anything was.
     ///
     /// # Errors
     ///
@@ -277,8 +278,10 @@ impl IndexWriter {
         self.merge_groups(first, groups.into_iter(), &[])
     }
 
-    /// Makes all segments one, as [`merge`](Self::merge), and puts its documents in an order in which those of the same words stand
-    /// near each other: by the fields that the schema [says](crate::SchemaBuilder::order_by_similarity), or else all of text.
+    /// Makes all segments one, as [`merge`](Self::merge), with similar documents near each other.
+    ///
+    /// Similar are documents that have the same words: in the fields that the schema
+    /// [says](crate::SchemaBuilder::order_by_similarity), or else in all of text.
     ///
     /// An index whose schema says nothing of it can be put in this order once, as when it has been filled: what is added later comes behind, and
     /// later merges leave what there is as it stands. Whoever wants to know when a document was added needs a field that says so.
@@ -352,9 +355,10 @@ impl IndexWriter {
         Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
-    /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), by a commit for each merge, in
-    /// the foreground, and returns the number of merges. Documents added and deletions since the last commit wait for the
-    /// next; so do the merges if anything of them was [flushed](Self::flush).
+    /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), in the foreground.
+    ///
+    /// It makes a commit for each merge, and returns the number of merges. Documents added and deletions since the
+    /// last commit wait for the next; so do the merges if anything of them was [flushed](Self::flush).
     ///
     /// To be called after every commit, or when there is time: an index that is committed to often has few segments
     /// then. Whoever searches keeps the old segments until it reloads. See [`begin_merge`](Self::begin_merge) for merging on other threads.
@@ -391,8 +395,9 @@ impl IndexWriter {
         Ok(n_merges)
     }
 
-    /// A merge that is due by the [policy](crate::WriterOptions::merge_policy), of segments that no other job merges, for the
-    /// host to run when and where it likes; `None` where none is.
+    /// A merge that is due by the [policy](crate::WriterOptions::merge_policy), if there is one.
+    ///
+    /// It is of segments that no other job merges, and for the host to run at any time and on any thread.
     ///
     /// ```
     /// use treepie::{CancelToken, Document, Index, Schema};
@@ -443,8 +448,10 @@ impl IndexWriter {
         }))
     }
 
-    /// Puts what a job merged in the place of its segments, without what was deleted meanwhile, by a commit of its own, or with
-    /// the next one as [`maintain`](Self::maintain). `false`, and nothing happens, where the segments are not there any more, as
+    /// Puts the result of a job in the place of the segments that it merged.
+    ///
+    /// What was deleted meanwhile is left out. It is by a commit of its own, or with the next one as
+    /// [`maintain`](Self::maintain). `false`, and nothing happens, if the segments are not there any more, as
     /// after a [`rollback`](Self::rollback) or another merge, or where another writer began the job.
     ///
     /// # Errors

@@ -115,7 +115,7 @@ pub(crate) enum Existing {
 /// What waits to be worked on, in bytes at most.
 const WAITING_BYTES_MAX: usize = 32 << 20;
 
-/// The one writer of an index: adds documents and makes them durable, a commit at a time.
+/// The one writer of an index: adds documents and makes them durable by commits.
 ///
 /// Documents that were added become visible, and survive, with [`commit`](Self::commit); until then, and
 /// if the process ends before, the index is as the last commit left it, but for what [`flush`](Self::flush) shows this
@@ -131,7 +131,7 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 ///
 /// If the schema has an [order](crate::schema::SchemaBuilder::order_by), a commit, a merge, and whatever else makes what was
 /// added a segment, puts that in order on the caller's thread: that takes 20 bytes more for each document of the segment and 16 for
-/// each field of the order but the first, and reads it several times where it is more than a quarter of that memory. Documents
+/// each field of the order but the first, and reads it several times if it is more than a quarter of that memory. Documents
 /// added between two commits become a segment of their own whenever they are about twice that memory. The cost of putting similar
 /// documents near each other is
 /// [described there](crate::schema::SchemaBuilder::order_by_similarity).
@@ -195,8 +195,9 @@ pub struct CommitInfo {
     pub segments: usize,
     /// Runs that were spilled to disk on the way.
     pub runs_spilled: u64,
-    /// Tokens that this commit left out because they are too long, for a term or for a filter of their
-    /// field's analyzer. Their positions stay empty.
+    /// Tokens that this commit left out because they are too long.
+    ///
+    /// Too long is that for a term or for a filter of their field's analyzer. Their positions stay empty.
     pub tokens_skipped: u64,
 }
 
@@ -270,7 +271,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Document`] where it does not fit the schema or lacks the key, [`ErrorKind::Analyzer`] where a field's analyzer is
+    /// [`ErrorKind::Document`] if it does not fit the schema or lacks the key, [`ErrorKind::Analyzer`] where a field's analyzer is
     /// neither built in nor registered; the writer goes on without it. Any other kind is about the index,
     /// and the writer is useless afterwards.
     pub fn add(&mut self, document: Document) -> Result<()> {
@@ -351,9 +352,11 @@ impl IndexWriter {
         self.delete_in(id, &term)
     }
 
-    /// Deletes every document that has this value in a keyword or typed field and is there by now, as
-    /// [`delete`](Self::delete) does what matches a query. Many values at once cost little more than one: they are looked
-    /// up in one pass. If they take more memory than a writer has for that, those so far are carried out.
+    /// Deletes every document that has this value in a keyword or typed field.
+    ///
+    /// Deleted are documents that are there by now, as [`delete`](Self::delete) does what matches a query. Many
+    /// values at once cost little more than one: they are looked up in one pass. If they take more memory than a
+    /// writer has for that, those so far are carried out.
     ///
     /// # Errors
     ///
@@ -417,7 +420,7 @@ impl IndexWriter {
         self.open_staging(0)
     }
 
-    /// Deletions wait in memory, which has a limit: where they have reached it they become part of the segments.
+    /// Deletions wait in memory, which has a limit: if they have reached it they become part of the segments.
     fn make_room_for_deletions(&mut self) -> Result<()> {
         // Half of what can be told apart by 32 bits leaves room for one more of whatever length.
         let limit = self.resources.deletion_bytes().min(1 << 31);
@@ -460,9 +463,9 @@ impl IndexWriter {
         }
     }
 
-    /// Runs the first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. The
-    /// second phase gives a file its name. For committing together with something else, such as another index or
-    /// a database: prepare all, then finish all.
+    /// Runs the first phase of a [commit](Self::commit): everything is durable, and nothing visible. The second phase
+    /// gives a file its name. For committing together with something else, such as another index or a database:
+    /// prepare all, then finish all.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -814,7 +817,7 @@ fn info(manifest: &Manifest) -> CommitInfo {
     }
 }
 
-/// Makes the writer useless where it is dropped.
+/// Makes the writer useless if it is dropped.
 struct Unwinding<'w>(&'w mut IndexWriter);
 
 impl Unwinding<'_> {

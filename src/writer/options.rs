@@ -68,7 +68,9 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how long to wait for another writer of the index, in this process or any other, to finish (default: not at all).
+    /// Sets how long to wait for another writer to finish (default: not at all).
+    ///
+    /// It may be in this process or any other.
     ///
     /// The lock is asked for again after 1 ms, then after longer and longer, up to 100 ms; a
     /// [budget](crate::Budget) that holds for the thread ends the wait, too. Writers do not queue: whoever asks first
@@ -99,8 +101,10 @@ impl WriterOptions {
         self
     }
 
-    /// Sets how many bytes a second merges write at most, all [jobs](crate::writer::MergeJob) together (default: as many as the disk
-    /// takes; so it is for 0). Merges in the foreground are not slowed down: somebody waits for them.
+    /// Sets how many bytes a second all merges write at most.
+    ///
+    /// That is for all [jobs](crate::writer::MergeJob) together. The default, and 0, is as many as the disk takes.
+    /// Merges in the foreground are not slowed down: somebody waits for them.
     #[must_use]
     pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
         self.merge_bytes_per_second = Some(bytes);
@@ -123,9 +127,10 @@ impl WriterOptions {
         self
     }
 
-    /// Draws the ids of segments from `seed` instead of at random, so that the same documents give the same
-    /// bytes. For tests: two segments of one index must never have the same id, so no
-    /// seed may be used twice for the same index.
+    /// Draws the ids of segments from `seed` and not at random.
+    ///
+    /// So the same documents give the same bytes. For tests: two segments of one index must never have the same id,
+    /// so no seed may be used twice for the same index.
     #[must_use]
     pub fn reproducible_ids(mut self, seed: [u8; 16]) -> Self {
         self.id_seed = Some(seed);

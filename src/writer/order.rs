@@ -48,7 +48,7 @@ impl Entry {
 }
 
 /// Numbers the documents that are not deleted: those of the first segment, then those of the second and so on, and where the
-/// schema has an order, in that, or in that of similarity where it is asked for. Documents of the same values stay as they are to each other.
+/// schema has an order, in that, or in that of similarity if it is asked for. Documents of the same values stay as they are to each other.
 ///
 /// Takes memory of up to 20 bytes for each document for the first field of an order and 16 for each other, of which 4 are kept;
 /// where a field of keywords is among them a byte for each of its terms in each segment, too.
@@ -85,7 +85,7 @@ pub(super) fn number(
     Ok(Numbering { of_segments, reorders: true })
 }
 
-/// The numbers of documents in the order of fields, by those that they have in turn; `None` where they stand in it.
+/// The numbers of documents in the order of fields, by those that they have in turn; `None` if they stand in it.
 fn by_fields(
     segments: &[SegmentReader<'_>],
     in_turn: &[Renumbering],
@@ -106,7 +106,7 @@ fn by_fields(
     sorted(&mut entries, &ranks, SORTED_AT_ONCE)
 }
 
-/// The numbers of documents by their places, where they are not those; `None` where they stand in order. So many are sorted in
+/// The numbers of documents by their places, if they are not those; `None` if they stand in order. So many are sorted in
 /// one step.
 fn sorted(
     entries: &mut [Entry],

@@ -121,8 +121,9 @@ pub enum Progress {
         /// Runs spilled so far.
         runs_spilled: u64,
     },
-    /// Documents are being put in the [order of similarity](crate::SchemaBuilder::order_by_similarity): `done` of `total` times one
-    /// was put in the half that suits it.
+    /// Documents are being put in the [order of similarity](crate::SchemaBuilder::order_by_similarity).
+    ///
+    /// `done` of `total` times one was put in the half that suits it.
     Reordering {
         /// Documents put in halves so far, each as often as it was.
         done: u64,
@@ -395,7 +396,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Merges all ranges, on the pool where there is one, and gives them to `consume` in order.
+    /// Merges all ranges, on the pool if there is one, and gives them to `consume` in order.
     fn merge_ranges(
         &self,
         ranges: &Arc<Ranges>,
@@ -455,7 +456,7 @@ impl Ranges {
         }
     }
 
-    /// The next range: merged by now, awaited where somebody is at it, or merged here.
+    /// The next range: merged by now, awaited if somebody is at it, or merged here.
     fn get(&self, nth: usize) -> Result<MergedRange> {
         match self.window.get(nth) {
             Some(merged) => merged,
@@ -683,7 +684,7 @@ impl Window {
         self.changed.notify_all();
     }
 
-    /// The result of a task, awaited where it is taken; `None` where nobody has: then it is the caller's.
+    /// The result of a task, awaited if it is taken; `None` if nobody has: then it is the caller's.
     fn get(&self, nth: usize) -> Option<Result<MergedRange>> {
         let mut state = lock(&self.state);
         loop {

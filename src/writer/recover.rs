@@ -35,11 +35,13 @@ pub(super) const REPORTED_MAX: usize = 20;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// The commit that is whole, and that the index went back to if there is a newer one in `damaged`.
+    /// The commit that is whole.
+    ///
+    /// The index went back to it if there is a newer one in `damaged`.
     pub whole: u64,
     /// Documents, which are those of the index now.
     pub documents: u64,
-    /// The commit that it was published as, where the index went back.
+    /// The commit that it was published as, if the index went back.
     pub published: Option<u64>,
     /// The commits that are damaged, the newest first.
     pub damaged: Vec<DamagedCommit>,
@@ -53,7 +55,7 @@ pub struct Recovery {
 pub struct DamagedCommit {
     /// Number of the commit.
     pub generation: u64,
-    /// Documents; `None` where not even its manifest can be read.
+    /// Documents; `None` if not even its manifest is readable.
     pub documents: Option<u64>,
     /// Errors that were found, up to 20.
     pub damage: Vec<Error>,
@@ -62,7 +64,7 @@ pub struct DamagedCommit {
 }
 
 impl Recovery {
-    /// Whether the newest commit is the one that is whole, so that no document is lost.
+    /// Whether the newest commit is whole, so that no document is lost.
     pub fn nothing_lost(&self) -> bool {
         self.damaged.first().is_none_or(|newest| newest.generation < self.whole)
     }
@@ -112,7 +114,7 @@ pub(crate) fn recover(storage: Arc<dyn Storage>, only_look: bool) -> Result<Reco
     Ok(recovery)
 }
 
-/// The commits that there are, ascending; the error that opening gives where there are none.
+/// The commits that there are, ascending; the error that opening gives if there are none.
 fn generations(storage: &dyn Storage) -> Result<Vec<u64>> {
     match contents(storage)? {
         Contents::Commits(generations) => Ok(generations),

@@ -146,7 +146,7 @@ impl ReorderBuffer {
     }
 }
 
-/// Reserves memory for so many more where there is none: for twice as many, but, as others want it too, for no more than half
+/// Reserves memory for so many more if there is none: for twice as many, but, as others want it too, for no more than half
 /// of the bytes that are left.
 fn grow<T>(items: &mut Vec<T>, n_more: usize, left: usize) {
     if items.capacity() - items.len() < n_more {

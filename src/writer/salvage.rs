@@ -39,8 +39,10 @@ pub struct Salvage {
     pub generation: u64,
     /// Documents of the new index.
     pub documents: u64,
-    /// Documents that are lost, of those that the commit had; at most so many, where it is not known which of a
-    /// segment were deleted. It does not count what [newer commits](Self::unreadable) had, which nobody knows.
+    /// Documents of the commit that are lost.
+    ///
+    /// It is an upper bound if it is not known which documents of a segment were deleted. It does not count what
+    /// [newer commits](Self::unreadable) had, which nobody knows.
     pub lost: u64,
     /// Maximum number of deleted documents that are back, because the record of deletions is damaged.
     pub revived: u64,
@@ -48,8 +50,9 @@ pub struct Salvage {
     pub segments: Vec<SalvagedSegment>,
     /// Newer commits, whose manifests cannot be read. Their additions and deletions are not known.
     pub unreadable: Vec<DamagedCommit>,
-    /// Segments that no readable commit names, where there is a newer one that is not readable: they may have
-    /// documents that only it had, or the same as others have.
+    /// Segments that no readable commit names, if a newer commit is not readable.
+    ///
+    /// They may have documents that only it had, or the same as others have.
     pub unnamed: Vec<String>,
     /// Documents of the unnamed segments, deleted ones among them; `None` if one of the segments is damaged.
     pub unnamed_documents: Option<u64>,
@@ -222,7 +225,8 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     let newest = unreadable.into_iter().find_map(|commit| commit.damage.into_iter().next());
     Err(newest
         .unwrap_or_else(|| Error::corrupt("reading the manifests of an index"))
-        .during("no manifest can be read, so nobody knows the fields of the documents"))
+        .during("no manifest can be read, so nobody knows the fields of the documents")
+        .hint("take a copy of the index, or index the input again in a new directory"))
 }
 
 /// Segment files that no manifest names that can be read.

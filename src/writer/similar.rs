@@ -41,7 +41,7 @@ pub(super) struct Similarity<'p> {
 /// Segments, each with the numbers that its documents have as they stand behind each other.
 pub(super) type InTurn<'a, 's> = (&'a [SegmentReader<'s>], &'a [Renumbering]);
 
-/// The numbers of documents by those that they have in turn; `None` where they stay as they stand.
+/// The numbers of documents by those that they have in turn; `None` if they stay as they stand.
 pub(super) fn number(
     all: InTurn<'_, '_>,
     similarity: &Similarity<'_>,

@@ -5,8 +5,10 @@ use rayon::ThreadPoolBuilder;
 use std::fmt;
 use std::sync::Arc;
 
-/// Threads that any number of writers work on, so that a program with many indexes has no more threads than processors.
-/// Cheap to clone: all clones are the same threads, which end with the last of them.
+/// Threads that any number of writers work on.
+///
+/// So a program with many indexes has no more threads than processors. Cheap to clone: all clones are the same
+/// threads, which end with the last of them.
 ///
 /// ```
 /// use treepie::{Document, Index, Schema, WriterOptions, writer::ThreadPool};

@@ -17,7 +17,7 @@ const KEYS_MAX: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct RecentKeys {
     hasher: RandomState,
-    /// `None` where nobody has asked so far, or where there are too many to remember.
+    /// `None` if nobody has asked so far, or where there are too many to remember.
     known: Option<HashSet<u64>>,
 }
 
@@ -44,8 +44,10 @@ impl RecentKeys {
 }
 
 impl IndexWriter {
-    /// Changes the document with this key, as far as it was added by now: `change` gets what it consists of, and what
-    /// it leaves takes its place. Whether there is such a document; else nothing happens.
+    /// Changes the document with this key, as far as it was added by now.
+    ///
+    /// `change` gets what it consists of, and what it leaves takes its place. Whether there is such a document; else
+    /// nothing happens.
     ///
     /// Every field but copies has to be stored, because what is not cannot be read back. The key stays.
     ///

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use treepie::Index;
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema};
 
 const TOOL: Option<&str> = option_env!("CARGO_BIN_EXE_treepie");
 /// The calls through which files are changed, and those through which they are found and read.
@@ -41,11 +41,12 @@ impl Place {
         let place = Place(std::env::temp_dir().join(name));
         let _ = fs::remove_dir_all(&place.0);
         fs::create_dir_all(&place.0).unwrap();
-        let index = Index::create(place.0.join("old.tp"), Schema::wikipedia_titles()).unwrap();
+        let index =
+            Index::create(place.0.join("old.tp"), LineFormat::titles().schema().unwrap()).unwrap();
         let mut writer = index.writer().unwrap();
         for _ in 0..2 {
             let titles = "Old_title_(film)\n".repeat(OLD as usize / 2);
-            let format = LineFormat::wikipedia_titles();
+            let format = LineFormat::titles();
             writer.add_lines(titles.as_bytes(), &format, BadLines::Refuse).unwrap();
             writer.commit().unwrap();
         }

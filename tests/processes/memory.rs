@@ -129,9 +129,9 @@ fn run(phase: &str, place: &Path) -> Result<String> {
     let (lined, keyed) = (place.join("lines.tp"), place.join("keyed.tp"));
     match phase {
         "lines" => {
-            let mut writer =
-                Index::create(&lined, Schema::wikipedia_titles())?.writer_with(options())?;
-            let format = LineFormat::wikipedia_titles();
+            let mut writer = Index::create(&lined, LineFormat::titles().schema().unwrap())?
+                .writer_with(options())?;
+            let format = LineFormat::titles();
             writer.add_lines(lines(), &format, BadLines::Refuse)?;
             let commit = writer.commit()?;
             Ok(format!("{} lines, {} runs", commit.added, commit.runs_spilled))
@@ -242,7 +242,7 @@ fn run(phase: &str, place: &Path) -> Result<String> {
             assert_eq!((merged.segments, merged.documents), (1, titles()));
             // Two halves of a larger one.
             let mut writer = Index::open(&lined)?.writer_with(options())?;
-            writer.add_lines(lines(), &LineFormat::wikipedia_titles(), BadLines::Refuse)?;
+            writer.add_lines(lines(), &LineFormat::titles(), BadLines::Refuse)?;
             let both = writer.merge()?;
             Ok(format!("{} documents by key, {} lines", merged.documents, both.documents))
         }

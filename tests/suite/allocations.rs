@@ -184,9 +184,9 @@ fn an_open_index_needs_next_to_no_heap() {
     for n_titles in [1_000, 400_000] {
         let dir = parent.join(n_titles.to_string());
         std::fs::create_dir_all(&dir).unwrap();
-        let index = Index::create(&dir, Schema::wikipedia_titles()).unwrap();
+        let index = Index::create(&dir, LineFormat::titles().schema().unwrap()).unwrap();
         let mut writer = index.writer().unwrap();
-        let (lines, format) = (titles(n_titles), LineFormat::wikipedia_titles());
+        let (lines, format) = (titles(n_titles), LineFormat::titles());
         writer.add_lines(lines.as_bytes(), &format, BadLines::Refuse).unwrap();
         writer.commit().unwrap();
         drop((writer, index));

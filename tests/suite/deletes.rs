@@ -378,7 +378,7 @@ fn a_key_is_one_value_that_every_document_has() {
         assert_eq!(error.kind(), ErrorKind::Document);
         assert!(error.to_string().contains("'id'"), "{error}");
     }
-    let titles = treepie::writer::LineFormat::wikipedia_titles();
+    let titles = treepie::writer::LineFormat::titles();
     let lines = writer.add_lines(&b"a\n"[..], &titles, treepie::writer::BadLines::Refuse);
     assert!(lines.is_err());
     writer.add(Document::new().with("id", "1")).unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use treepie::error::CommitOutcome;
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Document, Error, ErrorKind, Index, Result, Schema, WriterOptions};
+use treepie::{Document, Error, ErrorKind, Index, Result, WriterOptions};
 
 /// Room that never ends.
 const UNLIMITED: u64 = u64::MAX;
@@ -111,7 +111,8 @@ fn options(threads: usize) -> WriterOptions {
 fn disk() -> FullDisk {
     let disk = FullDisk::new();
     let storage = Arc::new(disk.clone());
-    let index = Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
+    let index =
+        Index::options().create_in(storage, LineFormat::titles().schema().unwrap()).unwrap();
     let mut writer = index.writer_with(options(1)).unwrap();
     for n in 0..200 {
         writer.add(Document::new().with("title", format!("old n{}", n % 5))).unwrap();
@@ -140,7 +141,7 @@ fn work_with_room(disk: &FullDisk, work: Work<'_>, room: u64, threads: usize) ->
             .try_for_each(|n| writer.add(Document::new().with("title", format!("new n{n}"))))
             .and_then(|()| writer.commit().map(|_| ())),
         Work::Lines(lines) => writer
-            .add_lines(lines.as_bytes(), &LineFormat::wikipedia_titles(), BadLines::Refuse)
+            .add_lines(lines.as_bytes(), &LineFormat::titles(), BadLines::Refuse)
             .and_then(|_| writer.commit().map(|_| ())),
         Work::Merge => writer.merge().map(|_| ()),
     };

@@ -51,7 +51,15 @@ const CASES: &[Case] = &[
         below_a_file,
         &["creating the directory of an index", "(in ", "index)", ": Not a directory"],
     ),
-    of_kind(ErrorKind::NotFound, nowhere, &["opening an index", "(in ", "treepie-no-such-index)"]),
+    of_kind(
+        ErrorKind::NotFound,
+        nowhere,
+        &[
+            "opening an index: expected a directory with an index in it, found nothing (in ",
+            "treepie-no-such-index)",
+            "`treepie index` makes",
+        ],
+    ),
     of_kind(
         ErrorKind::AlreadyExists,
         twice,

@@ -9,14 +9,16 @@ use treepie::{DocId, Document, ErrorKind, Field, FieldKind, Index, Schema};
 /// Two segments with lists of every encoding and kind of container.
 fn index() -> (Arc<MemoryStorage>, Index) {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
+    let index = Index::options()
+        .create_in(storage.clone(), LineFormat::titles().schema().unwrap())
+        .unwrap();
     let mut writer = index.writer().unwrap();
     let lines: String = (0..70_000)
         .map(|i| {
             format!("all {} n{} {} x{i} ({})\n", ["even", "odd"][i % 2], i % 300, i / 5000, i % 9)
         })
         .collect();
-    writer.add_lines(lines.as_bytes(), &LineFormat::wikipedia_titles(), BadLines::Refuse).unwrap();
+    writer.add_lines(lines.as_bytes(), &LineFormat::titles(), BadLines::Refuse).unwrap();
     writer.commit().unwrap();
     for i in 0..50 {
         writer.add(Document::new().with("title", format!("all n{i}"))).unwrap();

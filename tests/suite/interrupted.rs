@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use treepie::writer::{BadLines, LineFormat};
-use treepie::{Index, Schema, Searcher};
+use treepie::{Index, Searcher};
 
 const OLD_TITLES: u64 = 300;
 const NEW_TITLES: u64 = 550_000;
@@ -54,9 +54,10 @@ impl Place {
         let old: String = (0..OLD_TITLES)
             .map(|n| format!("Old_n{}_w{n}_({})\n", n % 7, ["film", "book"][n as usize % 2]))
             .collect();
-        let index = Index::create(place.0.join("old.tp"), Schema::wikipedia_titles()).unwrap();
+        let index =
+            Index::create(place.0.join("old.tp"), LineFormat::titles().schema().unwrap()).unwrap();
         let mut writer = index.writer().unwrap();
-        let format = LineFormat::wikipedia_titles();
+        let format = LineFormat::titles();
         writer.add_lines(old.as_bytes(), &format, BadLines::Refuse).unwrap();
         writer.commit().unwrap();
         place

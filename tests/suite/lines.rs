@@ -79,8 +79,7 @@ fn lines_fill_copies_as_documents_do() {
         let schema = if has_whole { schema().field(whole.clone()) } else { schema() };
         let schema = schema.build().unwrap();
         let lines = format!("{}{more}\n{}", lines(800), lines(100));
-        for (format, is_dump) in
-            [(LineFormat::field("title"), false), (LineFormat::wikipedia_titles(), true)]
+        for (format, is_dump) in [(LineFormat::field("title"), false), (LineFormat::titles(), true)]
         {
             let by_lines = of_lines(&schema, &lines, &format);
             let by_documents = of_documents(&schema, &lines, is_dump);
@@ -125,7 +124,7 @@ fn copies_that_lines_cannot_fill_are_refused() {
     assert!(error.unwrap_err().to_string().contains("a copy of another"));
     let titles = Schema::builder().field(text("title"));
     let titles = titles.field(Field::new("qualifier", FieldKind::Keyword)).build().unwrap();
-    let (index, format) = (Index::in_memory(titles), LineFormat::wikipedia_titles());
+    let (index, format) = (Index::in_memory(titles), LineFormat::titles());
     let error = index.writer().unwrap().add_lines(&b"a (b)\n"[..], &format, BadLines::Refuse);
     assert!(error.unwrap_err().to_string().contains("that is not stored"));
     // A line that is a term is no longer than these may be.

@@ -573,7 +573,7 @@ fn more_than_is_put_in_order_at_once_becomes_several_segments() {
             if of_lines {
                 let line = |rank| format!("{} ({rank:04})\n", text(rank)).replace(' ', "_");
                 let lines: String = ranks_added.clone().map(line).collect();
-                let format = LineFormat::wikipedia_titles();
+                let format = LineFormat::titles();
                 writer.add_lines(lines.as_bytes(), &format, BadLines::Refuse).unwrap();
             } else {
                 for rank in ranks_added.clone() {

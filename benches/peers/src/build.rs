@@ -98,7 +98,7 @@ fn with_tantivy(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Resu
 }
 
 fn with_treepie(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Result<()> {
-    let preset = treepie::Schema::wikipedia_titles();
+    let preset = treepie::writer::LineFormat::titles().schema().unwrap();
     let fields = preset.fields().iter().cloned();
     let schema = fields.fold(treepie::Schema::builder(), |schema, field| {
         schema.field(field.detail(treepie::schema::Detail::Documents))
@@ -106,7 +106,7 @@ fn with_treepie(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Resu
     let index = Index::create(dir, schema.build()?)?;
     let options = WriterOptions::new().threads(threads).memory_bytes(bytes);
     let mut writer = index.writer_with(options)?;
-    let format = LineFormat::wikipedia_titles();
+    let format = LineFormat::titles();
     writer.add_lines(fs::File::open(titles)?, &format, BadLines::Refuse)?;
     writer.commit()?;
     Ok(())

@@ -51,7 +51,7 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// Standard output for results, which a pager shows where they are long.
+    /// Standard output for results, which a pager shows if they are long.
     pub(crate) fn output(self) -> Output {
         match self.no_pager {
             true => Output::new(self.color),

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use clap::ValueEnum;
 use tempfile::NamedTempFile;
 use treepie::{Error, ErrorKind};
 
@@ -18,7 +19,7 @@ use crate::{
     terminal,
 };
 
-/// The options of every command that writes a file where one is named.
+/// The options of every command that writes a file if one is named.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FileArgs {
     /// Write to FILE, which must not exist.
@@ -77,9 +78,18 @@ impl DestinationArgs {
         self.file.output.as_deref()
     }
 
-    /// The ending of the name that was given, if it has one.
-    pub(crate) fn extension(&self) -> Option<&str> {
-        self.path()?.extension()?.to_str()
+    /// The format that the ending of the name says, if one of the command's is called so.
+    pub(crate) fn format_by_name<F: ValueEnum>(&self) -> Option<F> {
+        let format = match &*self.path()?.extension()?.to_str()?.to_ascii_lowercase() {
+            "txt" => "text",
+            "json" => "json",
+            "html" => "html",
+            "dot" => "dot",
+            "mmd" => "mermaid",
+            "folded" => "folded",
+            _ => return None,
+        };
+        F::from_str(format, false).ok()
     }
 
     /// Refuses what cannot be written, before anything is computed for it.
@@ -174,7 +184,7 @@ impl Destination {
         matches!(self.to, Place::StandardOutput)
     }
 
-    /// Writes all of it, and shows it where that was asked for. `extension` is what says which kind of file it is.
+    /// Writes all of it, and shows it if that was asked for. `extension` is what says which kind of file it is.
     pub(crate) fn write(&self, text: &str, extension: &str, global: Global) -> Outcome<()> {
         let path = match &self.to {
             Place::StandardOutput => {

@@ -39,7 +39,7 @@ pub(crate) fn beside(index: &Path) -> PathBuf {
     path.into()
 }
 
-/// One session of a file of events, or nothing where none was asked for.
+/// One session of a file of events, or nothing if none was asked for.
 #[derive(Debug)]
 pub(crate) struct EventLog(Option<Arc<Log>>);
 

@@ -90,6 +90,15 @@ pub(crate) fn usage(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, what)
 }
 
+/// Turns what the system says of a file that is read into an error about it.
+pub(crate) fn unread<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
+    move |cause| {
+        let is_missing = cause.kind() == io::ErrorKind::NotFound;
+        let error = Error::io(what, cause).in_file(path);
+        if is_missing { error.expected("a file").found("nothing") } else { error }
+    }
+}
+
 /// Something of the documented interface that does not exist yet.
 pub(crate) fn not_yet(what: impl Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} is not built yet"))
@@ -100,7 +109,7 @@ pub(crate) fn is_about_the_query(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
 }
 
-/// Prints `treepie: …` to standard error, and below it the place in the query where there is one.
+/// Prints `treepie: …` to standard error, and below it the place in the query if there is one.
 pub(crate) fn report(error: &Error, query: Option<&str>) {
     let message = error.to_string();
     // Names and queries in it are somebody else's text; it also has to stay on one line.

@@ -163,7 +163,7 @@ impl Write for Output {
     }
 }
 
-/// Columns of the terminal, or COLUMNS where that is set; 100 where neither is known.
+/// Columns of the terminal, or COLUMNS if that is set; 100 where neither is known.
 pub(crate) fn width() -> usize {
     let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal =

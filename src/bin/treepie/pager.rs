@@ -11,7 +11,7 @@ use std::{
 
 use crate::{failure::warn, terminal};
 
-/// Pager where none is named.
+/// Pager if none is named.
 const DEFAULT: &str = "less";
 /// Options of less where LESS is not set: colours, no clearing of the screen, and an end at ^C, which ends this program
 /// too.

@@ -51,7 +51,7 @@ pub(crate) struct ProgressLine {
 const TICK: Duration = Duration::from_millis(100);
 
 impl ProgressLine {
-    /// `total` is the number of bytes all inputs have on disk, where that is known.
+    /// `total` is the number of bytes all inputs have on disk, if that is known.
     pub(crate) fn start(quiet: bool, total: Option<u64>, counters: &Counters) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         if quiet || !io::stderr().is_terminal() {

@@ -11,7 +11,7 @@ use crate::failure::warn;
 /// The options of every command that searches.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SlowArgs {
-    /// Add searches of so many milliseconds and more to --log.
+    /// Add searches of N milliseconds and more to --log.
     #[arg(help_heading = "Record", hide_short_help = true)]
     #[arg(long, value_name = "N", requires = "log", value_parser = milliseconds)]
     slow_ms: Option<Duration>,

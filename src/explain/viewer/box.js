@@ -99,7 +99,7 @@ function boxOf(view, item) {
             class: "badge",
             title: entry.actual.stopped ? "The search was stopped here" : "Stopped before it had seen everything",
           },
-          entry.actual.stopped ? "stopped" : "cut short",
+          entry.actual.stopped ? "stopped" : "stopped early",
         ),
       entry.estimate && whisker(entry, view.mostDocuments, 58, 12),
     ),

@@ -37,7 +37,7 @@ impl OneEach<'_> {
         self.gap == 0 && self.width < u32::BITS
     }
 
-    /// The least number that stands for `code` or more, where they are [plain](Self::are_plain).
+    /// The least number that stands for `code` or more, if they are [plain](Self::are_plain).
     pub(crate) fn first_number_of(&self, code: u64) -> u32 {
         let number = code.saturating_sub(self.base).div_ceil(self.unit.max(1));
         // Greater than all that have so many bits.
@@ -66,7 +66,7 @@ impl OneEach<'_> {
         prefetch(self.bytes);
     }
 
-    /// Writes the numbers of documents by their places, where they are plain.
+    /// Writes the numbers of documents by their places, if they are plain.
     #[inline]
     pub(crate) fn numbers(&self, places: &[u32], out: &mut [u32]) {
         numbers::unpack(self.bytes, self.width, places, out);
@@ -78,7 +78,7 @@ impl OneEach<'_> {
         (self.base, self.unit)
     }
 
-    /// The code that a number stands for, where they are [plain](Self::are_plain).
+    /// The code that a number stands for, if they are [plain](Self::are_plain).
     #[inline]
     pub(crate) fn code_of(&self, number: u32) -> u64 {
         self.base.wrapping_add(self.unit.wrapping_mul(number.into()))

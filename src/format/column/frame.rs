@@ -15,7 +15,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The number that stands for a code; `None` where the frame does not hold it.
+    /// The number that stands for a code; `None` if the frame does not hold it.
     pub(super) fn number(&self, code: u64) -> Option<u64> {
         let above = code.checked_sub(self.base)?;
         let number = match above {

@@ -89,7 +89,7 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         }
     }
 
-    /// Puts the codes of a few documents into `out`, up to [`Few::MAX`] of them, ascending; `false` where a block has another kind
+    /// Puts the codes of a few documents into `out`, up to [`Few::MAX`] of them, ascending; `false` if a block has another kind
     /// of numbers than one for each document. Nothing is set up for a block, and all are asked for before the first is read, so
     /// that documents which lie each in its own are waited for together.
     pub(crate) fn few(&mut self, docs: impl Iterator<Item = u32>, out: &mut Few) -> Result<bool> {

@@ -13,7 +13,7 @@
 //! blocks        *  blocks     back to back
 //! directory   40b  directory  where each block begins and what it holds
 //! tail          8  n_values   u64, values of all documents
-//!               8  least      u64, the least code of all; 0 where there is none
+//!               8  least      u64, the least code of all; 0 if there is none
 //!               8  greatest   u64, the greatest
 //!               8  base       u64, of the frame: the code of the least number
 //!               8  step       u64, its unit
@@ -76,7 +76,7 @@
 //! - C3: least, greatest, unit and counts are what the values say, width the smallest that holds the numbers, and the
 //!   encoding the one that [`ColumnWriter`] would take.
 //! - C4: the frame is that of all codes: its base is the least, its unit what all differ by multiples of, its width the
-//!   smallest for these, and one more where it has a gap.
+//!   smallest for these, and one more if it has a gap.
 //!
 //! # Checks
 //!
@@ -356,7 +356,7 @@ impl<'s, S: Source<'s>> Column<S> {
         self.n_values
     }
 
-    /// The least and the greatest code; `None` where no document has a value.
+    /// The least and the greatest code; `None` if no document has a value.
     pub(crate) fn range(&self) -> Option<(u64, u64)> {
         (self.n_values > 0).then_some((self.least, self.greatest))
     }

@@ -21,7 +21,7 @@ pub(crate) struct Numbers<'s> {
 }
 
 impl<'s, S: Source<'s>> Column<S> {
-    /// Its numbers, where they can be read without the directory.
+    /// Its numbers, if they can be read without the directory.
     pub(crate) fn plain(self) -> Option<Plain<S>> {
         let width = u32::from(self.frame.width);
         let all_share = self.n_shared > 0 && self.n_shared == self.n_blocks();
@@ -57,7 +57,7 @@ impl<'s, S: Source<'s>> Plain<S> {
         (self.column.frame.base, self.column.frame.unit)
     }
 
-    /// The least number that stands for `code` or more: greater than all, where none does.
+    /// The least number that stands for `code` or more: greater than all, if none does.
     pub(crate) fn first_of(&self, code: u64) -> u32 {
         let (base, unit) = self.base_and_unit();
         let above = code.saturating_sub(base).div_ceil(unit.max(1));

@@ -38,7 +38,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Adds the codes of the next document, ascending and each once; a block is written to `out` where one is complete.
+    /// Adds the codes of the next document, ascending and each once; a block is written to `out` if one is complete.
     pub(crate) fn add(&mut self, codes: impl IntoIterator<Item = u64>, out: &mut Vec<u8>) {
         let before = self.values.len();
         self.values.extend(codes);

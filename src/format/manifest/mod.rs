@@ -363,7 +363,7 @@ fn check_whole(bytes: &[u8]) -> Result<&[u8]> {
     Ok(body)
 }
 
-/// The fields in order; `None` where the bytes end too soon or go on too long.
+/// The fields in order; `None` if the bytes end too soon or go on too long.
 fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<Manifest>> {
     reader.take(HEADER_LEN)?;
     let (_len, generation, previous) = (reader.u64()?, reader.u64()?, reader.u64()?);

@@ -72,7 +72,7 @@ fn the_layout_table_in_the_docs_matches_what_is_written() {
 fn manifests_round_trip() {
     let schema = Schema::builder().text("title").keyword("größe").default_fields(["größe"]);
     let only = Schema::builder().keyword("only").build().unwrap();
-    let schemas = [Schema::wikipedia_titles(), schema.build().unwrap(), only, {
+    let schemas = [Schema::of_titles(), schema.build().unwrap(), only, {
         let body = Field::new("body", FieldKind::Text).analyzer("words|lower");
         let both = body.clone().query_analyzer("größe").detail(Detail::Frequencies);
         let query = Field::new("q", FieldKind::Text).query_analyzer("english");

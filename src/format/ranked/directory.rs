@@ -8,7 +8,7 @@ use crate::simd::places;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Granularity {
     cardinality: u32,
-    /// Documents of a directory's entry as a power of two; 16 where there is no directory.
+    /// Documents of a directory's entry as a power of two; 16 if there is no directory.
     shift: u32,
 }
 
@@ -78,7 +78,7 @@ impl<'s> Directory<'s> {
         Directory { entries, granularity }
     }
 
-    /// Postings before those of entry `nth`; all where there is no such entry.
+    /// Postings before those of entry `nth`; all if there is no such entry.
     #[inline]
     fn rank_at(&self, nth: usize) -> usize {
         match self.entries.as_chunks().0.get(nth) {

@@ -12,7 +12,7 @@ const BLOCK_BITS: u32 = 6;
 /// The codes of a container.
 #[derive(Debug)]
 pub(crate) enum Codes<'s> {
-    /// One per block of 64 documents, 0 where it has no posting.
+    /// One per block of 64 documents, 0 if it has no posting.
     Dense(Bytes<'s>),
     /// One a posting: the first of each block of 64 documents has the block's code, the others 0.
     ByRank(Bytes<'s>),
@@ -113,7 +113,7 @@ impl ImpactWriter {
     }
 
     /// The smallest code from which on postings with the same code have the same part, which shows after
-    /// [`finish`](Self::finish); 0 where there is none.
+    /// [`finish`](Self::finish); 0 if there is none.
     pub(super) fn told_from(&self) -> u8 {
         self.distinct.told_from(self.max)
     }
@@ -165,7 +165,7 @@ impl Default for Distinct {
 
 impl Distinct {
     const RECENT_BITS: u32 = 6;
-    /// Parts that are kept, and those that remain where there are more.
+    /// Parts that are kept, and those that remain if there are more.
     const MOST: usize = 128;
     const REMAINING: usize = 64;
 

@@ -43,7 +43,7 @@ impl PositionWriter {
         (self.widths, self.len) = ([0; WIDTHS_LEN], 0);
     }
 
-    /// Adds a posting of `n` numbers. `None` where there are fewer, false where one is too wide.
+    /// Adds a posting of `n` numbers. `None` if there are fewer, false if one is too wide.
     #[inline]
     pub(super) fn add(&mut self, n: u32, mut next: impl FnMut() -> Option<u32>) -> Option<bool> {
         if self.len == RECORD as usize {

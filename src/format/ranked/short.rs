@@ -16,7 +16,7 @@ pub(crate) struct RankedShort<'s> {
 
 impl<'s> RankedShort<'s> {
     /// Takes ascending documents and the stream of their occurrences, which begins at `at` of `bytes` and
-    /// goes on to the end; `None` where it does not.
+    /// goes on to the end; `None` if it does not.
     pub(crate) fn read(
         docs: Vec<u32>,
         bytes: Bytes<'s>,
@@ -71,7 +71,7 @@ impl<'s> RankedShort<'s> {
         self.occurrences.get(start..).unwrap_or_default()
     }
 
-    /// Replaces `positions` by those of document number `nth`, ascending; `None` where they pass 32 bits, or
+    /// Replaces `positions` by those of document number `nth`, ascending; `None` if they pass 32 bits, or
     /// the field keeps none.
     pub(crate) fn positions(&self, nth: usize, positions: &mut Vec<u32>) -> Option<()> {
         let at = *self.parts().get(nth)? as usize;

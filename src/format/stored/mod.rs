@@ -121,7 +121,7 @@ pub(crate) struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Adds the row of the next document; `None` where it stores nothing.
+    /// Adds the row of the next document; `None` if it stores nothing.
     pub(crate) fn add(&mut self, row: Option<&[u8]>) {
         self.rows.extend_from_slice(row.unwrap_or_default());
         self.ends.push((self.rows.len() as u32, row.is_some()));
@@ -343,7 +343,7 @@ impl<'s, S: Source<'s>> StoredReader<S> {
         self.n_docs.min(self.n_chunks.saturating_mul(CHUNK_DOCS_MAX))
     }
 
-    /// The row of `doc`; `None` where it stores nothing.
+    /// The row of `doc`; `None` if it stores nothing.
     pub(crate) fn row(&self, doc: u32) -> Result<Option<Vec<u8>>> {
         let nth = self.chunk_of(doc)?;
         let (first, range) = self.chunk(nth)?;

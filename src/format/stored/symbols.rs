@@ -153,7 +153,7 @@ impl<'a> SymbolTable<'a> {
         n_symbols * (SYMBOL_BYTES_MAX + 1)
     }
 
-    /// The table in `bytes`; `None` where the size or a length is wrong.
+    /// The table in `bytes`; `None` if the size or a length is wrong.
     pub(super) fn parse(bytes: &'a [u8], n_symbols: usize) -> Option<Self> {
         let (symbols, lengths) = bytes.split_at_checked(n_symbols * SYMBOL_BYTES_MAX)?;
         let (symbols, rest) = symbols.as_chunks();
@@ -162,7 +162,7 @@ impl<'a> SymbolTable<'a> {
         sound.then_some(SymbolTable { symbols, lengths })
     }
 
-    /// Appends the text behind `coded`; `None` where a code is not in the table or an escape ends
+    /// Appends the text behind `coded`; `None` if a code is not in the table or an escape ends
     /// the row. The text is at most eight times as long as the code.
     pub(super) fn decode(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<()> {
         let mut codes = coded.iter();

@@ -417,7 +417,7 @@ impl<'s> Node<'s> {
         Node { bytes, start, is_final: true, final_output: 0, n_transitions: 0, shape }
     }
 
-    /// `bytes` are as long as `shape` says; where they are not, this and all that is asked later is `None`.
+    /// `bytes` are as long as `shape` says; if they are not, this and all that is asked later is `None`.
     fn new(bytes: Bytes<'s>, start: u64, shape: NodeSizes) -> Option<Node<'s>> {
         let final_output = if shape.is_final { uint_at(&bytes, 0, shape.output_width)? } else { 0 };
         let (is_final, n_transitions) = (shape.is_final, shape.n_transitions);

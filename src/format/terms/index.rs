@@ -302,7 +302,7 @@ impl<'s, S: Source<'s>> Index<S> {
         Ok(Floor { block, prefix: u64::from_le_bytes(prefix), range })
     }
 
-    /// The range from `start` to `end`, where that can be a block.
+    /// The range from `start` to `end`, if that can be a block.
     fn checked_range(
         &self,
         block: u32,

@@ -82,7 +82,7 @@ pub(crate) struct JoinedField {
     pub(crate) is_kept: bool,
 }
 
-/// Adds the place where one is known.
+/// Adds the place if one is known.
 pub(in crate::query) fn located(place: &Option<Range<usize>>, error: Error) -> Error {
     match place {
         Some(span) => error.at_span(span.clone()),

@@ -91,7 +91,7 @@ pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> 
     Ok(Rewritten { normal, notes: binder.notes })
 }
 
-/// As [`rewrite`], where nobody will read notes.
+/// As [`rewrite`], if nobody will read notes.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ impl BoundQuery {
 }
 
 impl Binder<'_> {
-    /// Binds a query by itself: it matches nothing where nothing is left of it.
+    /// Binds a query by itself: it matches nothing if nothing is left of it.
     fn query<P: Part>(&mut self, query: &Query) -> Result<P> {
         let clause = self.clause(query, 1.0)?;
         Ok(self.whole(clause))

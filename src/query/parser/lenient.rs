@@ -1,7 +1,7 @@
 //! The lenient reading of a query text, for search boxes: whatever is typed has a meaning.
 //!
 //! Valid syntax means what [`parse`](super::parse) makes of it, save for what people type and paste as punctuation.
-//! Everything else is read as text, or left out where no letter or digit is in it, and a [`Remark`] says so:
+//! Everything else is read as text, or left out if no letter or digit is in it, and a [`Remark`] says so:
 //!
 //! | typed | read as |
 //! |---|---|
@@ -41,7 +41,7 @@ const REMARKS_MAX: usize = 64;
 pub struct LenientQuery {
     /// The query.
     pub query: Query,
-    /// Parts of the text that were read otherwise than they are written, in the order in which that was noticed.
+    /// Parts of the text that were not read as written, in the order of notice.
     pub remarks: Vec<Remark>,
 }
 
@@ -307,7 +307,7 @@ impl<'q> Reader<'q, '_> {
         self.clause(query, span);
     }
 
-    /// Adds a clause, or the words of its text where no document can be asked for it.
+    /// Adds a clause, or the words of its text if no document can be asked for it.
     fn clause(&mut self, query: Query, span: Range<usize>) {
         let most = self.options.limits.query_clauses;
         if self.parser.n_clauses >= most {

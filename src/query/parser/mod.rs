@@ -61,8 +61,9 @@ pub enum DefaultOperator {
 }
 
 impl ParseOptions {
-    /// Sets how large a query may be (default: [`Limits::DEFAULT`]); the limits of an index are in
-    /// [`Searcher::parse_options`](crate::Searcher::parse_options).
+    /// Sets how large a query may be (default: [`Limits::DEFAULT`]).
+    ///
+    /// The limits of an index are in [`Searcher::parse_options`](crate::Searcher::parse_options).
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -100,8 +101,9 @@ impl ParseOptions {
         self
     }
 
-    /// Sets the fields of words that name none, each with the weight of what matches there
-    /// (default: the default fields of the schema).
+    /// Sets the fields of words that name none, with their weights.
+    ///
+    /// The default are the default fields of the schema. A weight is that of what matches in the field.
     ///
     /// ```
     /// use treepie::query::{Boost, ParseOptions, parse};

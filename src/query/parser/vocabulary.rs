@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
         self.try_out(&query, vocabulary)
     }
 
-    /// A text as a word, in the fields that take it; `None` where no field does.
+    /// A text as a word, in the fields that take it; `None` if no field does.
     pub(super) fn text_query(&self, text: &str, span: &Range<usize>) -> Option<Query> {
         let word = placed(Query::word(text), None, span);
         if self.check(&word).is_ok() {

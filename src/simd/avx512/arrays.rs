@@ -208,7 +208,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The lanes of `a` that hold a value of `b`. Values are equal where nothing is left of either without the other; the least of
+/// The lanes of `a` that hold a value of `b`. Values are equal if nothing is left of either without the other; the least of
 /// what is left takes fewer instructions to test than each by itself.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]

@@ -14,7 +14,7 @@ const BYTES: usize = size_of::<__m512i>();
 /// Numbers of 32 bits of a vector.
 const LANES: usize = BYTES / size_of::<u32>();
 
-/// The first 64 bytes; zeros where there are not as many.
+/// The first 64 bytes; zeros if there are not as many.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 fn load_bytes(bytes: &[u8]) -> __m512i {
@@ -26,7 +26,7 @@ fn load_bytes(bytes: &[u8]) -> __m512i {
     }
 }
 
-/// The first 32 numbers, and which are there; zeros where there are not as many.
+/// The first 32 numbers, and which are there; zeros if there are not as many.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 fn load_numbers(numbers: &[[u8; 2]]) -> (__m512i, u32) {

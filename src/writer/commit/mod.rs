@@ -93,7 +93,7 @@ pub(crate) struct Committer {
     index_id: SegmentId,
     /// The generation of the newest commit, which may be of an older format; 0 before the first.
     generation: u64,
-    /// The commits that are there, the oldest first; `None` where that has to be looked up.
+    /// The commits that are there, the oldest first; `None` if that has to be looked up.
     commits: Option<Vec<Named>>,
     /// Files that go as soon as it is durable that the commits are gone that named them.
     doomed: Vec<FileName>,
@@ -226,7 +226,7 @@ impl Committer {
         self.publish_prepared(prepared)
     }
 
-    /// Makes an index without documents where there is none, by a commit of the number 0.
+    /// Makes an index without documents if there is none, by a commit of the number 0.
     ///
     /// # Errors
     ///
@@ -468,7 +468,7 @@ impl Committer {
         Ok(())
     }
 
-    /// What a commit names; `None` where it is of an older format.
+    /// What a commit names; `None` if it is of an older format.
     fn named_by(&self, generation: u64) -> Result<Option<Named>> {
         match &self.current {
             Some(current) if current.generation == generation => Ok(Some(Named::of(current))),
@@ -484,7 +484,7 @@ fn n_superseded(mut generations: impl ExactSizeIterator<Item = u64>) -> usize {
     n_commits.saturating_sub(COMMITS_KEPT).max(n_empty)
 }
 
-/// The newest commit, unless it is of an older format, and its generation; 0 where there is none.
+/// The newest commit, unless it is of an older format, and its generation; 0 if there is none.
 fn newest_commit(storage: &dyn Storage, older: OlderFormat) -> Result<(Option<Manifest>, u64)> {
     let newest = match contents(storage)? {
         Contents::Commits(generations) => generations.last().copied(),

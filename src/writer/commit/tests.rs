@@ -7,7 +7,7 @@ use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
 
 fn draft(segments: Vec<SegmentMeta>) -> Draft {
     let payload = segments.iter().map(|meta| meta.n_docs as u8).collect();
-    let schema = Schema::wikipedia_titles();
+    let schema = Schema::of_titles();
     Draft { schema, segments, payload, term_versions: TermVersions::CURRENT }
 }
 
@@ -200,7 +200,7 @@ fn where_damaged_commits_were_passed_over_the_next_says_from_which_it_was_made()
     assert_eq!((committed.generation, committed.previous), (4, 2));
 }
 
-/// As after a failure whose outcome nobody knew, where it had happened.
+/// As after a failure whose outcome nobody knew, if it had happened.
 #[test]
 fn who_starts_again_goes_on_from_the_newest_commit() {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());

@@ -59,6 +59,8 @@ fn the_worst_of_a_log_are_listed_and_drawn() {
     let page = fs::read_to_string(dir.0.join("worst.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("history AND spain"));
     dir.run(&["plan", "view", "slow.jsonl", "-o", "worst.html"]).fails_with(&["--force"]);
+    dir.ok(&["plan", "view", "slow.jsonl", "-o", "worst.txt"]);
+    assert_eq!(fs::read_to_string(dir.0.join("worst.txt")).unwrap(), table);
     dir.ok(&["plan", "view", "slow.jsonl", "-o", "worst.html", "--force", "--limit", "1"]);
     let smaller = fs::read_to_string(dir.0.join("worst.html")).unwrap();
     assert!(smaller.len() < page.len());
@@ -244,6 +246,8 @@ fn the_estimates_of_a_log_are_judged() {
     dir.run(&["plan", "estimates", "torn.jsonl"]).fails_with(&["torn.jsonl", "line 1"]);
     dir.ok(&["plan", "estimates", "slow.jsonl", "-o", "table.txt"]);
     dir.run(&["plan", "estimates", "slow.jsonl", "-o", "table.txt"]).fails_with(&["--force"]);
+    dir.ok(&["plan", "estimates", "slow.jsonl", "-o", "table.json"]);
+    assert!(fs::read_to_string(dir.0.join("table.json")).unwrap().starts_with('{'));
 }
 
 #[test]
@@ -272,9 +276,18 @@ fn two_plans_are_compared() {
     let kinds: Vec<_> =
         json.json()["nodes"].as_array().unwrap().iter().map(|node| node["kind"].clone()).collect();
     assert!(kinds.contains(&"added".into()), "{kinds:?}");
-    assert_eq!(diff(&["--format", "html", "-o", "diff.html"]).status, 1);
-    let page = fs::read_to_string(dir.0.join("diff.html")).unwrap();
-    assert!(page.starts_with("<!doctype html>") && page.contains("paris OR spain OR film"));
+    for (name, of_format) in [("diff.HTML", &[][..]), ("diff.any", &["--format", "html"])] {
+        assert_eq!(diff(&[&["-o", name], of_format].concat()).status, 1);
+        let page = fs::read_to_string(dir.0.join(name)).unwrap();
+        assert!(page.starts_with("<!doctype html>") && page.contains("paris OR spain OR film"));
+    }
+    diff(&["-o", "diff.json"]);
+    let written = fs::read_to_string(dir.0.join("diff.json")).unwrap();
+    assert!(written.starts_with('{'), "{written}");
+    diff(&["-o", "diff.html", "--format", "text"]);
+    let written = fs::read_to_string(dir.0.join("diff.html")).unwrap();
+    assert!(written.starts_with("query: "), "{written}");
+    diff(&["-o", "page.html", "--ascii"]).fails_with(&["--ascii is about --format text"]);
     let piped = dir.run_with(&["plan", "diff", "-", "after.json"], before.clone());
     assert_eq!(piped.status, 1);
 

@@ -49,10 +49,22 @@ fn requests_that_people_write_are_read() {
 
     dir.write("wrong.json", "{\"query\": \"paris\",\n \"limits\": {\"timeout\": 5}}");
     let wrong = dir.run(&["search", "t.tp", "--request", "wrong.json"]);
-    wrong.fails_with(&["wrong.json", "limits.timeout", "line 2", "timeout_ns"]);
+    wrong.fails_with(&[
+        "wrong.json",
+        "reading limits of a request",
+        "\"timeout\"",
+        "line 2",
+        "timeout_ns",
+    ]);
+    dir.write("wrong.json", "{\"query\": \"paris\", \"a\": 1}");
+    dir.run(&["search", "t.tp", "--request", "wrong.json"]).fails_with(&[
+        "reading a request: expected a name that requests have, found the name \"a\"",
+        "plan schema",
+    ]);
     dir.run(&["search", "t.tp", "paris", "--request", "wrong.json"]).fails_with(&["--request"]);
     let both = dir.run(&["search", "t.tp", "--request", "wrong.json", "--limit", "3"]);
     both.fails_with(&["--request"]);
-    dir.run(&["search", "t.tp", "--request", "none.json"]).fails_with(&["none.json"]);
+    dir.run(&["search", "t.tp", "--request", "none.json"])
+        .fails_with(&["reading a request: expected a file, found nothing (in none.json)"]);
     dir.run(&["search", "t.tp"]).fails_with(&["required"]);
 }

@@ -32,7 +32,7 @@ pub(crate) fn check(count: bool, facets: &[String], statistics: &[String]) -> Ou
     Ok(())
 }
 
-/// Answers a search as a stream of one batch: the facet where one is asked for, otherwise the hits.
+/// Answers a search as a stream of one batch: the facet if one is asked for, otherwise the hits.
 #[cfg(feature = "arrow")]
 pub(crate) fn answer(schema: &Schema, search: SearchBuilder<'_>) -> Result<(Hits, Vec<u8>), Error> {
     use treepie::arrow;

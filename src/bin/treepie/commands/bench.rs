@@ -16,7 +16,7 @@ use treepie::{Error, Index, SearchBuilder, Searcher};
 use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
 use crate::{
     args::Global,
-    failure::{Exit, Outcome, is_about_the_query, usage, warn},
+    failure::{Exit, Outcome, is_about_the_query, unread, usage, warn},
     output::{Output, ReportFormat, plural},
     slow::SlowArgs,
     terminal,
@@ -268,8 +268,7 @@ impl Unanswered {
 }
 
 fn read_queries(path: &Path) -> Result<Vec<String>, Error> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::io("reading the queries", error).in_file(path))?;
+    let text = fs::read_to_string(path).map_err(unread("reading the queries", path))?;
     let queries: Vec<String> = parse_queries(&text).map_err(|error| error.in_file(path))?;
     match queries.is_empty() {
         true => {

@@ -14,7 +14,7 @@ use treepie::{Error, Index, IndexOptions};
 use crate::{
     args::Global,
     destination::{Destination, FileArgs},
-    failure::{Exit, Outcome, note, usage},
+    failure::{Exit, Outcome, note, unread, usage},
     output::{Format, Output, Table, duration, plural},
     terminal,
 };
@@ -171,8 +171,8 @@ impl CostsArgs {
 }
 
 fn read(path: &Path) -> Result<Costs, Error> {
-    let failed = |error| Error::io("reading a calibration", error).in_file(path);
-    let found = fs::metadata(path).map_err(failed)?;
+    let failed = unread("reading a calibration", path);
+    let found = fs::metadata(path).map_err(&failed)?;
     if !found.is_file() || found.len() > BYTES_MAX {
         return Err(usage("reading a calibration")
             .expected(format!("a file of at most {BYTES_MAX} bytes"))
@@ -182,6 +182,6 @@ fn read(path: &Path) -> Result<Costs, Error> {
             })
             .in_file(path));
     }
-    let text = fs::read_to_string(path).map_err(failed)?;
+    let text = fs::read_to_string(path).map_err(&failed)?;
     Costs::from_text(&text).map_err(|error| error.in_file(path))
 }

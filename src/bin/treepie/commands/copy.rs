@@ -16,7 +16,7 @@ use crate::{
   treepie copy titles.tp backup.tp
 
 On the same file system the files are linked, which takes no time and no room; elsewhere they are
-copied.")]
+copied. A linked copy shares its bytes with the index: for a backup, copy to another disk.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,

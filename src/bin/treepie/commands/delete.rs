@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Find")]
     #[arg(long)]
     and: bool,
-    /// Do not ask; needed where there is no terminal.
+    /// Do not ask; needed if there is no terminal.
     #[arg(long, short)]
     yes: bool,
     /// Print in this format.

@@ -82,7 +82,7 @@ fn heading(out: &mut Output, text: &str) -> io::Result<()> {
 fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
     let start = Instant::now();
     let preset = Preset::WikipediaTitles;
-    let index = Index::overwrite(path, preset.schema())?;
+    let index = Index::overwrite(path, preset.schema()?)?;
     let mut writer = index.writer()?;
     // For whoever adds titles to it.
     let kept = Kept { settings: InputSettings::of_preset(preset), ..Kept::default() };

@@ -143,19 +143,6 @@ enum ExplainFormat {
 }
 
 impl ExplainFormat {
-    /// The format of files that are called so.
-    fn of_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "txt" => ExplainFormat::Text,
-            "json" => ExplainFormat::Json,
-            "dot" => ExplainFormat::Dot,
-            "mmd" => ExplainFormat::Mermaid,
-            "folded" => ExplainFormat::Folded,
-            "html" => ExplainFormat::Html,
-            _ => return None,
-        })
-    }
-
     /// What files of it are called.
     fn extension(self) -> &'static str {
         match self {
@@ -172,12 +159,7 @@ impl ExplainFormat {
 impl Args {
     fn format(&self) -> ExplainFormat {
         let default = if self.destination.open { ExplainFormat::Html } else { ExplainFormat::Text };
-        self.format.or_else(|| self.format_by_name()).unwrap_or(default)
-    }
-
-    /// The format that the ending of the name says.
-    fn format_by_name(&self) -> Option<ExplainFormat> {
-        ExplainFormat::of_extension(&self.destination.extension()?.to_ascii_lowercase())
+        self.format.or_else(|| self.destination.format_by_name()).unwrap_or(default)
     }
 
     /// Refuses what does not go together, before anything is opened.
@@ -216,10 +198,11 @@ impl Args {
         }
         let format = self.format().to_possible_value();
         let format = format.as_ref().map_or("another", |format| format.get_name());
-        let found = match (self.destination.path(), self.format_by_name()) {
-            (Some(path), Some(_)) => format!("{}, whose ending says {format}", path.display()),
-            _ => format!("--open, which shows {format}"),
-        };
+        let found =
+            match (self.destination.path(), self.destination.format_by_name::<ExplainFormat>()) {
+                (Some(path), Some(_)) => format!("{}, whose ending says {format}", path.display()),
+                _ => format!("--open, which shows {format}"),
+            };
         error.found(found).hint("add --format text")
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     terminal,
 };
 
-/// Columns of the bar beside a value, where there is room for as many, and between them.
+/// Columns of the bar beside a value, if there is room for as many, and between them.
 const BAR_MAX: usize = 24;
 const BAR_MIN: usize = 8;
 const BAR_GAP: usize = 2;

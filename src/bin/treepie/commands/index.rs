@@ -72,7 +72,7 @@ Nothing is visible before everything is durable: a build that is interrupted lea
 pub(crate) struct Args {
     /// The index, a directory.
     index: PathBuf,
-    /// Files, or - for standard input, which is also read where no file is named.
+    /// Files, or - for standard input, which is also read if no file is named.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Read an input that is well known.
@@ -129,7 +129,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Limits")]
     #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
     memory: u64,
-    /// Use so many threads [default: one a core].
+    /// Use N threads [default: one a core].
     #[arg(help_heading = "Limits")]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -222,7 +222,7 @@ impl Job {
                 let (schema, settings) = schema_file::read(path)?;
                 (Some(schema), settings)
             }
-            (None, Some(preset)) => (Some(preset.schema()), InputSettings::of_preset(preset)),
+            (None, Some(preset)) => (Some(preset.schema()?), InputSettings::of_preset(preset)),
             (None, None) => (None, InputSettings::default()),
         };
         let null_words = match &args.schema {
@@ -410,7 +410,7 @@ impl Job {
         Ok(())
     }
 
-    /// Refuses to go on where somebody else has changed what the index remembers before this one became its writer: inputs
+    /// Refuses to go on if somebody else has changed what the index remembers before this one became its writer: inputs
     /// would be read in the way of an index that is no more.
     fn check_remembered(&self) -> Result<(), Error> {
         let Some(before) = &self.remembered.payload else { return Ok(()) };

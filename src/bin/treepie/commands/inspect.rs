@@ -46,7 +46,7 @@ pub(crate) struct Args {
     what: Option<What>,
     /// Print in this format.
     ///
-    /// The default is text, with --open html.
+    /// The default is text; html with --open, or if the ending of --output is .html.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, global = true)]
     format: Option<InspectFormat>,
@@ -85,7 +85,7 @@ impl InspectFormat {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Segments, their documents and bytes; shown where nothing is named.
+    /// Segments, their documents and bytes; shown if nothing is named.
     Segments,
     /// Fields, as a schema file.
     ///
@@ -102,9 +102,9 @@ enum What {
         #[command(flatten)]
         field: FieldArg,
         /// Only those that begin so.
-        #[arg(long, default_value = "", hide_default_value = true, value_name = "P")]
+        #[arg(long, default_value = "", hide_default_value = true, value_name = "PREFIX")]
         prefix: String,
-        /// Print at most so many [default: all].
+        /// Print at most N [default: all].
         #[arg(long, value_parser = args::whole_number::<u64>, value_name = "N")]
         limit: Option<u64>,
     },
@@ -114,7 +114,7 @@ enum What {
         term: String,
         #[command(flatten)]
         field: FieldArg,
-        /// Print at most so many.
+        /// Print at most N.
         #[arg(long, default_value_t = 20, value_parser = args::whole_number::<usize>, value_name = "N")]
         limit: usize,
     },
@@ -130,7 +130,7 @@ enum What {
     Storage {
         #[command(flatten)]
         destination: DestinationArgs,
-        /// List so many terms, those with the largest lists [default: 100].
+        /// List the N terms with the largest lists [default: 100].
         #[arg(long, value_parser = args::whole_number::<usize>, value_name = "N")]
         terms: Option<usize>,
     },
@@ -146,7 +146,7 @@ struct FieldArg {
     /// Field of the index.
     ///
     /// The default is the first that words without a field are looked up in.
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "FIELD")]
     field: Option<String>,
 }
 
@@ -165,10 +165,9 @@ impl FieldArg {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let what = args.what.unwrap_or(What::Segments);
     if let What::Storage { destination, terms } = &what {
-        let format = args.format.unwrap_or(match destination.open {
-            true => InspectFormat::Html,
-            false => InspectFormat::Text,
-        });
+        let default = if destination.open { InspectFormat::Html } else { InspectFormat::Text };
+        let by_name = destination.format_by_name().filter(|it| *it == InspectFormat::Html);
+        let format = args.format.or(by_name).unwrap_or(default);
         if format == InspectFormat::Html {
             return print_storage_page(&args.index, destination, terms.unwrap_or(TERMS), global);
         }

@@ -16,7 +16,7 @@ use treepie::{Error, ErrorKind};
 
 use crate::{
     args, events,
-    failure::{Outcome, usage},
+    failure::{Outcome, unread, usage},
     output::{self, Format, Output, Table, bytes, duration, grouped, plural},
     terminal,
 };
@@ -29,7 +29,7 @@ pub(crate) struct IoArgs {
     /// Everything in the file, not the last session alone.
     #[arg(long)]
     all: bool,
-    /// Print at most so many.
+    /// Print at most N.
     ///
     /// Rows of the timeline are those that took longest; 0 for all.
     #[arg(long, default_value_t = 40, value_parser = args::whole_number::<usize>, value_name = "N")]
@@ -108,10 +108,10 @@ impl Line {
 
 /// The sessions of a file; events without the beginning of one are a session, too.
 fn read(path: &Path) -> Result<Vec<Session>, Error> {
-    let failed = |error| Error::io("reading events", error).in_file(path);
+    let failed = unread("reading events", path);
     let mut sessions: Vec<Session> = vec![];
-    for (at, line) in BufReader::new(File::open(path).map_err(failed)?).lines().enumerate() {
-        let line = line.map_err(failed)?;
+    for (at, line) in BufReader::new(File::open(path).map_err(&failed)?).lines().enumerate() {
+        let line = line.map_err(&failed)?;
         let wrong = |found: String| {
             usage("reading events")
                 .expected(
@@ -195,7 +195,7 @@ impl Kind {
         kinds
     }
 
-    /// Bytes a second, where there are any. Opening a file does not read it.
+    /// Bytes a second, if there are any. Opening a file does not read it.
     fn rate(&self) -> Option<u64> {
         if self.bytes == 0 || self.total == 0 || self.event == "open" {
             return None;

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     index: PathBuf,
     /// Indexes of the same schema whose documents are added first; they stay as they are.
     others: Vec<PathBuf>,
-    /// Leave at most so many segments.
+    /// Leave at most N segments.
     ///
     /// Segments with the fewest documents become one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

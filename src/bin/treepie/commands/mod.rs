@@ -60,7 +60,7 @@ use treepie::{
 use crate::{
     args::{Cli, Command, duration},
     events::EventLog,
-    failure::{Failure, Outcome, usage, warn},
+    failure::{Failure, Outcome, unread, usage, warn},
     terminal,
 };
 
@@ -109,7 +109,7 @@ fn open(path: &Path) -> Result<Index, Error> {
     Index::open(path)
 }
 
-/// The same, to write to, and what is done to it is written down where that was asked for.
+/// The same, to write to, and what is done to it is written down if that was asked for.
 fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
     events.listen(Index::options()).open(path)
 }
@@ -140,8 +140,8 @@ fn analyzers_with_synonyms(
             let error = expected("a text field of the index").found(format!("'{name}'"));
             return Err(did_you_mean_text(error, schema, name).into());
         };
-        let rules = fs::read_to_string(file)
-            .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
+        let rules =
+            fs::read_to_string(file).map_err(unread("reading the synonyms", file.as_ref()))?;
         let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);
@@ -163,7 +163,7 @@ impl WaitArg {
         WriterOptions::new().wait(self.wait.unwrap_or_default())
     }
 
-    /// Gives the error of a writer that is locked out the option as a hint, where it was not typed.
+    /// Gives the error of a writer that is locked out the option as a hint, if it was not typed.
     fn hint(self, error: Error) -> Error {
         match (error.kind(), self.wait) {
             (ErrorKind::Locked, None) => {
@@ -315,7 +315,7 @@ fn in_query(query: &str) -> impl Fn(Error) -> Failure {
     }
 }
 
-/// Stored fields: a value, or a list of values where the field may have many; null and an empty list where that was said
+/// Stored fields: a value, or a list of values where the field may have many; null and an empty list if that was said
 /// and kept.
 fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
     let mut object = Map::new();
@@ -384,7 +384,7 @@ fn decimal_to_json(decimal: Decimal) -> Value {
 /// The longest text taken from standard input in place of an argument.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// An argument, or all of standard input where it is `-`; without the line break at its end.
+/// An argument, or all of standard input if it is `-`; without the line break at its end.
 fn text_or_stdin(typed: &str, what: &str) -> Result<String, Error> {
     if typed != "-" {
         return Ok(typed.to_owned());

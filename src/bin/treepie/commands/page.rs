@@ -59,7 +59,7 @@ pub(super) fn mark<'a>(
 pub(super) struct Page<'a> {
     pub(super) found: &'a Hits,
     pub(super) fields: Vec<&'a Field>,
-    /// Shows where the hits match, where that is wanted.
+    /// Shows where the hits match, if that is wanted.
     pub(super) marked: Option<MarkedFields<'a>>,
     /// Keys that hits are sorted by, and whether they are grouped.
     pub(super) n_keys: usize,

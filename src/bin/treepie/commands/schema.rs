@@ -43,7 +43,7 @@ enum What {
     ///
     /// To look at, and to change.
     Infer {
-        /// A file, or - for standard input, which is also read where no file is named.
+        /// A file, or - for standard input, which is also read if no file is named.
         input: Option<PathBuf>,
         #[command(flatten)]
         reading: ReadingArgs,

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use treepie::query::Query;
 use treepie::search::{Collapse, IdfScope, Relation, TotalMode};
 use treepie::{
-    After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
-    Searcher,
+    After, Budget, DocId, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest, Searcher,
 };
 
 use super::{
@@ -23,7 +22,7 @@ use super::{
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
-    failure::{Exit, Outcome, usage, warn},
+    failure::{Exit, Outcome, unread, usage, warn},
     output::{Format, Output},
     slow::SlowArgs,
 };
@@ -273,11 +272,11 @@ pub(crate) struct PlanArgs {
     #[arg(help_heading = "Count", hide_short_help = true)]
     #[arg(long = "top-hits", value_name = "FIELD[:N]")]
     top_hits: Vec<String>,
-    /// Print at most so many.
+    /// Print at most N.
     #[arg(help_heading = "Show")]
     #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     pub(crate) limit: u64,
-    /// Leave out so many hits first.
+    /// Leave out the first N hits.
     #[arg(help_heading = "Show")]
     #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     offset: u64,
@@ -371,7 +370,7 @@ impl PlanArgs {
         let what = "reading a request";
         let text = match path.to_str() {
             Some("-") => text_or_stdin("-", what)?,
-            _ => fs::read_to_string(path).map_err(|error| Error::io(what, error).in_file(path))?,
+            _ => fs::read_to_string(path).map_err(unread(what, path))?,
         };
         let request = SearchRequest::from_json(&text).map_err(|error| error.in_file(path))?;
         Ok(Asked::Request(Box::new(request)))

@@ -78,7 +78,7 @@ fn what_is_damaged(checked: Option<VerifyReport>) -> String {
 }
 
 /// Opens an index for every byte to be looked at. A sector that cannot be read is an error where files are read, and the end
-/// of the process where they are mapped, which is faster: so only what could be read is mapped.
+/// of the process if they are mapped, which is faster: so only what could be read is mapped.
 fn inspect(index: &Path) -> Result<Inspector, Error> {
     let unmapped = Index::options().read_mode(ReadMode::Pread).open(index)?.inspect()?;
     let segments = unmapped.segments();

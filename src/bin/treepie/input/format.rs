@@ -113,7 +113,7 @@ impl InputFormat {
     }
 }
 
-/// The format of an input; an error where that is in doubt.
+/// The format of an input; an error if that is in doubt.
 pub(crate) fn recognise(
     input: &mut Input,
     known: Option<&KnownFields>,

@@ -1,4 +1,4 @@
-//! A schema from the first documents, where none was given, and why each field is what it is.
+//! A schema from the first documents, if none was given, and why each field is what it is.
 //!
 //! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a text
 //! copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers or booleans is
@@ -115,7 +115,7 @@ struct SeenField {
     n_values: u64,
     /// The first word that was taken for no value.
     null_word: Option<String>,
-    /// The first line where it was an object, if it was one anywhere.
+    /// The first line if it was an object, if it was one anywhere.
     object_at: Option<u64>,
 }
 

@@ -260,7 +260,7 @@ impl Leaves {
         Ok(has_any)
     }
 
-    /// Adds a value; whether it is one. An object is none where nothing is in it but such objects.
+    /// Adds a value; whether it is one. An object is none if nothing is in it but such objects.
     fn add(
         &mut self,
         raw: &RawValue,

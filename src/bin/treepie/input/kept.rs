@@ -48,7 +48,7 @@ impl Kept {
         Ok((searcher.payload().to_vec(), searcher.schema().clone()))
     }
 
-    /// Settings in the payload of a commit of the index at `path`; nothing where that is empty or of another program.
+    /// Settings in the payload of a commit of the index at `path`; nothing if that is empty or of another program.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Kept {
             .collect()
     }
 
-    /// A sentence on what is not as it is anyway; nothing where there is none.
+    /// A sentence on what is not as it is anyway; nothing if there is none.
     pub(crate) fn described(&self, path: &Path) -> Option<String> {
         let mut said: Vec<String> = vec![];
         said.extend(self.settings.preset.map(|preset| format!("preset {}", preset.name())));

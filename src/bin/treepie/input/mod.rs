@@ -36,7 +36,7 @@ use memchr::memchr;
 use treepie::{Document, Error, ErrorKind};
 
 use crate::{
-    failure::{note, usage, warn},
+    failure::{note, unread, usage, warn},
     output::{grouped, plural},
     progress::{Counters, CountingReader},
     terminal,
@@ -77,8 +77,7 @@ impl Source {
         if typed.as_os_str() == "-" {
             return Ok(Source { typed, n_bytes: None });
         }
-        let metadata = fs::metadata(&typed)
-            .map_err(|error| Error::io("opening the input", error).in_file(&typed))?;
+        let metadata = fs::metadata(&typed).map_err(unread("opening the input", &typed))?;
         if metadata.is_dir() {
             return Err(usage("opening the input")
                 .expected("a file, or - for standard input")
@@ -89,7 +88,7 @@ impl Source {
         Ok(Source { typed, n_bytes })
     }
 
-    /// The sources that were typed; standard input at most once, and alone where nothing was.
+    /// The sources that were typed; standard input at most once, and alone if nothing was.
     pub(crate) fn find_all(typed: &[PathBuf]) -> Result<Vec<Self>, Error> {
         if typed.is_empty() && io::stdin().is_terminal() {
             return Err(usage("nothing to index").hint("name a file, or - for standard input"));
@@ -102,7 +101,7 @@ impl Source {
         typed.iter().map(|path| Source::find(path)).collect()
     }
 
-    /// Bytes on disk of all of them, where they are known of each.
+    /// Bytes on disk of all of them, if they are known of each.
     pub(crate) fn n_bytes_of(sources: &[Source]) -> Option<u64> {
         sources.iter().map(|source| source.n_bytes).sum()
     }
@@ -137,10 +136,9 @@ impl Input {
         let name = source.name();
         let from: Box<dyn Read + Send> = match source.typed.as_os_str() == "-" {
             true => Box::new(io::stdin()),
-            false => Box::new(
-                File::open(&source.typed)
-                    .map_err(|error| Error::io("opening the input", error).in_file(&name))?,
-            ),
+            false => {
+                Box::new(File::open(&source.typed).map_err(unread("opening the input", &name))?)
+            }
         };
         Self::of(name, CountingReader::new(from, &counters.read), encodings, counters)
     }
@@ -169,7 +167,7 @@ impl Input {
         Ok(Input { name, head: vec![], head_is_all: false, rest, failure, recognised: None })
     }
 
-    /// The first `n` bytes of text, fewer where there are no more.
+    /// The first `n` bytes of text, fewer if there are no more.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8], Error> {
         let missing = n.saturating_sub(self.head.len());
         if missing > 0 && !self.head_is_all {
@@ -344,7 +342,7 @@ pub(crate) struct BadRecords {
 const SHOWN_MAX: usize = 10;
 
 impl BadRecords {
-    /// Whether they are left out; where they are not, whether a schema that was inferred may be why they do not fit.
+    /// Whether they are left out; if they are not, whether a schema that was inferred may be why they do not fit.
     pub(crate) fn new(skip: bool, is_inferred: bool) -> Self {
         BadRecords { skip, is_inferred, n_skipped: 0, shown: vec![] }
     }
@@ -397,7 +395,7 @@ pub(crate) fn bad(what: impl Into<String>, line: u64) -> Error {
     Error::new(ErrorKind::Document, what).at_line(line)
 }
 
-/// Text from bytes: valid, or made valid where that was asked for.
+/// Text from bytes: valid, or made valid if that was asked for.
 pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<String, Error> {
     match simdutf8::compat::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),

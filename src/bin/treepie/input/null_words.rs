@@ -25,7 +25,10 @@ use toml::de::{DeTable, DeValue};
 use treepie::{Document, Error, Schema, Value};
 
 use super::{Record, schema_file::File};
-use crate::{failure::note, output::grouped};
+use crate::{
+    failure::{note, unread},
+    output::grouped,
+};
 
 /// Words that mean no value in a typed field, in whatever case.
 const DEFAULT: [&str; 9] = ["NA", "N/A", "#N/A", "<NA>", "NULL", "NaN", "\\N", "-", ""];
@@ -40,7 +43,7 @@ fn is_default(text: &str) -> bool {
 /// Words of a schema file or of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NullWords {
-    /// Those of typed fields; the defaults where there are none.
+    /// Those of typed fields; the defaults if there are none.
     typed: Option<Vec<String>>,
     by_field: HashMap<String, Vec<String>>,
 }
@@ -48,8 +51,7 @@ pub(crate) struct NullWords {
 impl NullWords {
     /// Reads the words of a schema file that is known to be one.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+        let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
         Self::parse(&File::of(&text)).map_err(|error| error.in_file(path))
     }
 
@@ -111,7 +113,7 @@ impl NullWords {
     }
 }
 
-/// The list behind `null_words`, where there is one.
+/// The list behind `null_words`, if there is one.
 fn words_in(table: &DeTable<'_>, file: &File<'_>) -> Result<Option<Vec<String>>, Error> {
     let Some(value) = table.get("null_words") else { return Ok(None) };
     let wrong =

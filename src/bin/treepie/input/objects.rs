@@ -217,7 +217,7 @@ impl<R: Read> Objects<R> {
         self.start += n;
     }
 
-    /// Length of the line that is begun, up to its end; `None` where it is longer than an object may be.
+    /// Length of the line that is begun, up to its end; `None` if it is longer than an object may be.
     fn line_len(&mut self) -> io::Result<Option<usize>> {
         let mut searched = 0;
         loop {

@@ -53,12 +53,11 @@ use super::{
     settings::{self, InputSettings},
     settings_file,
 };
-use crate::failure::not_yet;
+use crate::failure::{not_yet, unread};
 
 /// Reads a schema file, and what it says of how inputs are read.
 pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
     parse_with_settings(&text).map_err(|error| error.in_file(path))
 }
 
@@ -70,8 +69,7 @@ pub(super) fn parse_with_settings(text: &str) -> Result<(Schema, InputSettings),
 
 /// Reads a schema file that has fields and nothing else.
 pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
     parse_fields(&text).map_err(|error| error.in_file(path))
 }
 
@@ -319,7 +317,7 @@ fn printed_order(schema: &Schema) -> Option<String> {
     }
 }
 
-/// A name as a TOML key: quoted where it has more than ASCII letters, digits, `_` and `-`.
+/// A name as a TOML key: quoted if it has more than ASCII letters, digits, `_` and `-`.
 fn key(name: &str) -> String {
     match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         true => name.to_owned(),

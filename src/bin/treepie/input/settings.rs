@@ -41,12 +41,12 @@ use crate::failure::usage;
 /// How inputs of a command are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputSettings {
-    /// What separates cells, where that was said.
+    /// What separates cells, if that was said.
     pub(crate) delimiter: Option<u8>,
-    /// What bytes mean, where that was said.
+    /// What bytes mean, if that was said.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) ignore_unknown: bool,
-    /// What lines are, where that was said.
+    /// What lines are, if that was said.
     pub(crate) preset: Option<Preset>,
     /// What was said of all fields that it may be said of; those of `fields` have it too.
     pub(super) of_all: FieldSettings,
@@ -177,7 +177,7 @@ impl InputSettings {
         self.fields.iter().any(FieldSettings::has_format)
     }
 
-    /// A value as its field takes it, where it is written in another way; `is_number` of JSON. A word without digits is left to
+    /// A value as its field takes it, if it is written in another way; `is_number` of JSON. A word without digits is left to
     /// the field, which may know it or not.
     pub(crate) fn converted(
         &self,
@@ -398,16 +398,14 @@ impl Preset {
     }
 
     /// What the fields are.
-    pub(crate) fn schema(self) -> Schema {
-        match self {
-            Preset::WikipediaTitles => Schema::wikipedia_titles(),
-        }
+    pub(crate) fn schema(self) -> Result<Schema, Error> {
+        self.line_format().schema()
     }
 
     /// What a line is.
     pub(crate) fn line_format(self) -> LineFormat {
         match self {
-            Preset::WikipediaTitles => LineFormat::wikipedia_titles(),
+            Preset::WikipediaTitles => LineFormat::titles(),
         }
     }
 }
@@ -417,7 +415,7 @@ pub(crate) fn is_number(kind: FieldKind) -> bool {
     matches!(kind, FieldKind::I64 | FieldKind::U64 | FieldKind::F64 | FieldKind::Decimal { .. })
 }
 
-/// The error about settings where nothing is read.
+/// The error about settings if nothing is read.
 pub(crate) fn of_no_input() -> Error {
     usage("reading the schema file")
         .expected("fields, and nothing of how inputs are read")

@@ -76,7 +76,7 @@ fn of_input(
             }
             "preset" => {
                 let preset = named(file, value, &span, key, Preset::parse)?;
-                let of_preset = preset.schema();
+                let of_preset = preset.schema()?;
                 let is_missing = |field: &&Field| {
                     schema.field(&field.name).is_none_or(|it| it.kind != field.kind)
                 };

@@ -53,7 +53,7 @@ impl Measures {
         ]
     }
 
-    /// Measures one ranking, best first, by the judgements of its query; `None` where no document
+    /// Measures one ranking, best first, by the judgements of its query; `None` if no document
     /// is judged relevant, since then nothing could be found.
     pub(crate) fn of(ranking: &[String], judged: &HashMap<String, i64>) -> Option<Measures> {
         let gain = |relevance: i64| relevance.max(0) as f64;

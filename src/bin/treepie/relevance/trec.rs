@@ -18,6 +18,8 @@ use std::{
 
 use treepie::{Error, ErrorKind};
 
+use crate::failure::unread;
+
 /// A query of the collection: what somebody wants to know.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Topic {
@@ -31,15 +33,13 @@ pub(crate) type Judgements = HashMap<String, HashMap<String, i64>>;
 
 /// Reads the queries, in their order.
 pub(crate) fn read_topics(path: &Path) -> Result<Vec<Topic>, Error> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::io("reading the queries", error).in_file(path))?;
+    let text = fs::read_to_string(path).map_err(unread("reading the queries", path))?;
     parse_topics(&text).map_err(|error| error.in_file(path))
 }
 
 /// Reads the judgements.
 pub(crate) fn read_judgements(path: &Path) -> Result<Judgements, Error> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Error::io("reading the judgements", error).in_file(path))?;
+    let text = fs::read_to_string(path).map_err(unread("reading the judgements", path))?;
     parse_judgements(&text).map_err(|error| error.in_file(path))
 }
 

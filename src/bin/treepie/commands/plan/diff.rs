@@ -24,7 +24,7 @@ pub(super) struct Args {
     after: PathBuf,
     /// Print in this format.
     ///
-    /// The default is text, with --open html.
+    /// The default is that of the ending of --output, .html, .json or .txt; else text, with --open html.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<DiffFormat>,
@@ -46,6 +46,13 @@ enum DiffFormat {
     Html,
 }
 
+impl Args {
+    fn format(&self) -> DiffFormat {
+        let default = if self.destination.open { DiffFormat::Html } else { DiffFormat::Text };
+        self.format.or_else(|| self.destination.format_by_name()).unwrap_or(default)
+    }
+}
+
 /// The plan of a file, which is that or one line of a log.
 fn read_one(path: &Path) -> Result<ExplainTree, Error> {
     match log::read_one(path, Recorded::from_json)? {
@@ -59,8 +66,7 @@ fn read_one(path: &Path) -> Result<ExplainTree, Error> {
 }
 
 pub(super) fn run(args: &Args, global: Global) -> Outcome {
-    let default = if args.destination.open { DiffFormat::Html } else { DiffFormat::Text };
-    let format = args.format.unwrap_or(default);
+    let format = args.format();
     if args.ascii && format != DiffFormat::Text {
         return Err(usage("--ascii is about --format text").into());
     }

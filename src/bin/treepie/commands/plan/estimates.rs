@@ -26,9 +26,11 @@ pub(super) struct Args {
     /// A log of slow searches, or plans as explain --analyze --format json prints them; - for standard input.
     log: PathBuf,
     /// Print in this format.
+    ///
+    /// The default is that of the ending of --output, .json or .txt; else text.
     #[arg(help_heading = "Show")]
-    #[arg(long, value_enum, default_value_t)]
-    format: ReportFormat,
+    #[arg(long, value_enum)]
+    format: Option<ReportFormat>,
     #[command(flatten)]
     destination: DestinationArgs,
 }
@@ -58,7 +60,8 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
     if n_without > 0 && !global.quiet {
         warn(format!("without a plan that was run: {}", output::grouped(n_without)));
     }
-    let (text, extension) = match args.format {
+    let format = args.format.or_else(|| args.destination.format_by_name());
+    let (text, extension) = match format.unwrap_or_default() {
         ReportFormat::Text => (errors.to_string(), "txt"),
         ReportFormat::Json => (errors.to_json() + "\n", "json"),
     };

@@ -8,7 +8,10 @@ use std::{
 
 use treepie::{Error, ErrorKind, explain::JSON_BYTES_MAX};
 
-use crate::{failure::warn, output, terminal};
+use crate::{
+    failure::{unread, warn},
+    output, terminal,
+};
 
 /// Bytes of a plan or a line at the most, which is what the library reads.
 const TEXT_BYTES_MAX: u64 = JSON_BYTES_MAX as u64;
@@ -18,7 +21,7 @@ const BAD_LINES_TOLD: usize = 10;
 pub(super) const READING: &str = "reading plans";
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(READING, error).in_file(shown(path))
+    unread(READING, shown(path))
 }
 
 pub(super) fn shown(path: &Path) -> &Path {
@@ -66,7 +69,7 @@ pub(super) fn read_one<T>(
     read.map_err(|error| error.in_file(shown(path)))
 }
 
-/// Gives `take` every line of a log that is not blank, or all of the text where that is one plan over several lines. What
+/// Gives `take` every line of a log that is not blank, or all of the text if that is one plan over several lines. What
 /// `take` refuses is told, unless that is all: then the first refusal is the error.
 ///
 /// The text is read once, so that it may come from a pipe.
@@ -149,7 +152,7 @@ impl Whole {
         }
     }
 
-    /// What becomes of the whole; `None` where it is no plan, so that its first line tells more.
+    /// What becomes of the whole; `None` if it is no plan, so that its first line tells more.
     fn take(self, take: impl FnOnce(&str) -> Result<(), Error>) -> Option<Result<(), Error>> {
         if self.is_no_plan {
             return None;

@@ -26,14 +26,14 @@ pub(super) struct Args {
     /// Without it, a page for a browser is written that takes any plan that is pasted or dropped there, of treepie or of
     /// Postgres (EXPLAIN with FORMAT JSON).
     log: Option<PathBuf>,
-    /// Print at most so many.
+    /// Print at most N.
     ///
     /// The slowest first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
     /// Print in this format.
     ///
-    /// The default is text; html with -o or --open, and without a log.
+    /// The default is that of the ending of --output, .html or .txt; else text, with -o, --open or without a log html.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum)]
     format: Option<ViewFormat>,
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
         true => ViewFormat::Html,
         false => ViewFormat::Text,
     };
-    let format = args.format.unwrap_or(default);
+    let format = args.format.or_else(|| args.destination.format_by_name()).unwrap_or(default);
     let destination = args.destination.check()?;
     let Some(log) = &args.log else {
         if format == ViewFormat::Text {

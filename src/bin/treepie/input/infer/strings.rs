@@ -25,7 +25,7 @@ const ONE_IN: u64 = 20;
 /// Words of a tag on average, and of a short value, at the most.
 const TAG_WORDS: u64 = 4;
 const SHORT_WORDS: usize = 3;
-/// Characters that are one word where none has blanks around it: names and categories have that many.
+/// Characters that are one word if none has blanks around it: names and categories have that many.
 const UNSPACED_CHARS: usize = 4;
 
 /// Words of what has no blanks in it: of a script that is written without them, one for every few characters.
