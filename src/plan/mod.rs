@@ -175,7 +175,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) nodes: Vec<Node>,
     /// Roots of the sets that are found beside what matches, before all operators that are not theirs.
     pub(crate) sets: Vec<NodeId>,
-    /// In words what the last of these are for, which scores do not depend on.
+    /// Words on the last of these, which scores do not depend on.
     pub(crate) unselected: Vec<String>,
     /// The inputs of all operators; each operator names ranges of this.
     pub(crate) inputs: Vec<NodeId>,

@@ -1,6 +1,6 @@
 //! Execution of a search: its matches, their count, and the page of hits.
 
-use super::scored::Scorings;
+use super::scorings::Scorings;
 use super::search::Search;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
 use crate::budget::{self, ns};

@@ -1,6 +1,5 @@
 //! Facets of a search with their names and options resolved: made once, for all that plans, counts and explains them.
 
-use super::select::ExcludedFilters;
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
@@ -16,6 +15,9 @@ use crate::value::{Calendar, Zone};
 
 /// Intervals that are made to know how many there may be.
 const INTERVALS_MAX: usize = 4_096;
+
+/// Selections that are left out, by their places.
+pub(super) type ExcludedFilters = Vec<usize>;
 
 /// Facet of a search, and those within it.
 #[derive(Debug)]

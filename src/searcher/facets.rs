@@ -1,11 +1,11 @@
 //! Counting of facets over the documents that match.
 
 use super::answer::SearchOutcome;
-use super::bound_facet::{BoundFacet, BoundWhat};
+use super::bound_facet::{BoundFacet, BoundWhat, ExcludedFilters};
 use super::counted::{Buckets, CountedFacet, by_column};
 use super::hits::{Bucket, FacetCounts};
 use super::search::Search;
-use super::select::{ExcludedFilters, FilterScope};
+use super::select::FilterScope;
 use super::statistics::FieldStatistics;
 use super::within::BucketCollector;
 use crate::error::{Error, ErrorKind, Result};

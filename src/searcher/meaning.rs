@@ -1,7 +1,7 @@
 //! Meaning of a search in the schema of its index, as far as that is known.
 
 use super::bound_facet::BoundFacet;
-use super::scored::Scorings;
+use super::scorings::Scorings;
 use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
@@ -14,10 +14,10 @@ use std::cell::{Cell, OnceCell, RefCell};
 pub(super) struct Meaning<'a> {
     /// Clock of a search that is explained to people: then there are notes, and terms are kept to say what was found.
     pub(super) clock: OnceCell<Box<PhaseClock>>,
-    /// Whether the answer is kept already, where people are told and any are.
+    /// Whether the answer is kept already; none if no answers are.
     pub(super) is_kept: Cell<Option<bool>>,
     pub(super) bound: OnceCell<BoundQuery>,
-    /// Query and selections, each bound by itself; none where nothing is selected.
+    /// Query and selections, each bound by itself; none if nothing is selected.
     pub(super) selections: OnceCell<BoundSelections>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,

@@ -29,6 +29,7 @@ mod prepared;
 #[cfg(test)]
 mod request_tests;
 mod scored;
+mod scorings;
 mod search;
 mod select;
 mod slow_log;

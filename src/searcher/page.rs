@@ -1,6 +1,6 @@
 //! Pages of searches: the operator that makes one, and its details for people.
 
-use super::scored::Scorings;
+use super::scorings::Scorings;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::Execution;
@@ -38,8 +38,8 @@ impl<'a> Search<'a> {
         Ok(Ready { page, planned })
     }
 
-    /// Finds the sets that scores depend on by the plan for the whole search, and plans the page for these. The time that
-    /// finding them took is returned, too.
+    /// Finds the sets that scores depend on, and plans the page for these. The plan is that of the whole search; the time of
+    /// finding them is returned, too.
     pub(super) fn find_sets(
         &self,
         sets: Vec<Normal>,

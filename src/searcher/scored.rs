@@ -2,6 +2,7 @@
 
 use super::answer::{PreparedState, SearchOutcome};
 use super::bound_facet::BoundFacet;
+use super::scorings::Scorings;
 use super::search::Search;
 use super::{Explanation, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,7 +12,7 @@ use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
 use crate::plan::{CountStrategy, Goal, PagePlan, Phase, PlanOptions, TopKStrategy};
-use crate::query::{Logical, Normal};
+use crate::query::Logical;
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
 use crate::ranking::pruned::Scratch;
@@ -20,43 +21,10 @@ use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::ranking::top::{ScoredDoc, Top};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Scores that a search needs.
-#[derive(Debug, Default)]
-pub(super) struct Scorings<'a> {
-    /// Finds the best; none where the page is made otherwise.
-    pub(super) page: Option<Ranked<'a>>,
-    /// Scores documents that are known to match, where the page does not know how: without selections, one of which some
-    /// buckets leave out.
-    known: Option<Ranked<'a>>,
-}
-
-impl<'a> Scorings<'a> {
-    /// Scores of documents that are known to match; none where nobody asks for these.
-    pub(super) fn known(&self) -> Option<&Ranked<'a>> {
-        self.known.as_ref().or(self.page.as_ref())
-    }
-
-    /// Sets that they depend on, which are to be [given](Self::give_sets).
-    pub(super) fn wanted_sets(&self) -> Vec<Normal> {
-        let mut all = self.page.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
-        for set in self.known.iter().flat_map(Ranked::wanted_sets) {
-            if !all.contains(&set) {
-                all.push(set);
-            }
-        }
-        all
-    }
-
-    pub(super) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
-        self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
-    }
-}
-
 impl<'a> Search<'a> {
-    /// Looks up all that scoring needs but for sets: where hits are wanted and their scores matter.
+    /// Looks up all that scoring needs but for sets, if scores matter.
     pub(super) fn look_up_scorings(&self) -> Result<Scorings<'a>> {
         let is_sorted = !self.request.sort.is_empty();
         let is_without = match &self.request.after {

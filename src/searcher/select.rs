@@ -5,7 +5,7 @@
 //! within it: the plan matches the query once more with the others. That mostly costs little more than its rarest condition, where
 //! what each selection matches by itself may be most of the index.
 
-use super::bound_facet::BoundFacet;
+use super::bound_facet::{BoundFacet, ExcludedFilters};
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{DocIdSet, Matches};
@@ -98,9 +98,6 @@ impl SearchRequest<'_> {
         Cow::Owned(self.selections.iter().fold(all, with).build())
     }
 }
-
-/// Selections that are left out, by their places.
-pub(super) type ExcludedFilters = Vec<usize>;
 
 /// What facets count: what matches, of all documents or of those of a bucket, by the selections that are left out.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Pages in the order of fields.
 
 use super::answer::SearchOutcome;
-use super::scored::Scorings;
+use super::scorings::Scorings;
 use super::search::Search;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};

@@ -4,12 +4,12 @@
 //! them all is counted as over the matches of a search: each facet in the way that is cheapest for so many documents. So any
 //! facet may lie within any other that has buckets, and what is true of facets is true there.
 
-use super::bound_facet::BoundFacet;
+use super::bound_facet::{BoundFacet, ExcludedFilters};
 use super::counted::{Buckets, CountedFacet};
 use super::hits::{Bucket, Hit};
-use super::scored::Scorings;
+use super::scorings::Scorings;
 use super::search::Search;
-use super::select::{ExcludedFilters, FilterScope};
+use super::select::FilterScope;
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::DocIdSet;

@@ -1,0 +1,37 @@
+//! Scores that a search needs: of its page, and of documents that are known to match.
+
+use crate::execution::DocIdSet;
+use crate::query::Normal;
+use crate::ranking::prepared::Ranked;
+use std::sync::Arc;
+
+/// Scores that a search needs.
+#[derive(Debug, Default)]
+pub(super) struct Scorings<'a> {
+    /// Finds the best; none where the page is made otherwise.
+    pub(super) page: Option<Ranked<'a>>,
+    /// Scores documents that are known to match, if the page does not. Without selections, as some buckets leave out one.
+    pub(super) known: Option<Ranked<'a>>,
+}
+
+impl<'a> Scorings<'a> {
+    /// Scores of documents that are known to match; none where nobody asks for these.
+    pub(super) fn known(&self) -> Option<&Ranked<'a>> {
+        self.known.as_ref().or(self.page.as_ref())
+    }
+
+    /// Sets that they depend on, which are to be [given](Self::give_sets).
+    pub(super) fn wanted_sets(&self) -> Vec<Normal> {
+        let mut all = self.page.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
+        for set in self.known.iter().flat_map(Ranked::wanted_sets) {
+            if !all.contains(&set) {
+                all.push(set);
+            }
+        }
+        all
+    }
+
+    pub(super) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
+        self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
+    }
+}
