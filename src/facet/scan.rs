@@ -1,5 +1,5 @@
-//! One walk over the column of a field for whatever is made of its values: by the blocks in which something matches, of which it
-//! reads nothing where their bounds say enough.
+//! One walk over the column of a field for whatever is made of its values. It goes by the blocks in which something matches,
+//! and reads nothing of a block whose bounds say enough.
 
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;

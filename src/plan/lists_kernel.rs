@@ -1,4 +1,4 @@
-//! Choice of the kernel that finds the best of plain words in one segment, by the number and the lengths of their lists.
+//! Choice of the kernel for plain words in one segment, by the number and the lengths of their lists.
 
 /// Lists that there are bounds for.
 pub(crate) const BOUNDED_LISTS_MAX: usize = 32;

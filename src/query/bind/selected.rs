@@ -1,4 +1,4 @@
-//! Queries beside conditions of which some may be left out: bound once, whatever is left out later.
+//! Queries beside conditions of which some may be left out, bound once.
 
 use super::clause::{Clause, Clauses, Group};
 use super::{BindMemory, BindOptions, Binder, BoundQuery, Logical, check_size};
