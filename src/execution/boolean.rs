@@ -640,7 +640,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             };
             let before = reader.work();
             reader.retain(key, lows)?;
-            run.profile.nodes[id.index()].placed(reader.work(), before);
+            run.profile.nodes[id.index()].placed(reader.work().since(before));
             Ok(())
         })
     }
