@@ -165,10 +165,8 @@ impl Search<'_, '_> {
         let PhraseScratch { workspace: PhraseWorkspace { candidates, .. }, bounds, order } =
             scratch;
         self.words.candidates(window.key, candidates)?;
-        if self.top.leaves_out() {
-            // Before their words are placed, which costs more.
-            self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
-        }
+        // Before their words are placed, which costs more.
+        self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
         self.pruning.candidates.found += candidates.lows.len() as u64;
         let mut rest = 0;
         while rest < candidates.lows.len() {
