@@ -188,13 +188,6 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf)
-            | Operator::Deleted(leaf) => {
-                self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
-            }
             Operator::Intersect { all, .. } => {
                 if from >= self.part.n_windows() {
                     return None;
@@ -215,6 +208,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Phrase { input: any, .. } => {
                 plan.inputs(any).iter().filter_map(|input| self.next_window(*input, from)).min()
             }
+            other => self.lists.seek(self.part, other.leaf()?, from).map(|(key, _)| key),
         }
     }
 
@@ -640,7 +634,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             };
             let before = reader.work();
             reader.retain(key, lows)?;
-            run.profile.nodes[id.index()].placed(reader.work(), before);
+            run.profile.nodes[id.index()].placed(reader.work().since(before));
             Ok(())
         })
     }

@@ -42,6 +42,7 @@ use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use phrases::{Phrases, PhrasesMemory};
+pub use profile::ContainerCounts;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
 pub(crate) use single::{count_phrase, count_term};

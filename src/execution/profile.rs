@@ -3,9 +3,10 @@
 use crate::bitmap::ContainerKind;
 use crate::expansion::TermCounts;
 use crate::format::terms::PostingsAt;
-use crate::phrase::PhraseWork;
+use crate::phrase::{PhraseWork, PositionCounts};
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
+use crate::sums::sums;
 
 /// What one run did, by segment and operator.
 #[derive(Debug)]
@@ -33,18 +34,12 @@ pub(crate) struct NodeProfile {
     pub(crate) documents_out: u64,
     /// Documents that came in from all inputs.
     pub(crate) documents_in: u64,
-    pub(crate) arrays: u64,
-    pub(crate) bitmaps: u64,
-    pub(crate) runs: u64,
-    /// Containers of a leaf that nothing had to touch.
-    pub(crate) skipped: u64,
+    pub(crate) containers: ContainerCounts,
     pub(crate) bytes_read: u64,
     /// What finding the terms of a pattern took.
     pub(crate) terms: Option<TermCounts>,
-    /// Documents in which words were placed.
-    pub(crate) placed: u64,
-    /// Positions that were read for that.
-    pub(crate) positions: u64,
+    /// What placing words took.
+    pub(crate) positions: PositionCounts,
     /// Without the time of the inputs; 0 unless timed.
     pub(crate) time_ns: u64,
     /// Whether the operator has seen all of its documents.
@@ -55,6 +50,24 @@ pub(crate) struct NodeProfile {
     pub(crate) partial: bool,
     /// Whether a budget ran out here.
     pub(crate) stopped: bool,
+}
+
+/// Roaring containers that a node touched, by kind, and those it could leave alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContainerCounts {
+    /// Sorted arrays of up to 4,096 values.
+    pub array: u64,
+    /// Bitmaps of 8 KiB.
+    pub bitmap: u64,
+    /// Runs.
+    pub run: u64,
+    /// Containers of any kind that were not read at all.
+    pub skipped: u64,
+}
+
+sums! {
+    ContainerCounts: array, bitmap, run, skipped;
 }
 
 /// The part of a profile that belongs to one segment, while it runs.
@@ -142,28 +155,27 @@ impl SegmentProfile<'_> {
     pub(super) fn touched(&mut self, node: NodeId, kind: ContainerKind, bytes: usize) {
         let profile = &mut self.nodes[node.index()];
         match kind {
-            ContainerKind::Array => profile.arrays += 1,
-            ContainerKind::Bitmap => profile.bitmaps += 1,
-            ContainerKind::Run => profile.runs += 1,
+            ContainerKind::Array => profile.containers.array += 1,
+            ContainerKind::Bitmap => profile.containers.bitmap += 1,
+            ContainerKind::Run => profile.containers.run += 1,
         }
         profile.bytes_read += bytes as u64;
     }
 }
 
 impl NodeProfile {
-    /// Adds what a reader of positions did between two moments.
-    pub(super) fn placed(&mut self, after: PhraseWork, before: PhraseWork) {
-        self.placed += after.documents - before.documents;
-        self.positions += after.positions - before.positions;
-        self.bytes_read += after.bytes - before.bytes;
+    /// Adds what a reader of positions did.
+    pub(super) fn placed(&mut self, work: PhraseWork) {
+        self.positions += work.counts;
+        self.bytes_read += work.bytes;
     }
 
     /// Adds containers of a leaf that were left alone, and what was read of it besides containers.
     fn count_list(&mut self, postings: &Postings<'_>) {
         match postings {
             Postings::Long(list) => {
-                let touched = self.arrays + self.bitmaps + self.runs;
-                self.skipped = (list.n_containers() as u64).saturating_sub(touched);
+                let ContainerCounts { array, bitmap, run, skipped } = &mut self.containers;
+                *skipped = (list.n_containers() as u64).saturating_sub(*array + *bitmap + *run);
                 self.bytes_read += list.header_len() as u64;
             }
             Postings::Short(info) if self.documents_out > 0 => {

@@ -1,9 +1,11 @@
 //! Measurements of a plan's run: what came out of its operators, what they looked at, and how long that took.
 
+pub use crate::execution::ContainerCounts;
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
+pub use crate::phrase::PositionCounts;
+pub use crate::ranking::pruned::CandidateCounts;
 pub use crate::sort::StreamCounts;
-use crate::sums::sums;
 use std::ops::AddAssign;
 
 /// Measurements of one node while the plan ran.
@@ -36,16 +38,6 @@ pub struct Actual {
     pub stopped: bool,
 }
 
-/// Reads of a node that looks for a phrase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PositionCounts {
-    /// Documents with all of the words, in which these were placed.
-    pub candidates: u64,
-    /// Positions of the words in these documents, as far as they had to be read.
-    pub positions: u64,
-}
-
 /// Work of finding the best documents by score, and work that score bounds spared.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -74,21 +66,6 @@ pub struct RankingCounts {
     pub thresholds: Vec<Threshold>,
 }
 
-/// Documents that have all words of a phrase, before these are placed; see [`PositionCounts`] for the rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CandidateCounts {
-    /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
-    /// candidates were found.
-    pub looked_up: u64,
-    /// Number of candidates that were found.
-    pub found: u64,
-    /// Candidates whose block of 64 documents has no score that is good enough.
-    pub skipped_by_blocks: u64,
-    /// Candidates in which a word is too rare, or which are too long.
-    pub skipped_by_frequencies: u64,
-}
-
 /// A moment in a search for the best.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -97,20 +74,6 @@ pub struct Threshold {
     pub documents: u64,
     /// The score that a document must reach from then on.
     pub score: f32,
-}
-
-/// Roaring containers that a node touched, by kind, and those it could leave alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ContainerCounts {
-    /// Sorted arrays of up to 4,096 values.
-    pub array: u64,
-    /// Bitmaps of 8 KiB.
-    pub bitmap: u64,
-    /// Runs.
-    pub run: u64,
-    /// Containers of any kind that were not read at all.
-    pub skipped: u64,
 }
 
 /// Times of something over several runs, in nanoseconds.
@@ -154,12 +117,6 @@ impl Default for Actual {
             stopped: false,
         }
     }
-}
-
-sums! {
-    PositionCounts: candidates, positions;
-    CandidateCounts: looked_up, found, skipped_by_blocks, skipped_by_frequencies;
-    ContainerCounts: array, bitmap, run, skipped;
 }
 
 /// Adds what is known of another to what is known of one.

@@ -10,8 +10,8 @@ use super::tree::{PlanningTimes, nanoseconds};
 use super::units::shortened;
 use super::windows;
 use super::{
-    Actual, ContainerCounts, ContainerMap, Decision, Estimate, ExplainNode, ExplainOperator,
-    ExplainSegment, ExplainTree, NodeSegment, PositionCounts,
+    Actual, ContainerMap, Decision, Estimate, ExplainNode, ExplainOperator, ExplainSegment,
+    ExplainTree, NodeSegment,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::phrase;
@@ -414,15 +414,9 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         documents_in: has_inputs.then_some(profile.documents_in),
         time_ns: profile.time_ns,
         bytes_read: profile.bytes_read,
-        containers: ContainerCounts {
-            array: profile.arrays,
-            bitmap: profile.bitmaps,
-            run: profile.runs,
-            skipped: profile.skipped,
-        },
+        containers: profile.containers,
         terms: profile.terms,
-        positions: matches!(node.operator, Operator::Phrase { .. })
-            .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
+        positions: matches!(node.operator, Operator::Phrase { .. }).then_some(profile.positions),
         complete: profile.complete,
         stopped: profile.stopped,
         ..Actual::default()

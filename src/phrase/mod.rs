@@ -56,6 +56,7 @@ use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
 use crate::recycle::{HeapBytes, heap_bytes, recycled};
 use crate::segment::reader::FieldReader;
+use crate::sums::sums;
 pub(crate) use candidates::{Candidates, PhraseWindow};
 use list::{Free, NO_RANK, Room, WordList};
 use matching::{Windows, Word};
@@ -146,13 +147,36 @@ struct Gathered {
     places: [Vec<Place>; 2],
 }
 
+/// Reads of a node that looks for a phrase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PositionCounts {
+    /// Documents with all of the words, in which these were placed.
+    pub candidates: u64,
+    /// Positions of the words in these documents, as far as they had to be read.
+    pub positions: u64,
+}
+
+sums! {
+    PositionCounts: candidates, positions;
+}
+
 /// What a reader has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhraseWork {
-    /// Documents whose positions were looked at.
-    pub(crate) documents: u64,
-    pub(crate) positions: u64,
+    pub(crate) counts: PositionCounts,
     pub(crate) bytes: u64,
+}
+
+impl PhraseWork {
+    /// The part of it that was done after a moment.
+    pub(crate) fn since(self, before: PhraseWork) -> PhraseWork {
+        let counts = PositionCounts {
+            candidates: self.counts.candidates - before.counts.candidates,
+            positions: self.counts.positions - before.counts.positions,
+        };
+        PhraseWork { counts, bytes: self.bytes - before.bytes }
+    }
 }
 
 impl<'s> PhraseReader<'s> {
@@ -344,7 +368,7 @@ impl<'s> PhraseReader<'s> {
         if self.least_frequency(nth) == 0 {
             return Ok(0);
         }
-        self.work.documents += 1;
+        self.work.counts.candidates += 1;
         if let Some(distance) = self.distance {
             match self.count_few(nth, distance)? {
                 Some(0) => return Ok(0),
@@ -370,7 +394,7 @@ impl<'s> PhraseReader<'s> {
         // A test that is guessed wrong costs as much as the positions of eight.
         if self.are_mostly_once && place.n() == 1 && other.n() == 1 {
             let (position, of_other) = (first.only_position(place)?, second.only_position(other)?);
-            self.work.positions += 2;
+            self.work.counts.positions += 2;
             self.work.bytes += place.n_bytes() + other.n_bytes();
             return Ok(Some(u32::from(position.wrapping_add(distance) == of_other)));
         }
@@ -379,7 +403,7 @@ impl<'s> PhraseReader<'s> {
         else {
             return Ok(None);
         };
-        self.work.positions += u64::from(place.n() + other.n());
+        self.work.counts.positions += u64::from(place.n() + other.n());
         self.work.bytes += place.n_bytes() + other.n_bytes();
         Ok(Some(others.n_behind(positions, distance)))
     }
@@ -429,7 +453,7 @@ impl<'s> PhraseReader<'s> {
         let limit = self.limit(at, list);
         let positions = &mut self.positions[list];
         self.work.bytes += self.lists[list].positions(doc, rank, place, limit, positions)? as u64;
-        self.work.positions += positions.len() as u64;
+        self.work.counts.positions += positions.len() as u64;
         if self.windows.is_some() {
             return Ok(!positions.is_empty());
         }

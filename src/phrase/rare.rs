@@ -192,7 +192,7 @@ impl RarePhrase {
         let mut n_kept = 0;
         budget::work(ns::WORDS_PLACED * self.docs.len() as u64)?;
         for candidate in 0..self.docs.len() {
-            self.work.documents += 1;
+            self.work.counts.candidates += 1;
             self.starts.clear();
             let mut is_possible = true;
             for (nth, list) in lists.iter_mut().enumerate() {
@@ -203,7 +203,7 @@ impl RarePhrase {
                 let rank = self.ranks[nth][candidate];
                 let positions = &mut self.positions[nth];
                 self.work.bytes += list.positions(rank, detail, limit, positions)?;
-                self.work.positions += positions.len() as u64;
+                self.work.counts.positions += positions.len() as u64;
                 if windows.is_none() {
                     self.keep_starts(nth);
                     is_possible = !self.starts.is_empty();

@@ -5,7 +5,7 @@ use super::search::Search;
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::plan::{LookUps, Phase, PhaseClock, Plan, PlanOptions};
+use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
 use crate::ranking::prepared::Ranked;
 use crate::request::{IdfScope, SearchRequest, Selection};
@@ -151,11 +151,17 @@ impl<'s> Search<'s> {
     }
 
     /// Plans the search for people; also gives what it was rewritten to, and why.
-    pub(super) fn plan(&self, options: &PlanOptions) -> Result<(Plan<'s>, String, Vec<String>)> {
+    pub(super) fn plan(
+        &self,
+        options: &PlanOptions,
+        is_timed: bool,
+    ) -> Result<(Execution<'s>, String, Vec<String>)> {
         let Rewritten { normal, notes } = self.rewritten()?;
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let plan = self.searcher.plan_of(normal, options, self.look_ups(), clock)?;
+        let for_people = (clock, is_timed);
+        let execution =
+            self.searcher.execution_of_matching(normal, options, self.look_ups(), for_people)?;
         let text = || normal.to_text(self.searcher.schema());
-        Ok((plan, self.meaning.time(Phase::Display, text), notes.clone()))
+        Ok((execution, self.meaning.time(Phase::Display, text), notes.clone()))
     }
 }

@@ -21,7 +21,7 @@ use crate::request::{After, Collapse};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Documents whose values are looked up of a search that is stopped: in less than a millisecond.
 const AFTER_STOP: u64 = 1_024;
@@ -65,9 +65,8 @@ impl Search<'_> {
         let (Some(collapse), Some(field)) = (&self.request.collapse, self.group_field()?) else {
             return Ok(found);
         };
-        let (mut page, mut groups, mut looked_at) = (vec![], None, 0);
-        let mut took = Duration::ZERO;
-        let done = self.with_matches(planned, &mut found, |execution, matches, _| {
+        let mut page = vec![];
+        let done = self.with_matches(planned, &mut found, |execution, matches, found| {
             let started = Instant::now();
             let segments = &execution.plan().segments;
             let mut grouping = Grouping {
@@ -84,14 +83,14 @@ impl Search<'_> {
             };
             let done =
                 grouping.find_page(matches).and_then(|()| grouping.count(matches).map(|_| ()));
-            groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
-            (page, looked_at) = (grouping.page, grouping.looked_at);
-            took = started.elapsed();
+            let n_groups = |counts: DistinctCounts| counts.distinct + grouping.n_missing(&counts);
+            found.groups = grouping.counts.map(n_groups);
+            found.looked_at = WorkCounts::Groups(grouping.looked_at);
+            (page, found.took) = (grouping.page, started.elapsed());
             done
         });
         self.end(done, &mut found)?;
-        (found.groups, found.n_hits) = (groups, page.len() as u64);
-        (found.looked_at, found.took) = (WorkCounts::Groups(looked_at), took);
+        found.n_hits = page.len() as u64;
         page.into_iter().try_for_each(&mut hit)?;
         Ok(found)
     }

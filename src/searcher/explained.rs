@@ -5,7 +5,7 @@ use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation};
 use crate::error::Result;
-use crate::execution::{Execution, ExecutionScratch};
+use crate::execution::Execution;
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
 use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan, PlanOptions};
@@ -144,11 +144,9 @@ impl<'a> Search<'a> {
             let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
             let plan = |options: &PlanOptions| {
                 before_plan = clock.map(|clock| clock.times()).unwrap_or_default();
-                let (plan, rewritten, notes) = self.plan(options)?;
+                let (execution, rewritten, notes) = self.plan(options, is_timed)?;
                 told = (rewritten, notes);
-                let (plan_scratch, scratch) = self.searcher.0.scratch.take();
-                self.searcher.0.scratch.give((plan_scratch, ExecutionScratch::default()));
-                Ok(Execution::new(plan, is_timed, scratch))
+                Ok(execution)
             };
             let parts = (&mut scorings, &mut page);
             let (mut execution, took_sets) = self.find_sets(sets, parts, true, plan)?;

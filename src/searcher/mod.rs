@@ -65,8 +65,7 @@ use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
 use crate::plan::{
-    self, CostModel, Costs, LookUps, PhaseClock, Plan, PlanOptions, PlanScratch, SinglePlan,
-    TermPool,
+    self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, PlanScratch, SinglePlan, TermPool,
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
@@ -622,36 +621,24 @@ impl Searcher {
         options: &PlanOptions,
         look_ups: &LookUps,
     ) -> Result<Execution<'_>> {
-        let mut execution = self.execution_of_matching(normal, options, look_ups)?;
+        let mut execution = self.execution_of_matching(normal, options, look_ups, (None, false))?;
         execution.plan_mut().aim(options, None)?;
         Ok(execution)
     }
 
-    /// Plans to find what a query means, and gets ready for all but what depends on the page.
+    /// Plans to find what a query means, and gets ready for all but what depends on the page; `clock` is that of a search that is
+    /// explained, of which the operators may be timed, too.
     fn execution_of_matching(
         &self,
         normal: &Normal,
         options: &PlanOptions,
         look_ups: &LookUps,
+        (clock, is_timed): (Option<&PhaseClock>, bool),
     ) -> Result<Execution<'_>> {
         let (plan, execution) = self.0.scratch.take();
         let (segments, costs) = (self.segments(), self.costs());
-        let plan = plan::plan(normal, segments, options, costs, look_ups, plan, None)?;
-        Ok(Execution::new(plan, false, execution))
-    }
-
-    /// Plans to find what a query means, but for what depends on the page; `clock` is that of a search that is explained.
-    fn plan_of(
-        &self,
-        normal: &Normal,
-        options: &PlanOptions,
-        look_ups: &LookUps,
-        clock: Option<&PhaseClock>,
-    ) -> Result<Plan<'_>> {
-        let (scratch, execution) = self.0.scratch.take();
-        self.0.scratch.give((PlanScratch::default(), execution));
-        let (segments, costs) = (self.segments(), self.costs());
-        plan::plan(normal, segments, options, costs, look_ups, scratch, clock)
+        let plan = plan::plan(normal, segments, options, costs, look_ups, plan, clock)?;
+        Ok(Execution::new(plan, is_timed, execution))
     }
 
     /// What planning reckons with.

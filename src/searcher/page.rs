@@ -29,7 +29,7 @@ impl<'a> Search<'a> {
         if !sets.is_empty() {
             let normal = &self.rewritten()?.normal;
             let plan = |options: &PlanOptions| {
-                self.searcher.execution_of_matching(normal, options, self.look_ups())
+                self.searcher.execution_of_matching(normal, options, self.look_ups(), (None, false))
             };
             let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
             planned = Some(Box::new(execution));

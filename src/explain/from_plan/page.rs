@@ -3,8 +3,8 @@
 use super::{Explaining, estimate};
 use crate::explain::tree::nanoseconds;
 use crate::explain::{
-    Actual, CandidateCounts, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator,
-    PositionCounts, RankingCounts, Threshold,
+    Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator, RankingCounts,
+    Threshold,
 };
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
@@ -481,17 +481,11 @@ impl WorkCounts {
                 });
             }
             WorkCounts::Phrase(pruning) => {
-                let PhrasePruning { placed: candidates, positions, .. } = pruning;
-                actual.positions = Some(PositionCounts { candidates, positions });
+                actual.positions = Some(pruning.positions);
                 actual.ranking = Some(RankingCounts {
                     windows: pruning.windows,
                     windows_skipped: pruning.windows_skipped,
-                    candidates: Some(CandidateCounts {
-                        looked_up: pruning.looked_up,
-                        found: pruning.candidates,
-                        skipped_by_blocks: pruning.skipped_by_codes,
-                        skipped_by_frequencies: pruning.skipped_by_frequencies,
-                    }),
+                    candidates: Some(pruning.candidates),
                     ..counts
                 });
             }

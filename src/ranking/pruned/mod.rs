@@ -42,6 +42,7 @@ use blocks::{Blocks, OpenWindow, by_best};
 use bounds::ScoreQuantizer;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
+pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::{Query, Run};

@@ -12,7 +12,9 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::ids::DocId;
-use crate::phrase::{AHEAD, GATHERED_MAX, PhraseReader, PhraseWindow, PhraseWorkspace, RarePhrase};
+use crate::phrase::{
+    AHEAD, GATHERED_MAX, PhraseReader, PhraseWindow, PhraseWorkspace, PositionCounts, RarePhrase,
+};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
@@ -31,25 +33,34 @@ pub(crate) type PhraseClause<'s> = Clause<'s, ()>;
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhrasePruning {
-    /// Documents of a rare word that were looked up in the lists of the others.
-    pub(crate) looked_up: u64,
     /// Windows of 65,536 documents in which all words are, and those left out by their codes.
     pub(crate) windows: u64,
     pub(crate) windows_skipped: u64,
     /// Documents with all words, in the windows that were looked into.
-    pub(crate) candidates: u64,
-    /// Of these, the ones left out by the codes of their blocks, and by their frequencies.
-    pub(crate) skipped_by_codes: u64,
-    pub(crate) skipped_by_frequencies: u64,
-    /// Documents in which the words were placed, positions read for it, and those that have the phrase.
-    pub(crate) placed: u64,
-    pub(crate) positions: u64,
+    pub(crate) candidates: CandidateCounts,
+    pub(crate) positions: PositionCounts,
+    /// Documents that have the phrase.
     pub(crate) matching: u64,
 }
 
+/// Documents that have all words of a phrase, before these are placed; see [`PositionCounts`] for the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CandidateCounts {
+    /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
+    /// candidates were found.
+    pub looked_up: u64,
+    /// Number of candidates that were found.
+    pub found: u64,
+    /// Candidates whose block of 64 documents has no score that is good enough.
+    pub skipped_by_blocks: u64,
+    /// Candidates in which a word is too rare, or which are too long.
+    pub skipped_by_frequencies: u64,
+}
+
 sums! {
-    PhrasePruning: looked_up, windows, windows_skipped, candidates, skipped_by_codes, skipped_by_frequencies,
-        placed, positions, matching;
+    PhrasePruning: windows, windows_skipped, candidates, positions, matching;
+    CandidateCounts: looked_up, found, skipped_by_blocks, skipped_by_frequencies;
 }
 
 /// The memory of finding the best, for the next time.
@@ -88,15 +99,9 @@ pub(crate) fn rare_phrase(
         matching += 1;
         top.push(clause.score(doc, frequency)?, id);
     }
-    let (looked_up, candidates) = rare.looked_up();
-    Ok(PhrasePruning {
-        looked_up,
-        candidates,
-        placed: rare.work().documents,
-        positions: rare.work().positions,
-        matching,
-        ..PhrasePruning::default()
-    })
+    let (looked_up, found) = rare.looked_up();
+    let candidates = CandidateCounts { looked_up, found, ..<_>::default() };
+    Ok(PhrasePruning { candidates, positions: rare.work().counts, matching, ..<_>::default() })
 }
 
 /// Offers to `top` every document that has the phrase of these words and can be among its best; with `count`
@@ -133,9 +138,7 @@ pub(crate) fn phrase<'s>(
         search.window(*window, scratch)?;
     }
     scratch.workspace.windows = windows;
-    let work = search.words.work();
-    search.pruning.placed = work.documents - before.documents;
-    search.pruning.positions = work.positions - before.positions;
+    search.pruning.positions = search.words.work().since(before).counts;
     Ok(search.pruning)
 }
 
@@ -162,11 +165,9 @@ impl Search<'_, '_> {
         let PhraseScratch { workspace: PhraseWorkspace { candidates, .. }, bounds, order } =
             scratch;
         self.words.candidates(window.key, candidates)?;
-        if self.top.leaves_out() {
-            // Before their words are placed, which costs more.
-            self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
-        }
-        self.pruning.candidates += candidates.lows.len() as u64;
+        // Before their words are placed, which costs more.
+        self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
+        self.pruning.candidates.found += candidates.lows.len() as u64;
         let mut rest = 0;
         while rest < candidates.lows.len() {
             let threshold = self.top.threshold();
@@ -175,7 +176,7 @@ impl Search<'_, '_> {
                 rest = 0;
                 let least = threshold / self.score_of_part;
                 let dropped = self.words.drop_weak(least, &mut candidates.lows)?;
-                self.pruning.skipped_by_codes += dropped as u64;
+                self.pruning.candidates.skipped_by_blocks += dropped as u64;
             }
             let end = candidates.lows.len().min(rest + GATHERED_MAX);
             self.batch(window.key, &candidates.lows[rest..end], bounds, order)?;
@@ -212,7 +213,7 @@ impl Search<'_, '_> {
             true => by_falling_level(bounds, self.top.threshold(), order),
             false => order.extend(0..lows.len() as u32),
         }
-        self.pruning.skipped_by_frequencies += (lows.len() - order.len()) as u64;
+        self.pruning.candidates.skipped_by_frequencies += (lows.len() - order.len()) as u64;
         order.iter().take(AHEAD).for_each(|nth| words.prefetch(*nth as usize));
         for at in 0..order.len() {
             if let Some(nth) = order.get(at + AHEAD) {
@@ -222,7 +223,7 @@ impl Search<'_, '_> {
             let Bound { score, k, .. } = bounds[nth];
             let is_weak = self.has_bounds && score < self.top.threshold();
             if is_weak && self.is_pruned {
-                self.pruning.skipped_by_frequencies += 1;
+                self.pruning.candidates.skipped_by_frequencies += 1;
                 continue;
             }
             let frequency = words.count(nth, if is_weak { 1 } else { u32::MAX })?;
