@@ -181,26 +181,27 @@ impl<'s> OpenQuery<'s> {
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        match self {
+        let found = match self {
             // A term that the segment does not have is in no document with all of them.
             OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
-                Ok(Pruning::nothing())
+                Some(Pruning::nothing())
             }
             OpenQuery::AllOf(clauses) => {
-                pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)
+                pruned::all_of(clauses, count && !top.leaves_out(), base, top, scratch)?
             }
             OpenQuery::AnyOf(clauses, first_filter) => {
-                match pruned::any_of(clauses, *first_filter, base, top, scratch)? {
-                    Some(pruning) => Ok(pruning),
-                    None => {
-                        let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                        tree.offer(&ranked.root, top, scratch)
-                    }
-                }
+                pruned::any_of(clauses, *first_filter, base, top, scratch)?
             }
-            OpenQuery::Tree(tree) => tree.offer(&ranked.root, top, scratch),
+            OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
             // A phrase is found by its own way.
-            OpenQuery::Nothing | OpenQuery::Phrase(..) => Ok(Pruning::nothing()),
+            OpenQuery::Nothing | OpenQuery::Phrase(..) => Some(Pruning::nothing()),
+        };
+        match found {
+            Some(pruning) => Ok(pruning),
+            None => {
+                let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+                tree.offer(&ranked.root, top, scratch)
+            }
         }
     }
 

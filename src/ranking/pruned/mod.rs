@@ -39,7 +39,7 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow, by_best};
-use bounds::CLAUSES_MAX;
+use bounds::{CLAUSES_MAX, ScoreQuantizer};
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
@@ -65,47 +65,44 @@ pub(crate) fn any_of(
 ) -> Result<Option<Pruning>> {
     let mut readers = Readers::new(&mut scratch.readers);
     let found = find::<false>(clauses, first_filter, &mut readers, false, base, top, scratch);
-    let has_bounds = !matches!(found, Ok(None));
-    let pruning = with_postings(found.map(Option::unwrap_or_default), readers, scratch)?;
-    Ok(has_bounds.then_some(pruning))
+    with_postings(found, readers, scratch)
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
-/// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known.
+/// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known. `None`, and nothing is
+/// offered, where there are no bounds.
 pub(crate) fn all_of(
     clauses: &[Clause<'_>],
     count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
-) -> Result<Pruning> {
-    if clauses.len() < 2 {
-        return Ok(any_of(clauses, clauses.len(), base, top, scratch)?.unwrap_or_default());
+) -> Result<Option<Pruning>> {
+    let n = clauses.len();
+    if n < 2 {
+        return any_of(clauses, n, base, top, scratch);
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match scratch.few.offer(clauses, &mut readers, base, top) {
-        Ok(None) => {
-            let n = clauses.len();
-            find::<true>(clauses, n, &mut readers, count, base, top, scratch)
-                .map(Option::unwrap_or_default)
-        }
-        few => few.map(Option::unwrap_or_default),
+        Ok(None) => find::<true>(clauses, n, &mut readers, count, base, top, scratch),
+        few => few,
     };
     with_postings(found, readers, scratch)
 }
 
 /// Adds what `readers` have read, and keeps their memory.
 fn with_postings(
-    found: Result<Pruning>,
+    found: Result<Option<Pruning>>,
     readers: Readers<'_>,
     scratch: &mut Scratch,
-) -> Result<Pruning> {
+) -> Result<Option<Pruning>> {
     let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    found.map(|pruning| Pruning { postings: pruning.postings + read, ..pruning })
+    let add = |pruning: Pruning| Pruning { postings: pruning.postings + read, ..pruning };
+    Ok(found?.map(add))
 }
 
-/// `None` where there are no bounds of a query with filters.
+/// `None` where there are no bounds of a query with filters, or whose clauses must all match.
 fn find<'s, const ALL: bool>(
     clauses: &[Clause<'s>],
     first_filter: usize,
@@ -116,8 +113,7 @@ fn find<'s, const ALL: bool>(
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let has_filters = first_filter < clauses.len();
-    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, shorts, .. } =
-        scratch;
+    let Scratch { parts, opened, windows, summed, blocks, common, shorts, .. } = scratch;
     let scale = match clauses {
         [] => return Ok(Some(Pruning::nothing())),
         [clause] => {
@@ -136,10 +132,12 @@ fn find<'s, const ALL: bool>(
         return Ok(Some(Pruning { documents_scored, matching, ..Pruning::default() }));
     }
     let Some(scale) = scale else {
-        return match has_filters {
-            true => Ok(None),
-            false => exhaustive::offer::<ALL>(clauses, base, top, exhaustive).map(Some),
-        };
+        if ALL || has_filters {
+            return Ok(None);
+        }
+        let query =
+            Query { clauses, scale: ScoreQuantizer::PRESENCE, base, offered: &[], first_filter };
+        return exhaustive::offer(&query, parts, opened, readers, top, &mut blocks.whole).map(Some);
     };
     parts.filter_by(first_filter);
     let mut pruning = Pruning::default();
@@ -161,6 +159,7 @@ fn find<'s, const ALL: bool>(
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
+    blocks.whole.start();
     let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let mut search = Search {
         query,
