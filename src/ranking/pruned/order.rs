@@ -65,7 +65,7 @@ impl ScoreBuckets {
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
     ) -> Result<bool> {
         let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
-        let (best, mut level) = (u32::from(best), u32::from(best));
+        let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
         for band in 1.. {
             let limit = scale.limit(top.threshold()).max(1);
             if level < limit {
@@ -75,7 +75,8 @@ impl ScoreBuckets {
             if level < limit || band >= BANDS {
                 level = limit;
             }
-            // Of those in all bands most are let go where the worst of the best is still to rise.
+            // Most are let go later where the worst of the best is still to rise.
+            let is_settled = is_settled || n_visited > most;
             let bar = most.saturating_mul(if is_settled { 1 } else { UNSETTLED });
             if bar < n * BLOCKS && (is_settled || band > 1) {
                 self.select(n, limit);
@@ -84,9 +85,6 @@ impl ScoreBuckets {
                 }
             }
             self.select(n, level);
-            if self.candidates.len() > most {
-                return Ok(false);
-            }
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
                     budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
@@ -95,6 +93,7 @@ impl ScoreBuckets {
                 let sum = std::mem::take(&mut self.sums[window][block]);
                 if u32::from(sum) >= scale.limit(top.threshold()) {
                     visit(Place { window, block, sum }, top)?;
+                    n_visited += 1;
                 }
             }
             if level <= limit {
