@@ -22,7 +22,7 @@ pub(super) const FIRST_WINDOWS: usize = 4;
 /// Steps from the best sum down to the least that matters; 4 and 16 are not better.
 const BANDS: u32 = 8;
 /// Blocks that can still matter, for one that will when all bands are visited.
-const UNSETTLED: usize = 4;
+const UNSETTLED: usize = 16;
 /// Bits of the number of a block among those of all open windows.
 const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
 const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
