@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
-/// Pieces that a pool keeps at the most, each some 150 KiB.
+/// Pieces that a pool keeps at the most, each some 150 KiB, and 400 KiB more where windows were scored whole.
 const POOLED_MAX: usize = 16;
 
 impl<T> Default for Pool<T> {

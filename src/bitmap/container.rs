@@ -4,6 +4,7 @@
 use super::runs::{Runs, start_and_last};
 use super::words::{self, Bits, FULL};
 use crate::simd::bitmaps;
+use crate::simd::windows::places;
 use std::{fmt, ops::Range, slice};
 
 /// Encoding of the values of a [`Container`].
@@ -204,6 +205,22 @@ impl<'a> Container<'a> {
         self.iter_from(0)
     }
 
+    /// The values as those of an array, in the given memory unless they lie so.
+    pub(crate) fn values<'m>(self, memory: &'m mut Vec<[u8; 2]>) -> &'m [[u8; 2]]
+    where
+        'a: 'm,
+    {
+        match self {
+            Container::Array(values) => return values.get(..FULL as usize).unwrap_or(values),
+            Container::Bitmap(words) => places(words, memory),
+            Container::Run(_) => {
+                memory.clear();
+                memory.extend(self.iter().map(u16::to_le_bytes));
+            }
+        }
+        memory
+    }
+
     /// The values from `value` on, ascending.
     ///
     /// ```
@@ -322,6 +339,9 @@ mod tests {
             {
                 assert_eq!(container.cardinality() as usize, set.len(), "{container:?}");
                 assert!(container.iter().eq(set.iter().copied()), "{container:?}");
+                let mut memory = vec![[7; 2]];
+                let values = container.values(&mut memory).iter().map(|v| u16::from_le_bytes(*v));
+                assert!(values.eq(set.iter().copied()), "{container:?}");
                 let mut folded = vec![];
                 container.iter().for_each(|value| folded.push(value));
                 assert!(folded.iter().eq(set), "{container:?} folded");

@@ -171,9 +171,7 @@ impl PagePlan {
     pub(crate) fn runs_matching(&self) -> bool {
         match self.operator {
             PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
-            PageOperator::DocOrder { .. } | PageOperator::Sort(_) | PageOperator::Collapse(_) => {
-                true
-            }
+            _ => true,
         }
     }
 
@@ -211,10 +209,7 @@ impl CountStrategy {
             _ if has_facets => CountStrategy::WithPage,
             _ if total == Total::Unknown => CountStrategy::Unasked,
             PageOperator::TopK(TopKStrategy::BlockMax) => CountStrategy::AfterPage,
-            PageOperator::TopK(_)
-            | PageOperator::DocOrder { .. }
-            | PageOperator::Sort(_)
-            | PageOperator::Collapse(_) => CountStrategy::WithPage,
+            _ => CountStrategy::WithPage,
         }
     }
 }

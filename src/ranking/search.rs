@@ -175,28 +175,28 @@ impl<'s> OpenQuery<'s> {
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        match self {
+        let found = match self {
             // A term that the segment does not have is in no document with all of them.
             OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
-                Ok(Pruning::nothing())
+                Some(Pruning::nothing())
             }
             OpenQuery::AllOf(clauses) => {
                 let count = count && !top.leaves_out();
-                let found = pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch);
-                found.map(Option::unwrap_or_default)
+                pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch)?
             }
             OpenQuery::AnyOf(clauses, first_filter) => {
-                match pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)? {
-                    Some(pruning) => Ok(pruning),
-                    None => {
-                        let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                        tree.offer(&ranked.root, top, scratch)
-                    }
-                }
+                pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)?
             }
-            OpenQuery::Tree(tree) => tree.offer(&ranked.root, top, scratch),
+            OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
             // A phrase is found by its own way.
-            OpenQuery::Phrase(_) => Ok(Pruning::nothing()),
+            OpenQuery::Phrase(_) => Some(Pruning::nothing()),
+        };
+        match found {
+            Some(pruning) => Ok(pruning),
+            None => {
+                let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+                tree.offer(&ranked.root, top, scratch)
+            }
         }
     }
 

@@ -257,7 +257,17 @@ impl Explaining<'_, '_> {
         });
         let masks = details.segments_with_masks.filter(|_| *strategy == TopKStrategy::BlockMax);
         let masks = masks.map(|n| decision_of_masks(n, self.plan.segments.len()));
-        node.decisions = decision.into_iter().chain(masks).chain(own).chain(patterns).collect();
+        let whole = self.run.and_then(|run| match run.page.looked_at {
+            WorkCounts::Blocks(work) if work.windows_whole > 0 => {
+                let n = counted(work.windows_whole, "window");
+                let reason = format!("bounds leave out too little of {n} of 65,536 documents");
+                let way = Decision::accepted("score windows whole", reason).costing(work.whole_ns);
+                Some(way.instead_of("look into their blocks", Some(work.by_blocks_ns)))
+            }
+            _ => None,
+        });
+        let others = masks.into_iter().chain(whole).chain(own).chain(patterns);
+        node.decisions = decision.into_iter().chain(others).collect();
         node
     }
 
@@ -468,13 +478,12 @@ impl WorkCounts {
                 actual.ranking = Some(RankingCounts { documents_scored, ..counts });
             }
             WorkCounts::Blocks(pruning) => {
-                let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;
                 actual.ranking = Some(RankingCounts {
                     documents_scored: pruning.documents_scored,
                     postings: Some(pruning.postings),
-                    blocks: blocks_considered,
-                    blocks_skipped: blocks_considered.saturating_sub(blocks_scored),
-                    windows: windows_considered,
+                    blocks: pruning.blocks_considered,
+                    blocks_skipped: pruning.blocks_considered.saturating_sub(pruning.blocks_scored),
+                    windows: pruning.windows_considered,
                     windows_skipped: pruning.windows_skipped,
                     searched_twice: pruning.searched_twice,
                     ..counts

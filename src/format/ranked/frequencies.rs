@@ -5,6 +5,7 @@ use crate::bytes::{Bytes, Piece, Source, array_at};
 use crate::error::{Error, Result};
 use crate::simd::packed::bits_at;
 use crate::simd::scores::Packed;
+use crate::simd::windows::{self, Group, ListParts};
 use std::ops::Range;
 
 /// Postings of a group.
@@ -168,6 +169,27 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         let (start, end) = (self.at + bit / 8, self.at + (bit + u64::from(self.width)).div_ceil(8));
         let bytes = self.packed.get(start..self.frequencies.inside(end)?)?;
         Ok(bits_at(bytes, (bit % 8) as usize, self.width).saturating_add(1))
+    }
+
+    /// Adds to the scores of documents of a window what the list adds; the first has this rank. Given are the codes of lengths of the
+    /// window, which there must be for the last document.
+    pub(crate) fn add_all(
+        &mut self,
+        scores: &mut [f32; windows::DOCS],
+        (lows, rank): (&[[u8; 2]], u32),
+        codes: &[u8],
+        parts: ListParts<'_>,
+    ) -> Result<()> {
+        let (mut lows, mut rank) = (lows, rank);
+        while !lows.is_empty() {
+            let n = lows.len().min((GROUP - rank % GROUP) as usize);
+            let (of_group, rest) = lows.split_at(n);
+            let [(packed, width), _] = self.groups(rank / GROUP, false)?;
+            let group = Group { lows: of_group, packed, width, first: (rank % GROUP) as usize };
+            windows::add(scores, group, codes, parts);
+            (lows, rank) = (rest, rank + n as u32);
+        }
+        Ok(())
     }
 
     /// The numbers of a group, and those of the next one where `has_next` says that they are wanted.

@@ -3,10 +3,9 @@
 //! Each step goes through all documents of a batch: bounds, then one list after the other, then scores. So kinds of containers are
 //! told apart once a batch, and what cannot be foreseen of one document does not hold up the next.
 
-use super::exhaustive::past_the_end;
 use super::parts::{Opened, Postings};
 use super::query::Query;
-use super::sum::Readers;
+use super::sum::{Readers, past_the_end};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::plan::WINDOW;

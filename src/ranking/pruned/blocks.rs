@@ -7,6 +7,7 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
+use super::exhaustive::WholeWindow;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{LongPart, Opened, Postings};
 use super::query::Run;
@@ -33,6 +34,7 @@ pub(super) struct Blocks {
     touched: Vec<u16>,
     pub(super) noted: BlockQueue,
     pub(super) block: Block,
+    pub(super) whole: WholeWindow,
 }
 
 /// What the lists have in one block, by the order in which they were opened.
@@ -64,7 +66,7 @@ pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
 }
 
 heap_bytes!(Block { seen });
-heap_bytes!(Blocks { bands, few, touched, noted, block });
+heap_bytes!(Blocks { bands, few, touched, noted, block, whole });
 
 impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -83,10 +85,25 @@ impl Blocks {
             }
         }
         run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let (Blocks { bands, block, .. }, scale) = (self, run.query.scale);
-        bands.visit(windows.len(), &scale, top, |place, top| {
+        let (Blocks { bands, block, whole, .. }, scale) = (self, run.query.scale);
+        let (of_whole, of_block) = if ALL { (u64::MAX, 1) } else { whole_costs(windows, opened) };
+        let switch = ((of_whole / of_block) as usize, run.pruning.blocks_scored > 0);
+        let is_done = bands.visit(windows.len(), switch, &scale, top, |place, top| {
             block.score::<ALL>(run, &windows[place.window], opened, place, top)
-        })
+        })?;
+        if !is_done {
+            let Run { query, readers, pruning } = run;
+            pruning.windows_whole += windows.len() as u64;
+            pruning.whole_ns += of_whole;
+            pruning.by_blocks_ns += bands.candidates.len() as u64 * of_block;
+            for (window, bounds) in windows.iter().zip(bands.sums(windows.len())) {
+                let lists = (window.key, &opened[window.opened.clone()]);
+                whole.score(query.clauses, lists, readers)?;
+                pruning.documents_scored += whole.offer(query, window.key, bounds, top);
+                pruning.blocks_scored += bounds.iter().filter(|bound| **bound > 0).count() as u64;
+            }
+        }
+        Ok(())
     }
 
     /// Takes note of the blocks of window `nth` that can matter, by those that lists touch without which none does. False, and
@@ -172,6 +189,20 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Time that scoring some windows whole takes, or no end of it where lists filter, and that of looking into one of their blocks.
+fn whole_costs(windows: &[OpenWindow], opened: &[Opened<'_, '_>]) -> (u64, u64) {
+    let (mut n_lists, mut n_postings) = (0, 0);
+    for window in windows {
+        if window.opened.len() > window.n_scored {
+            return (u64::MAX, 1);
+        }
+        n_lists = n_lists.max(window.n_scored);
+        let lists = opened[window.opened.clone()].iter();
+        n_postings += lists.map(|list| list.n_postings() as usize).sum::<usize>();
+    }
+    in_window::whole_ns(windows.len(), n_postings, n_lists)
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.

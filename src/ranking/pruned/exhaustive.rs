@@ -1,191 +1,140 @@
-//! Scores every document that matches: list after list, window after window.
+//! Scores every document of a window that matches, list after list.
 //!
-//! What pruned search must agree with, and what it leaves to this: more clauses than its bounds have room
-//! for, and weights that are no numbers to compute bounds with. Each list is gone through once, so the cost
-//! is 5 to 10 ns a posting however many lists there are.
+//! Pruned search must agree with this, and leaves to it what has more clauses than its bounds have room for, weights that are no
+//! numbers to compute bounds with, and windows of which bounds leave out too little: each list is gone through once, so a posting
+//! takes a nanosecond or two however many lists there are.
 
+use super::bounds::{CLAUSES_MAX, ScoreQuantizer};
+use super::parts::{Opened, Postings};
 use super::pruning::Pruning;
+use super::query::Query;
+use super::scratch::Scratch;
+use super::sum::{Readers, past_the_end};
 use crate::budget::{self, ns};
-use crate::error::{Error, Result};
-use crate::format::lengths::score_part;
-use crate::format::ranked::RankedList;
-use crate::ids::DocId;
+use crate::error::Result;
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use crate::recycle::heap_bytes;
-use crate::segment::file::Section;
+use crate::recycle::{heap_bytes, recycled};
+use crate::simd::sums::BLOCKS;
+use crate::simd::windows::{self, ABSENT, DOCS, ListParts, PartTable};
 
-/// Frequencies that are packed together.
-pub(super) const GROUP: u32 = 64;
+const _: () = assert!(DOCS == WINDOW as usize);
 
 /// The sums of one window.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
-    /// By document; those that did not match have any.
+pub(super) struct WholeWindow {
     scores: Vec<f32>,
-    /// A bit for each document that has a sum.
-    matching: Vec<u64>,
-    /// A bit for each document of the list that is gone through.
-    listed: Vec<u64>,
-    cursors: Vec<Cursor>,
+    /// What each clause adds, as far as that was computed.
+    tables: Vec<(bool, PartTable)>,
+    /// Documents of a container that is no array, without what they have in common.
+    lows: Vec<[u8; 2]>,
 }
 
-heap_bytes!(Sums { scores, matching, listed, cursors });
+heap_bytes!(WholeWindow { scores, tables, lows });
 
-impl Sums {
-    fn reset(&mut self, n_clauses: usize) {
-        self.scores.resize(WINDOW as usize, 0.0);
-        self.matching.clear();
-        self.matching.resize(WINDOW as usize / 64, 0);
-        self.listed.clear();
-        self.listed.resize(WINDOW as usize / 64, 0);
-        self.cursors.clear();
-        self.cursors.resize(n_clauses, Cursor::default());
+impl WholeWindow {
+    /// Forgets the lists of another query.
+    pub(super) fn start(&mut self) {
+        self.tables.iter_mut().for_each(|(is_filled, _)| *is_filled = false);
     }
 
-    /// The first window that may have a match behind those that were gone through: of any list, or for all lists
-    /// the one that none stands before, as long as none has ended.
-    fn next_window<const ALL: bool>(&self, clauses: &[Clause<'_>]) -> Option<u32> {
-        let cursors = clauses.iter().zip(&self.cursors);
-        let windows = cursors.map(|(clause, at)| at.window(&clause.list));
-        match ALL {
-            true => windows.reduce(|a, b| Some(a?.max(b?))).flatten(),
-            false => windows.flatten().min(),
-        }
-    }
-
-    /// Offers the documents of a window, and forgets them.
-    fn offer(&mut self, first: u64, top: &mut Top, pruning: &mut Pruning) {
-        for (nth, word) in self.matching.iter_mut().enumerate() {
-            pruning.documents_scored += u64::from(word.count_ones());
-            while *word != 0 {
-                let low = nth * 64 + word.trailing_zeros() as usize;
-                *word &= *word - 1;
-                top.push(self.scores[low], DocId(first + low as u64));
-            }
-        }
-    }
-}
-
-/// Offers every document that matches: all clauses, or any.
-pub(super) fn offer<const ALL: bool>(
-    clauses: &[Clause<'_>],
-    base: u64,
-    top: &mut Top,
-    sums: &mut Sums,
-) -> Result<Pruning> {
-    let mut pruning = Pruning::default();
-    sums.reset(clauses.len());
-    while let Some(window) = sums.next_window::<ALL>(clauses) {
-        for (nth, (clause, at)) in clauses.iter().zip(&mut sums.cursors).enumerate() {
-            while at.window(&clause.list).is_some_and(|before| before < window) {
-                at.skip(&clause.list);
-            }
-            // As if each list had a quarter of the documents.
-            budget::work(ns::POSTING_SCORED * u64::from(WINDOW / 4))?;
-            if ALL {
-                sums.listed.fill(0);
-            }
-            at.visit(clause, window, |low, score| {
-                pruning.postings += 1;
-                let (word, bit) = (low / 64, 1 << (low % 64));
-                let is_first = if ALL { nth == 0 } else { sums.matching[word] & bit == 0 };
-                sums.scores[low] = if is_first { score } else { sums.scores[low] + score };
-                let seen = if ALL { &mut sums.listed } else { &mut sums.matching };
-                seen[word] |= bit;
-            })?;
-            if ALL {
-                for (matching, listed) in sums.matching.iter_mut().zip(&sums.listed) {
-                    *matching = if nth == 0 { *listed } else { *matching & listed };
-                }
-            }
-        }
-        sums.offer(base + u64::from(window) * u64::from(WINDOW), top, &mut pruning);
-    }
-    Ok(pruning)
-}
-
-/// How far a list was gone through.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cursor {
-    /// The next container of a long list.
-    container: usize,
-    /// Postings before.
-    rank: u32,
-}
-
-impl Cursor {
-    /// The window of the next posting.
-    fn window(&self, list: &RankedList<'_, Section<'_>>) -> Option<u32> {
-        match list {
-            RankedList::Short(list) => list.docs().get(self.rank as usize).map(|doc| doc / WINDOW),
-            RankedList::Long(list) if self.container < list.list().n_containers() => {
-                Some(u32::from(list.list().key(self.container)))
-            }
-            RankedList::Long(_) => None,
-        }
-    }
-
-    /// Leaves out what the list has in the window it stands at.
-    fn skip(&mut self, list: &RankedList<'_, Section<'_>>) {
-        match list {
-            RankedList::Short(_) => self.rank += 1,
-            RankedList::Long(list) => {
-                self.rank += list.list().container_cardinality(self.container);
-                self.container += 1;
-            }
-        }
-    }
-
-    /// Calls `visit` with the documents of a list in a window, less what they have in common, and with what
-    /// they score there; moves on behind the window.
-    fn visit(
+    /// Scores the documents of all lists that are open in a window, in the order of the clauses.
+    pub(super) fn score<'s>(
         &mut self,
-        clause: &Clause<'_>,
-        window: u32,
-        mut visit: impl FnMut(usize, f32),
+        clauses: &[Clause<'s>],
+        (key, opened): (u32, &[Opened<'_, 's>]),
+        readers: &mut Readers<'s>,
     ) -> Result<()> {
-        if self.window(&clause.list) != Some(window) {
-            return Ok(());
-        }
-        let first = window * WINDOW;
-        let end = first.saturating_add(WINDOW).min(clause.lengths.n_docs());
-        let lengths = clause.lengths.codes(first.min(end)..end)?;
-        let mut score = |low: usize, frequency: u32| {
-            let code = lengths.get(low).ok_or_else(past_the_end)?;
-            let k = clause.scoring.k_by_code[usize::from(*code)];
-            visit(low, clause.weight * score_part(frequency, k));
-            Ok(())
-        };
-        match &clause.list {
-            RankedList::Short(list) => {
-                let postings = list.docs().iter().zip(list.frequencies());
-                for (&doc, &frequency) in postings.skip(self.rank as usize) {
-                    if doc / WINDOW != window {
-                        break;
-                    }
-                    score((doc - first) as usize, frequency)?;
-                    self.rank += 1;
-                }
-            }
-            RankedList::Long(list) => {
-                let payload = list.list().payload(self.container)?;
-                let values = list.list().container(self.container, &payload)?;
-                let mut frequencies = list.frequencies().reader();
-                for (rank, low) in (self.rank..).zip(values.iter()) {
-                    score(usize::from(low), frequencies.get(rank)?)?;
-                }
-                self.skip(&clause.list);
-            }
+        self.scores.clear();
+        self.scores.resize(DOCS, ABSENT);
+        let n_tables = clauses.len().min(CLAUSES_MAX).max(self.tables.len());
+        self.tables.resize(n_tables, (false, [0.0; _]));
+        for part in opened {
+            budget::work(ns::POSTING_SCORED * u64::from(part.n_postings()))?;
+            self.add(&clauses[part.clause], key, part, readers)?;
         }
         Ok(())
     }
+
+    /// Adds what one list has in the window.
+    fn add<'s>(
+        &mut self,
+        clause: &Clause<'s>,
+        key: u32,
+        part: &Opened<'_, 's>,
+        readers: &mut Readers<'s>,
+    ) -> Result<()> {
+        let WholeWindow { scores, tables, lows, .. } = self;
+        let Some(scores) = scores.first_chunk_mut() else { return Ok(()) };
+        readers.n_postings += u64::from(part.n_postings());
+        let (postings, list) = match &part.postings {
+            Postings::Short { docs, scores: of_list, .. } => {
+                for (doc, more) in docs.iter().zip(*of_list) {
+                    scores[*doc as usize % DOCS] += more;
+                }
+                return Ok(());
+            }
+            Postings::Long(postings, list) => (postings, list),
+        };
+        let lows = postings.container().values(lows);
+        let (first, n_docs) = (key * WINDOW, clause.lengths.n_docs());
+        let end = first.saturating_add(WINDOW).min(n_docs);
+        let codes = clause.lengths.codes(first.min(end)..end)?;
+        if lows.last().is_some_and(|low| usize::from(u16::from_le_bytes(*low)) >= codes.len()) {
+            return Err(past_the_end());
+        }
+        let k_by_code = &clause.scoring.k_by_code;
+        let table = tables.get_mut(part.clause).map(|(is_filled, table)| {
+            if !std::mem::replace(is_filled, true) {
+                windows::fill(table, clause.weight, k_by_code);
+            }
+            &*table
+        });
+        let parts = ListParts { weight: clause.weight, k_by_code, table };
+        let (frequencies, _) = readers.both(part.clause, clause, list);
+        frequencies.add_all(scores, (lows, postings.first_rank), &codes, parts)
+    }
+
+    /// Offers the documents of those blocks whose bounds are not below the limit; how many are in blocks whose bounds are not 0, less
+    /// those that were offered before.
+    pub(super) fn offer(
+        &self,
+        query: &Query<'_, '_>,
+        key: u32,
+        bounds: &[u16; BLOCKS],
+        top: &mut Top,
+    ) -> u64 {
+        let Some(scores) = self.scores.first_chunk() else { return 0 };
+        let (limit, least) = (query.scale.limit(top.threshold()).max(1), top.threshold());
+        for (low, score) in windows::good(scores, bounds, limit, least) {
+            query.push(score, key * WINDOW + low, top);
+        }
+        let n_before = query.offered.iter().filter(|doc| **doc / WINDOW == key).count();
+        windows::count(scores, bounds).saturating_sub(n_before) as u64
+    }
 }
 
-#[cold]
-pub(super) fn past_the_end() -> Error {
-    Error::corrupt("scoring the documents of a term")
-        .expected("documents of the segment")
-        .found("one past its end")
+/// Offers every document that matches any clause.
+pub(super) fn offer<'s>(
+    query: &Query<'_, 's>,
+    scratch: &mut Scratch,
+    readers: &mut Readers<'s>,
+    top: &mut Top,
+) -> Result<Pruning> {
+    let (clauses, Scratch { parts, opened, blocks, .. }) = (query.clauses, scratch);
+    parts.take_stock(clauses, |_| false, true, top)?;
+    parts.weigh(&ScoreQuantizer::PRESENCE);
+    parts.divide(clauses, 1, 0);
+    blocks.whole.start();
+    let mut pruning = Pruning::default();
+    let mut of_window = recycled(std::mem::take(opened));
+    for window in &parts.windows {
+        of_window.clear();
+        parts.open(clauses, window, &mut of_window)?;
+        blocks.whole.score(clauses, (window.key, &of_window), readers)?;
+        pruning.documents_scored += blocks.whole.offer(query, window.key, &[1; BLOCKS], top);
+    }
+    *opened = recycled(of_window);
+    Ok(Pruning { matching: Some(pruning.documents_scored), ..pruning })
 }

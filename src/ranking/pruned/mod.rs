@@ -57,7 +57,7 @@ use tie_cache::TieCache;
 /// to a score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
 /// whatever is good enough: a document that is not offered may be left out because of others that are. With `count` every match of
 /// all clauses is scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known. `None`, and
-/// nothing is offered, where there are filters and no bounds.
+/// nothing is offered, where there are no bounds, and filters or clauses that must all match.
 pub(crate) fn find<const ALL: bool>(
     clauses: &[Clause<'_>],
     first_filter: usize,
@@ -89,14 +89,17 @@ pub(crate) fn find<const ALL: bool>(
         }
         ListsKernel::OneList | ListsKernel::EveryPosting => Ok(None),
     };
+    let found = match found {
+        Ok(None) if !ALL && first_filter == clauses.len() => {
+            let scale = ScoreQuantizer::PRESENCE;
+            let query = Query { clauses, scale, base, offered: &[], first_filter };
+            exhaustive::offer(&query, scratch, &mut readers, top).map(Some)
+        }
+        found => found,
+    };
     let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    match found? {
-        None if first_filter == clauses.len() => {
-            exhaustive::offer::<ALL>(clauses, base, top, &mut scratch.exhaustive).map(Some)
-        }
-        found => Ok(found.map(|own| Pruning { postings: own.postings + read, ..own })),
-    }
+    Ok(found?.map(|own| Pruning { postings: own.postings + read, ..own }))
 }
 
 /// `None` where there are no bounds to compute with.
@@ -136,6 +139,7 @@ fn by_bounds<'s, const ALL: bool>(
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
+    blocks.whole.start();
     let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let run = Run { query, readers, pruning };
     let memory = recycled(std::mem::take(opened));

@@ -21,6 +21,8 @@ pub(super) const WINDOWS_MAX: usize = 32;
 pub(super) const FIRST_WINDOWS: usize = 4;
 /// Steps from the best sum down to the least that matters; 4 and 16 are not better.
 const BANDS: u32 = 8;
+/// Blocks that can still matter, for one that will when all bands are visited.
+const UNSETTLED: usize = 16;
 /// Bits of the number of a block among those of all open windows.
 const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
 const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
@@ -52,16 +54,18 @@ impl ScoreBuckets {
         &mut self.sums[..n]
     }
 
-    /// Calls `visit` with the blocks of the first `n` windows that can matter.
+    /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than
+    /// `most`; then sums of those that were visited are 0.
     pub(super) fn visit(
         &mut self,
         n: usize,
+        (most, is_settled): (usize, bool),
         scale: &ScoreQuantizer,
         top: &mut Top,
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
-        let (best, mut level) = (u32::from(best), u32::from(best));
+        let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
         for band in 1.. {
             let limit = scale.limit(top.threshold()).max(1);
             if level < limit {
@@ -71,10 +75,16 @@ impl ScoreBuckets {
             if level < limit || band >= BANDS {
                 level = limit;
             }
-            self.candidates.clear();
-            for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
-                sums::select(sums, level as u16, first, &mut self.candidates);
+            // Most are let go later where the worst of the best is still to rise.
+            let is_settled = is_settled || n_visited > most;
+            let bar = most.saturating_mul(if is_settled { 1 } else { UNSETTLED });
+            if bar < n * BLOCKS && (is_settled || band > 1) {
+                self.select(n, limit);
+                if self.candidates.len() > bar {
+                    return Ok(false);
+                }
             }
+            self.select(n, level);
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
                     budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
@@ -83,13 +93,22 @@ impl ScoreBuckets {
                 let sum = std::mem::take(&mut self.sums[window][block]);
                 if u32::from(sum) >= scale.limit(top.threshold()) {
                     visit(Place { window, block, sum }, top)?;
+                    n_visited += 1;
                 }
             }
             if level <= limit {
                 break;
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Replaces the candidates by the blocks of the first `n` windows whose sums are not below a level.
+    fn select(&mut self, n: usize, level: u32) {
+        self.candidates.clear();
+        for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
+            sums::select(sums, level as u16, first, &mut self.candidates);
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! Phrases whose words need not stand as written may be there more often than a word, so no bound holds for them.
 
 use super::bounds::changes;
-use super::exhaustive::past_the_end;
+use super::sum::past_the_end;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;

@@ -11,6 +11,11 @@ pub(crate) struct Pruning {
     pub(crate) blocks_considered: u64,
     /// Of these, the ones that were looked into.
     pub(crate) blocks_scored: u64,
+    /// Windows of which everything was scored, as bounds would have left out too little; time that this takes by estimate, and
+    /// that looking into their blocks takes.
+    pub(crate) windows_whole: u64,
+    pub(crate) whole_ns: u64,
+    pub(crate) by_blocks_ns: u64,
     /// Documents whose score was computed.
     pub(crate) documents_scored: u64,
     /// Postings whose part of a score was computed.
@@ -35,6 +40,9 @@ impl std::ops::AddAssign for Pruning {
         self.windows_skipped += other.windows_skipped;
         self.blocks_considered += other.blocks_considered;
         self.blocks_scored += other.blocks_scored;
+        self.windows_whole += other.windows_whole;
+        self.whole_ns += other.whole_ns;
+        self.by_blocks_ns += other.by_blocks_ns;
         self.documents_scored += other.documents_scored;
         self.postings += other.postings;
         self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);

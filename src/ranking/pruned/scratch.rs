@@ -1,7 +1,6 @@
 //! Memory of finding the best.
 
 use super::blocks::{Blocks, OpenWindow};
-use super::exhaustive::Sums;
 use super::parts::{Opened, Parts};
 use super::phrase::PhraseScratch;
 use super::ranked_and::RankedAnd;
@@ -32,7 +31,6 @@ pub(crate) struct Scratch {
     pub(super) few: ShortestListAnd,
     pub(super) shorts: RareTermsFirst,
     pub(super) readers: Readers<'static>,
-    pub(super) exhaustive: Sums,
     pub(super) tree: Memory,
     pub(crate) phrase: PhraseScratch,
 }
@@ -50,7 +48,6 @@ heap_bytes!(Scratch {
     few,
     shorts,
     readers,
-    exhaustive,
     tree,
     phrase,
 });

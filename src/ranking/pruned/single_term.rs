@@ -5,11 +5,10 @@
 //! is left is scored, frequencies by the group and lengths where they are needed.
 
 use super::bounds::changes;
-use super::exhaustive::{GROUP, past_the_end};
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
-use super::sum::{Frequencies, Lengths};
+use super::sum::{Frequencies, GROUP, Lengths, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;

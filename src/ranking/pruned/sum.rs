@@ -1,14 +1,16 @@
 //! Exact score of a document, summed posting by posting.
 
 use super::bounds::CLAUSES_MAX;
-use super::exhaustive::past_the_end;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::lengths::{LengthReader, score_part};
 use crate::format::ranked::{FrequencyReader, RankedList, RankedLong};
 use crate::ranking::Clause;
 use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
 use std::sync::Arc;
+
+/// Frequencies that are packed together.
+pub(super) const GROUP: u32 = 64;
 
 /// Readers of the frequencies and the lengths of each clause. Documents come mostly in order, so that the data of one is
 /// near the data of the one before, and at hand.
@@ -147,4 +149,11 @@ impl<'r, 's> Sum<'r, 's> {
     pub(super) fn score(&self) -> f32 {
         self.score
     }
+}
+
+#[cold]
+pub(super) fn past_the_end() -> Error {
+    Error::corrupt("scoring the documents of a term")
+        .expected("documents of the segment")
+        .found("one past its end")
 }

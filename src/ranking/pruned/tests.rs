@@ -1,5 +1,6 @@
 //! Pruned search against the sum over every document, computed from a plain model of the corpus.
 
+use super::bounds::CLAUSES_MAX;
 use super::*;
 use crate::analysis::Analyzers;
 use crate::document::Document;
@@ -165,7 +166,7 @@ impl Corpus {
                 let found: Pruning = match query.all {
                     true => {
                         let n = clauses.len();
-                        find::<true>(&clauses, n, count, base, &mut top, scratch).unwrap().unwrap()
+                        find::<true>(&clauses, n, count, base, &mut top, scratch).unwrap()?
                     }
                     false => {
                         let first_filter = clauses.len() - query.filters.len();
@@ -358,6 +359,41 @@ fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
         let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
         let query = Query { words, filters: vec![], all: false };
         corpus.check(&query, &scoring, &mut Scratch::default());
+        // What must all match is left to others, where no list is short.
+        let word = |nth: usize| ["s2", "s5", "all"][nth % 3].to_owned();
+        let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
+        let query = Query { words, filters: vec![], all: true };
+        let found = corpus.found(&query, 10, &scoring, &mut Scratch::default());
+        assert_eq!(found.is_some(), n <= CLAUSES_MAX, "{n}");
+    }
+}
+
+#[test]
+fn windows_of_which_bounds_leave_out_little_are_scored_whole() {
+    let random = &mut Random(5);
+    let n_docs = 2 * WINDOW + 9_000;
+    let names: Vec<String> = (0..16).map(|nth| format!("w{nth}")).collect();
+    let mut lists: Vec<TestList<'_>> = vec![];
+    for (nth, name) in names.iter().enumerate() {
+        let one_in = [40, 10, 90][nth % 3];
+        lists.push((nth % 2, name, sample(random, n_docs, one_in)));
+    }
+    lists.push((0, "rare", spread(random, 1, 200)));
+    lists.push((0, "run", (20_000..100_000).map(|doc| (doc, 1 + doc / 90_000)).collect()));
+    let corpus = Corpus::new(&[n_docs], &lists);
+    let word = |(field, text): (usize, &str)| Word { field, text: text.into(), boost: 1.0 };
+    let mut scratch = Scratch::default();
+    for parameters in [Parameters::default(), Parameters { k1: 0.9, b: 0.4 }] {
+        let scoring = corpus.scoring(parameters);
+        for n in [16, 17, 18] {
+            let words = lists[..n].iter().map(|(field, text, _)| word((*field, text)));
+            let query = Query { words: words.collect(), filters: vec![], all: false };
+            corpus.check(&query, &scoring, &mut scratch);
+            let (_, prunings) = corpus.found(&query, 11, &scoring, &mut scratch).unwrap();
+            assert!(prunings[0].windows_whole > 0, "{n}: {prunings:?}");
+            let n_matching = corpus.expected(&query, &scoring).len() as u64;
+            assert!(prunings[0].documents_scored <= n_matching, "{n}: {prunings:?}");
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 //! Where a block has many documents that can be among the best, as those of frequent words have, what is needed for the first
 //! of them is needed for the others: the lengths of the block, and one or two groups of frequencies of each list.
 
-use super::exhaustive::{GROUP, past_the_end};
-use super::sum::{Frequencies, Lengths};
+use super::sum::{Frequencies, GROUP, Lengths, past_the_end};
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;

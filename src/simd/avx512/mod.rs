@@ -6,6 +6,7 @@ pub(super) mod packed;
 pub(super) mod places;
 pub(super) mod scores;
 pub(super) mod sums;
+pub(super) mod windows;
 
 use std::arch::x86_64::*;
 
