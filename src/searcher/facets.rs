@@ -62,21 +62,20 @@ impl Search<'_> {
         let expected: Vec<_> = unselected.collect();
         let around = (&[][..], *plan.told(plan.root()));
         let facets = (&self.request.facets[..], self.bound_facets()?);
-        let of = (&plan.segments[..], &expected[..]);
-        self.add_details(of, facets, &mut plan.facets, around, false)?;
+        self.add_details(&plan.segments, &expected, facets, &mut plan.facets, around, false)?;
         plan.estimate_facets()
     }
 
     /// Adds details to facets that are within one that leaves these selections out, without which so many documents match.
     fn add_details(
         &self,
-        of: (&[SegmentPlan<'_>], &[(&ExcludedFilters, (Estimate, f32))]),
+        segments: &[SegmentPlan<'_>],
+        unselected: &[(&ExcludedFilters, (Estimate, f32))],
         (requests, facets): (&[Facet], &[BoundFacet]),
         nodes: &mut [FacetNode],
         around: (&[usize], Estimate),
         is_within: bool,
     ) -> Result<()> {
-        let (segments, unselected) = of;
         for ((request, facet), node) in requests.iter().zip(facets).zip(nodes) {
             let (left_out, within) = (&facet.left_out[..], &request.within.facets[..]);
             let own = unselected.iter().find(|(of, _)| left_out != around.0 && **of == left_out);
@@ -84,7 +83,7 @@ impl Search<'_> {
                 Some((_, (matches, ns))) => (*matches, Some(*ns)),
                 None => (around.1, None),
             };
-            let unselected = match is_within {
+            let without = match is_within {
                 _ if left_out.is_empty() => None,
                 false => Some("without its own selection".to_owned()),
                 true => Some("without the selections of it and what it lies within".to_owned()),
@@ -93,7 +92,7 @@ impl Search<'_> {
                 FacetWhat::Values(options) => options.described(),
                 _ => None,
             };
-            let words: Vec<_> = options.into_iter().chain(unselected).collect();
+            let words: Vec<_> = options.into_iter().chain(without).collect();
             let limit = request.what.n_ranges();
             node.details = Some(Box::new(FacetDetails {
                 limit: limit as u64,
@@ -106,7 +105,7 @@ impl Search<'_> {
                 ..FacetDetails::default()
             }));
             let (inner, around) = ((within, &facet.within[..]), (left_out, matches));
-            self.add_details(of, inner, &mut node.within, around, true)?;
+            self.add_details(segments, unselected, inner, &mut node.within, around, true)?;
         }
         Ok(())
     }
