@@ -44,7 +44,6 @@ mod tally;
 mod terms;
 mod top;
 mod wanted;
-mod width;
 
 pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_ranges};
 pub(crate) use codes::{DistinctCounts, count_distinct};
@@ -58,7 +57,6 @@ pub(crate) use scan::{MetCounts, NumbersAt};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
-pub(crate) use width::DecimalWidth;
 
 pub use crate::plan::{FacetMethod, FacetOrder};
 pub use crate::request::{

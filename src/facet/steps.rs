@@ -13,11 +13,10 @@ use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
 use super::statistics::statistics_of;
 use super::tally::Tally;
-use super::width::DecimalWidth;
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::cost::RangesStrategy;
-use crate::value::{code_of_f64, f64_of_code};
+use crate::value::{DecimalWidth, code_of_f64, f64_of_code};
 
 /// The most steps that may have any, and what one takes with its bucket.
 const STEPS_MAX: u64 = 1 << 16;

@@ -1,9 +1,9 @@
 //! Ranges of values: those that are asked for, and such as suit what matches.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::facet::{AddressRange, DecimalWidth, Steps};
+use crate::facet::{AddressRange, Steps};
 use crate::schema::{Field, FieldKind};
-use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
+use crate::value::{self, Calendar, DecimalWidth, Interval, Timestamp, Value, Zone};
 use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;

@@ -20,6 +20,7 @@ mod path;
 pub(crate) mod stored;
 mod term;
 mod typed;
+mod width;
 mod zone;
 
 use crate::schema::FieldKind;
@@ -45,6 +46,7 @@ pub(crate) use typed::{
     NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, span_in, term_of_code,
     value, vanishes,
 };
+pub(crate) use width::DecimalWidth;
 pub use zone::Zone;
 
 /// One value of a field.

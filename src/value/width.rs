@@ -16,7 +16,7 @@ const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
 /// The width of steps of fractions, as a number and as its shortest decimal text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecimalWidth {
-    pub(super) width: f64,
+    pub(crate) width: f64,
     /// The width is `digits` times ten to the power of `exponent`.
     digits: i64,
     exponent: i32,
@@ -41,12 +41,12 @@ impl DecimalWidth {
     }
 
     /// Whether the steps up to this distance from zero can be told apart.
-    pub(super) fn tells_apart(self, furthest: f64) -> bool {
+    pub(crate) fn tells_apart(self, furthest: f64) -> bool {
         furthest / self.width < WHOLE_MAX
     }
 
     /// The number that a step begins with, which may be infinite.
-    pub(super) fn start(self, step: i128) -> f64 {
+    pub(crate) fn start(self, step: i128) -> f64 {
         // Both are whole, and so is their product as long as it is that small: then rounding happens once.
         let product = step as f64 * self.digits as f64;
         match self.power.filter(|_| product.abs() < WHOLE_MAX) {
@@ -69,7 +69,7 @@ impl DecimalWidth {
 
     /// The number of the step that a value lies in.
     #[inline]
-    pub(super) fn step(self, number: f64) -> i128 {
+    pub(crate) fn step(self, number: f64) -> i128 {
         let quotient = number / self.width;
         let step = quotient.floor();
         let behind = quotient - step;
