@@ -44,9 +44,7 @@ const WHOLE_LISTS_MIN: usize = 3;
 /// Time in nanoseconds that scoring everything in some windows takes, and that looking into one of their blocks takes. There is
 /// no end of the first where that never pays.
 pub(crate) fn whole_ns(n_windows: usize, n_postings: usize, n_lists: usize) -> (u64, u64) {
-    let of_whole = match n_lists {
-        ..WHOLE_LISTS_MIN => u64::MAX,
-        _ => (n_windows * 8_000 + n_postings + n_postings / 2) as u64,
-    };
+    let of_whole = (n_windows * 8_000 + n_postings + n_postings / 2) as u64;
+    let of_whole = if n_lists < WHOLE_LISTS_MIN { u64::MAX } else { of_whole };
     (of_whole, (130 + n_lists * 15) as u64)
 }

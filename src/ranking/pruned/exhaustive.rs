@@ -5,10 +5,9 @@
 //! takes a nanosecond or two however many lists there are.
 
 use super::bounds::{CLAUSES_MAX, ScoreQuantizer};
-use super::parts::{Opened, Postings};
+use super::parts::{Opened, Parts, Postings};
 use super::pruning::Pruning;
 use super::query::Query;
-use super::scratch::Scratch;
 use super::sum::{Readers, past_the_end};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -118,22 +117,23 @@ impl WholeWindow {
 /// Offers every document that matches any clause.
 pub(super) fn offer<'s>(
     query: &Query<'_, 's>,
-    scratch: &mut Scratch,
+    (parts, opened): (&mut Parts, &mut Vec<Opened<'static, 'static>>),
     readers: &mut Readers<'s>,
+    whole: &mut WholeWindow,
     top: &mut Top,
 ) -> Result<Pruning> {
-    let (clauses, Scratch { parts, opened, blocks, .. }) = (query.clauses, scratch);
+    let clauses = query.clauses;
     parts.take_stock(clauses, |_| false, true, top)?;
     parts.weigh(&ScoreQuantizer::PRESENCE);
     parts.divide(clauses, 1, 0);
-    blocks.whole.start();
+    whole.start();
     let mut pruning = Pruning::default();
     let mut of_window = recycled(std::mem::take(opened));
     for window in &parts.windows {
         of_window.clear();
         parts.open(clauses, window, &mut of_window)?;
-        blocks.whole.score(clauses, (window.key, &of_window), readers)?;
-        pruning.documents_scored += blocks.whole.offer(query, window.key, &[1; BLOCKS], top);
+        whole.score(clauses, (window.key, &of_window), readers)?;
+        pruning.documents_scored += whole.offer(query, window.key, &[1; BLOCKS], top);
     }
     *opened = recycled(of_window);
     Ok(Pruning { matching: Some(pruning.documents_scored), ..pruning })

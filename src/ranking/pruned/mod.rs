@@ -93,7 +93,9 @@ pub(crate) fn find<const ALL: bool>(
         Ok(None) if !ALL && first_filter == clauses.len() => {
             let scale = ScoreQuantizer::PRESENCE;
             let query = Query { clauses, scale, base, offered: &[], first_filter };
-            exhaustive::offer(&query, scratch, &mut readers, top).map(Some)
+            let Scratch { parts, opened, blocks, .. } = scratch;
+            let whole = &mut blocks.whole;
+            exhaustive::offer(&query, (parts, opened), &mut readers, whole, top).map(Some)
         }
         found => found,
     };
