@@ -53,9 +53,7 @@ impl<'s> Search<'s> {
     pub(super) fn matching_without(&self, left_out: &[usize]) -> Result<Normal> {
         let bound = self.bound_without(left_out)?;
         let (schema, analyzers) = self.names();
-        let rewritten =
-            self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind));
-        Ok(rewritten.normal)
+        Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)).normal)
     }
 
     fn bind_options(&self) -> BindOptions {
@@ -85,10 +83,8 @@ impl<'s> Search<'s> {
 
     fn rewrite(&self) -> Result<Rewritten> {
         let (schema, analyzers) = self.names();
-        if !self.request.selections.is_empty() {
-            self.bound()?;
-        }
-        match self.meaning.bound.get() {
+        let is_bound = self.meaning.bound.get().is_some() || !self.request.selections.is_empty();
+        match is_bound.then(|| self.bound()).transpose()? {
             Some(bound) => {
                 Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))
             }
