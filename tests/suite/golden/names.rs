@@ -70,6 +70,9 @@ fn rules() -> BTreeSet<String> {
     names
 }
 
+/// Rules of runs over several windows of 65,536 documents, which the indexes here do not have.
+const OF_MANY_WINDOWS: [&str; 1] = ["score windows whole"];
+
 #[test]
 fn every_operator_and_every_rule_is_in_a_golden_plan() {
     let files: String = groups().iter().map(outlines).collect();
@@ -92,11 +95,12 @@ fn every_operator_and_every_rule_is_in_a_golden_plan() {
         "Statistics" => line.starts_with("Facet ") && line.contains(", statistics"),
         name => line.split(' ').next() == Some(name),
     }));
-    let rules = in_none(&rules, &|line, name| {
+    let mut rules = in_none(&rules, &|line, name| {
         let rule = line.strip_prefix("✓ ").or_else(|| line.strip_prefix("✗ "));
         // The end of some is only known when they are taken.
         rule.is_some_and(|rule| rule == name || name.ends_with(' ') && rule.starts_with(name))
     });
+    rules.retain(|rule| !OF_MANY_WINDOWS.contains(&&**rule));
     assert!(
         operators.is_empty() && rules.is_empty(),
         "no golden plan has {operators:?}, {rules:?}"

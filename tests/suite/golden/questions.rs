@@ -339,10 +339,6 @@ fn ranked() -> Vec<Question> {
         search.limit(10).score_function(ScoreFunction::sum(function))
     });
     const FACET: Shape = ("best 10 with a facet", |search| search.limit(10).facet("tag", 3));
-    // Words that tell documents apart by nothing but lengths.
-    const RUN: Shape = ("run best 10", |search| search.limit(10));
-    let alike = "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19";
-    questions.extend(one(false, &[RUN], &[alike, "by2 by50"]));
     questions.extend(one(true, &[SEGMENTS, COLLECTION], &["by2 by50", "+by2 +by3"]));
     questions.extend(one(false, &[TERMS], &["w7*", "by2 w7*"]));
     questions.extend(one(false, &[NTH], &["by2 by50", "\"san marino\""]));
