@@ -93,7 +93,7 @@ impl<'s> Lists<'s> {
     fn forget(&mut self, doc_sets: &mut Vec<DocSet>) {
         self.groups.clear();
         self.lows.clear();
-        doc_sets.extend(self.expanded.drain(..).map(|expanded| expanded.docs));
+        doc_sets.extend(std::iter::from_fn(|| self.expanded.pop()).map(|it| it.docs));
     }
 
     /// Reads the short lists and the headers that planning left unread, and unites the terms of

@@ -59,8 +59,9 @@ impl<'a> Search<'a> {
             let logical = &self.bound()?.logical;
             scorings.page = Some(self.scoring_of(logical, &parameters, Parts::AsNeeded)?);
         }
-        let has_buckets = || Ok(self.bound_facets()?.iter().any(BoundFacet::wants_hits));
-        if is_scored && (has_hits && is_elsewhere || has_buckets()?) {
+        let has_facets = !self.request.facets.is_empty();
+        let has_buckets = has_facets && self.bound_facets()?.iter().any(BoundFacet::wants_hits);
+        if is_scored && (has_hits && is_elsewhere || has_buckets) {
             let of = |logical| self.scoring_of(logical, &parameters, Parts::AsNeeded).map(Some);
             if !self.request.selections.is_empty() {
                 let all: Vec<_> = (0..self.request.selections.len()).collect();

@@ -193,7 +193,8 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
     }
 
     /// The numbers of a group, and those of the next one where `has_next` says that they are wanted.
-    #[inline]
+    // Else it is a call for each block of a word, since windows scored whole ask for groups, too.
+    #[inline(always)]
     pub(crate) fn groups(&mut self, nth: u32, has_next: bool) -> Result<[Packed<'_>; 2]> {
         let last = nth + u32::from(has_next);
         let df = self.frequencies.df;
