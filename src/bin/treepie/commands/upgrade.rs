@@ -18,7 +18,7 @@ use crate::{
     progress::{Counters, ProgressLine},
 };
 
-/// Index the stored documents again, if older analyzers made the terms.
+/// Index stored documents anew with today's analyzers.
 ///
 /// An index that has nothing to upgrade is not touched.
 #[derive(Debug, clap::Args)]
