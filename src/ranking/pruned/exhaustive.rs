@@ -24,18 +24,19 @@ const _: () = assert!(DOCS == WINDOW as usize);
 #[derive(Debug, Default)]
 pub(super) struct WholeWindow {
     scores: Vec<f32>,
-    /// What each clause adds, as far as that was computed.
-    tables: Vec<(bool, PartTable)>,
+    /// What each clause adds, as far as that was computed: the flags lie apart, as each search forgets them.
+    tables: Vec<PartTable>,
+    filled: Vec<bool>,
     /// Documents of a container that is no array, without what they have in common.
     lows: Vec<[u8; 2]>,
 }
 
-heap_bytes!(WholeWindow { scores, tables, lows });
+heap_bytes!(WholeWindow { scores, tables, filled, lows });
 
 impl WholeWindow {
     /// Forgets the lists of another query.
     pub(super) fn start(&mut self) {
-        self.tables.iter_mut().for_each(|(is_filled, _)| *is_filled = false);
+        self.filled.clear();
     }
 
     /// Scores the documents of all lists that are open in a window, in the order of the clauses.
@@ -48,7 +49,8 @@ impl WholeWindow {
         self.scores.clear();
         self.scores.resize(DOCS, ABSENT);
         let n_tables = clauses.len().min(CLAUSES_MAX).max(self.tables.len());
-        self.tables.resize(n_tables, (false, [0.0; _]));
+        self.tables.resize(n_tables, [0.0; _]);
+        self.filled.resize(n_tables, false);
         for part in opened {
             budget::work(ns::POSTING_SCORED * u64::from(part.n_postings()))?;
             self.add(&clauses[part.clause], key, part, readers)?;
@@ -64,7 +66,7 @@ impl WholeWindow {
         part: &Opened<'_, 's>,
         readers: &mut Readers<'s>,
     ) -> Result<()> {
-        let WholeWindow { scores, tables, lows, .. } = self;
+        let WholeWindow { scores, tables, filled, lows } = self;
         let Some(scores) = scores.first_chunk_mut() else { return Ok(()) };
         readers.n_postings += u64::from(part.n_postings());
         let (postings, list) = match &part.postings {
@@ -84,7 +86,8 @@ impl WholeWindow {
             return Err(past_the_end());
         }
         let k_by_code = &clause.scoring.k_by_code;
-        let table = tables.get_mut(part.clause).map(|(is_filled, table)| {
+        let tables = tables.iter_mut().zip(filled).nth(part.clause);
+        let table = tables.map(|(table, is_filled)| {
             if !std::mem::replace(is_filled, true) {
                 windows::fill(table, clause.weight, k_by_code);
             }
