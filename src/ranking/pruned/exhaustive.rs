@@ -51,11 +51,10 @@ impl WholeWindow {
         let n_tables = clauses.len().min(CLAUSES_MAX).max(self.tables.len());
         self.tables.resize(n_tables, [0.0; _]);
         self.filled.resize(n_tables, false);
-        for part in opened {
+        opened.iter().try_for_each(|part| {
             budget::work(ns::POSTING_SCORED * u64::from(part.n_postings()))?;
-            self.add(&clauses[part.clause], key, part, readers)?;
-        }
-        Ok(())
+            self.add(&clauses[part.clause], key, part, readers)
+        })
     }
 
     /// Adds what one list has in the window.
