@@ -284,7 +284,7 @@ pub struct SplitterStream<'a> {
     text: &'a str,
     pieces: Pieces<'a>,
     has_plain_apostrophes: bool,
-    /// What the text was made of, if it is not the one that was given.
+    /// The text that it was made of, if it is not the one that was given.
     prepared: Option<&'a Prepared>,
     stretch: &'a mut Stretch,
     token: &'a mut Token,

@@ -32,7 +32,7 @@ pub(super) const BITMAP_LEN: usize = 8192;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeaderLayout {
     pub(super) n_containers: usize,
-    /// Where the bits begin that mark run containers, if there are any.
+    /// Start of the bits that mark run containers, if there are any.
     pub(super) run_marks_at: Option<usize>,
     pub(super) descriptions_at: usize,
     /// Where the offsets begin, if there are any.

@@ -351,7 +351,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok(result)
     }
 
-    /// What an input of an operator holds in window `key`, and whether that is only those of `few` documents, as
+    /// Documents that an input of an operator holds in window `key`, and whether that is only those of `few` documents, as
     /// [pays](Self::are_few).
     fn take_in(
         &mut self,

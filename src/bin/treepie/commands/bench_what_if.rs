@@ -43,7 +43,7 @@ struct Other {
 }
 
 impl Case {
-    /// What was measured of a query, which asks for no facets; `None` if nothing could be decided otherwise.
+    /// Measurement of a query, which asks for no facets; `None` if nothing could be decided otherwise.
     fn of(command: BenchCommand, query: &str, tree: &ExplainTree) -> Option<Case> {
         let decisions = tree.plan.iter().flat_map(|node| &node.decisions);
         let mut case = Case {

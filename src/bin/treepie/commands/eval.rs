@@ -219,7 +219,7 @@ fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {
     }
 }
 
-/// What is printed: the means, and the figures of each query if they are asked for.
+/// Printed results: the means, and the figures of each query if they are asked for.
 struct Report<'t> {
     mean: Measures,
     measured: Option<Vec<(&'t str, Measures)>>,

@@ -109,7 +109,7 @@ fn open(path: &Path) -> Result<Index, Error> {
     Index::open(path)
 }
 
-/// The same, to write to, and what is done to it is written down if that was asked for.
+/// An index to write to; what is done to it is written down if that was asked for.
 fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
     events.listen(Index::options()).open(path)
 }

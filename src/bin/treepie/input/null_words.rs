@@ -43,7 +43,7 @@ fn is_default(text: &str) -> bool {
 /// Words of a schema file or of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NullWords {
-    /// Those of typed fields; the defaults if there are none.
+    /// Words of typed fields; the defaults if there are none.
     typed: Option<Vec<String>>,
     by_field: HashMap<String, Vec<String>>,
 }

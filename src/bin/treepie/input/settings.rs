@@ -41,7 +41,7 @@ use crate::failure::usage;
 /// How inputs of a command are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputSettings {
-    /// What separates cells, if that was said.
+    /// Separator of cells, if that was said.
     pub(crate) delimiter: Option<u8>,
     /// What bytes mean, if that was said.
     pub(crate) encoding: Option<&'static Encoding>,
