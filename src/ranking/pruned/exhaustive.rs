@@ -85,9 +85,8 @@ impl WholeWindow {
             return Err(past_the_end());
         }
         let k_by_code = &clause.scoring.k_by_code;
-        let tables = tables.iter_mut().zip(filled).nth(part.clause);
-        let table = tables.map(|(table, is_filled)| {
-            if !std::mem::replace(is_filled, true) {
+        let table = tables.get_mut(part.clause).map(|table| {
+            if !std::mem::replace(&mut filled[part.clause], true) {
                 windows::fill(table, clause.weight, k_by_code);
             }
             &*table
