@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::execution::{Execution, ExecutionScratch};
+use crate::execution::Execution;
 use crate::plan::{self, CostModel, Goal, LookUps, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
@@ -52,8 +52,8 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
     let options = PlanOptions { goal, ..PlanOptions::default() };
     let (segments, costs) = (std::iter::once(segment), &CostModel::BUILT_IN);
     let look_ups = LookUps::of(normal);
-    let scratch = PlanScratch::default();
-    let mut plan = plan::plan(normal, segments, &options, costs, &look_ups, scratch, None)?;
+    let memory = &mut PlanScratch::default();
+    let mut plan = plan::plan(normal, segments, &options, costs, &look_ups, memory, None)?;
     plan.aim(&options, None)?;
     Ok(plan)
 }
@@ -67,7 +67,7 @@ fn find(
     // Each query and segment by itself, as nothing of it is left but the documents.
     Budget::new().run(|| {
         let plan = planned(normal, segment)?;
-        let mut execution = Execution::new(plan, false, ExecutionScratch::default());
+        let mut execution = Execution::new(plan, false, Box::default());
         execution.each_window(|key, documents| doomed.add_window(key, documents))
     })
 }

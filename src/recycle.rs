@@ -44,6 +44,12 @@ pub(crate) fn recycled<A, B>(mut from: Vec<A>) -> Vec<B> {
     from.into_iter().map(|_| -> B { unreachable!("the vector is empty") }).collect()
 }
 
+/// The memory of a vector.
+pub(crate) fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+    list.clear();
+    list
+}
+
 /// Lists that were used before, for those to come: a search asks the allocator for none, once others like it have run.
 #[derive(Debug)]
 pub(crate) struct FreeLists<T>(Vec<Vec<T>>);

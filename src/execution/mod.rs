@@ -59,12 +59,13 @@ pub(crate) struct Execution<'s> {
     profile: Profile,
     /// Number of documents that the last run counted, also where it was stopped.
     counted: u64,
-    memory: ExecutionScratch,
+    memory: Box<ExecutionScratch>,
 }
 
-/// Memory of an execution, for the next one when it has ended.
+/// Memory of a plan and its execution, for the next when it has ended.
 #[derive(Debug, Default)]
 pub(crate) struct ExecutionScratch {
+    pub(crate) plan: PlanScratch,
     workspace: Workspace,
     /// For the documents of patterns.
     doc_sets: Vec<DocSet>,
@@ -94,7 +95,7 @@ pub(crate) struct Counted {
 
 impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`, with `timed` by the clock, which costs some 50 ns for each container.
-    pub(crate) fn new(plan: Plan<'s>, timed: bool, mut memory: ExecutionScratch) -> Self {
+    pub(crate) fn new(plan: Plan<'s>, timed: bool, mut memory: Box<ExecutionScratch>) -> Self {
         memory.workspace.make_room(&plan);
         let mut lists = recycled(std::mem::take(&mut memory.lists));
         let (phrases, profile) =
@@ -115,9 +116,9 @@ impl<'s> Execution<'s> {
     }
 
     /// Ends the execution and keeps its memory for the next.
-    pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
+    pub(crate) fn into_scratch(self) -> Box<ExecutionScratch> {
         let Execution { plan, mut lists, mut memory, profile, phrases, .. } = self;
-        let ExecutionScratch { workspace, doc_sets, of_lists, .. } = &mut memory;
+        let ExecutionScratch { workspace, doc_sets, of_lists, .. } = &mut *memory;
         workspace.shrink();
         of_lists.extend(lists.drain(..).rev().map(|each| each.into_memory(doc_sets)));
         of_lists.drain(..of_lists.len().saturating_sub(LISTS_KEPT));
@@ -125,7 +126,8 @@ impl<'s> Execution<'s> {
         doc_sets.truncate(DOC_SETS_KEPT);
         (memory.lists, memory.profile) = (recycled(lists), profile.nodes);
         memory.phrases = phrases.into_memory();
-        (plan.into_scratch(), memory)
+        memory.plan = plan.into_scratch();
+        memory
     }
 
     pub(crate) fn plan(&self) -> &Plan<'s> {

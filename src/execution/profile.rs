@@ -17,6 +17,8 @@ pub(crate) struct Profile {
     /// What the root found, window by window; empty unless timed.
     windows: Vec<RootWindow>,
     pub(super) stopped_early: bool,
+    /// Whether nothing ran with it.
+    is_new: bool,
 }
 
 /// Documents that the root found in one window.
@@ -88,16 +90,19 @@ impl Profile {
     ) -> Self {
         nodes.clear();
         nodes.resize(n_segments * n_nodes, NodeProfile::default());
-        Profile { n_nodes, timed, nodes, windows: vec![], stopped_early: false }
+        Profile { n_nodes, timed, nodes, windows: vec![], stopped_early: false, is_new: true }
     }
 
     /// Forgets a run, but for the operators before one.
     pub(super) fn clear(&mut self, from: usize) {
+        self.stopped_early = false;
+        if std::mem::take(&mut self.is_new) {
+            return;
+        }
         for of_segment in self.nodes.chunks_mut(self.n_nodes.max(1)) {
             of_segment[from..].fill(NodeProfile::default());
         }
         self.windows.clear();
-        self.stopped_early = false;
     }
 
     pub(super) fn segment_mut(&mut self, segment: usize) -> SegmentProfile<'_> {

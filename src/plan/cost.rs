@@ -252,6 +252,16 @@ impl CostModel {
     }
 }
 
+/// Lists that score documents, and how many documents there are and are expected to match.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScoredLists {
+    pub(crate) n_docs: u32,
+    pub(crate) n_lists: usize,
+    /// Documents of all lists together.
+    pub(crate) postings: u64,
+    pub(crate) expected: f64,
+}
+
 /// What the ways to find the best documents by score cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BestCosts {
@@ -276,26 +286,33 @@ impl BestCosts {
         Self::or_less(costs.place_ns(placed, words) + looked_at, of_everything)
     }
 
+    /// Of words and phrases put together. Bounds leave out nothing before they have found as many as are wanted, and what they
+    /// look at one by one is found window by window otherwise; unless they are `free`, as nothing else needs all that matches.
+    ///
+    /// By measured times of 636 queries of the benchmark game in two fields of 144,245 articles, both ways each: to place the
+    /// words of phrases window by window costs less by more.
+    pub(crate) fn of_tree(
+        costs: &CostModel,
+        lists: &ScoredLists,
+        best: f64,
+        has_phrases: bool,
+        is_free: bool,
+    ) -> Self {
+        let ScoredLists { n_docs, n_lists, expected, .. } = *lists;
+        let of_everything = costs.score_matches_ns(expected, n_lists);
+        let found_first = if has_phrases { 64.0 * best } else { best };
+        if is_free || expected > found_first {
+            let by_bounds = costs.by_bounds_ns(expected, n_lists, n_docs, best);
+            return Self::or_less(by_bounds, of_everything);
+        }
+        let looked_at = costs.by_bounds_ns(0.0, n_lists, n_docs, best);
+        BestCosts { by_bounds: of_everything + looked_at, of_everything }
+    }
+
     /// Where there is little to leave out, bounds end in scoring everything as well.
     pub(crate) fn or_less(by_bounds: f32, of_everything: f32) -> Self {
         BestCosts { by_bounds: by_bounds.min(of_everything), of_everything }
     }
-}
-
-/// Whether bounds can leave anything out of a query that is put together of words and phrases, where so many documents are expected
-/// to match and the `best` of them are wanted: they leave out nothing before they have found those, and what they look at one by
-/// one is found window by window otherwise.
-///
-/// By measured times of 636 queries of the benchmark game in two fields of 144,245 articles, both ways each. What matches is found in
-/// any case where it `is_found` for other reasons, to be counted; to place the words of phrases window by window costs less by more.
-/// Words alone that nobody counts are left to bounds whatever is expected, which for words that belong together is far too little.
-pub(crate) fn bounds_pay(expected: f64, best: f64, is_found: bool, has_phrases: bool) -> bool {
-    let factor = match (is_found, has_phrases) {
-        (_, true) => 64.0,
-        (true, false) => 1.0,
-        (false, false) => 0.0,
-    };
-    expected > factor * best
 }
 
 /// Documents of a segment for one of a word that filters, up to which its list masks the blocks of the words that score.

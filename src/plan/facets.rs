@@ -25,6 +25,8 @@ pub(crate) struct FacetWanted {
     pub(crate) of: FacetOf,
     /// Method that counts values, where that is not left to the plan.
     pub(crate) method: Option<FacetMethod>,
+    /// Whether values are told apart by a count of each, whatever else would cost less.
+    pub(crate) is_tallied: bool,
     /// Whether it counts more than what matches: also what one of the conditions, of its own field, leaves out.
     pub(crate) is_selected: bool,
     pub(crate) within: Vec<FacetWanted>,
@@ -156,6 +158,15 @@ impl FacetNode {
         }
     }
 
+    /// Way to tell values apart, where it needs one.
+    pub(crate) fn spread(&self) -> Option<&SpreadPlan> {
+        match &self.operator {
+            FacetOperator::Facet(FacetStrategy::Column(spread)) => spread.as_ref(),
+            FacetOperator::Statistics(_, spread) => spread.as_ref(),
+            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => None,
+        }
+    }
+
     fn new(
         wanted: &FacetWanted,
         segments: &[SegmentPlan<'_>],
@@ -163,12 +174,13 @@ impl FacetNode {
         is_within: bool,
         costs: &CostModel,
     ) -> Result<Self> {
-        let FacetWanted { field, ref of, method, is_selected, hits, .. } = *wanted;
+        let FacetWanted { field, ref of, method, is_tallied, is_selected, hits, .. } = *wanted;
         // Buckets may have fewer, and what leaves selections out may have more.
         let mut matches = *matches;
         matches.lower = if is_within { 0 } else { matches.lower };
         matches.upper = if is_selected { matches.live } else { matches.upper };
-        let spread = |wanted| SpreadPlan::new(segments, field, wanted, &matches, costs);
+        let spread =
+            |wanted| SpreadPlan::new(segments, field, (wanted, is_tallied), &matches, costs);
         let operator = match of {
             FacetOf::Values(values) => {
                 let all = matches.live + matches.deleted;

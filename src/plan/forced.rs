@@ -4,7 +4,7 @@
 //! plan out reads its strategies and cannot tell whether one was forced.
 
 use super::decision::{Decision, Rule};
-use super::{FacetMethod, NodeId, Operator, Plan};
+use super::{FacetMethod, NodeId, Operator, Plan, SpreadStrategy};
 use crate::bitmap::Kernel;
 
 /// One decision, taken otherwise.
@@ -40,10 +40,14 @@ pub(crate) enum Forced {
     SortAll,
     /// A sorted page is found by the column, and not by lists in their order.
     WithoutStreams,
+    /// A sorted page is found by lists in their order, whatever they cost.
+    WithStreams,
     /// Groups are looked for in everything that matches at once.
     GroupAll,
     /// Values of a facet, by its place in the search, are counted so.
     Facet { nth: u32, method: FacetMethod },
+    /// Values of a facet, by its place in the search, are told apart by a count of each.
+    Tally { nth: u32 },
 }
 
 /// In what order the inputs of an intersection come.
@@ -74,6 +78,8 @@ impl Forced {
             Forced::SortAll => "sort every match",
             Forced::GroupAll => "group every match",
             Forced::WithoutStreams => "bounds of all blocks where something matches",
+            Forced::WithStreams => "lists in the order of the field",
+            Forced::Tally { .. } => SpreadStrategy::Tally.name(),
             Forced::Facet { method, .. } => method.name(),
         }
     }

@@ -57,10 +57,10 @@ use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::query::{Normal, PhraseSpec};
-use crate::recycle::recycled;
+use crate::recycle::{emptied, recycled};
 use crate::segment::reader::SegmentReader;
 pub(crate) use adaptive::Adaptive;
-pub(crate) use cost::TallyStrategy;
+pub(crate) use cost::{ScoredLists, TallyStrategy};
 pub(crate) use costs::CostModel;
 pub use costs::Costs;
 use decision::Decision;
@@ -475,32 +475,33 @@ impl<'s> Plan<'s> {
     }
 
     /// An empty plan in memory that was used before.
-    fn in_scratch(scratch: PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
+    fn in_memory(memory: &mut PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
+        let taken = std::mem::take(memory);
         Plan {
             goal: options.goal,
             page: None,
             keeps_matches: options.keeps_matches(),
             smallest: None,
             for_people: options.for_people,
-            nodes: scratch.nodes,
+            nodes: taken.nodes,
             sets: vec![],
             unselected: vec![],
-            inputs: scratch.inputs,
-            leaves: scratch.leaves,
-            terms: scratch.terms,
+            inputs: taken.inputs,
+            leaves: taken.leaves,
+            terms: taken.terms,
             expansions: vec![],
-            phrases: scratch.phrases,
-            segments: recycled(scratch.segments),
+            phrases: taken.phrases,
+            segments: recycled(taken.segments),
             decisions: vec![],
             facets: vec![],
             costs,
             forced: options.forced,
             told: vec![],
             sample_work_left: sample::WORK_OF_ALL,
-            spans: scratch.spans,
-            pending: scratch.pending,
-            wanted: scratch.wanted,
-            of_segments: scratch.of_segments,
+            spans: taken.spans,
+            pending: taken.pending,
+            wanted: taken.wanted,
+            of_segments: taken.of_segments,
         }
     }
 
@@ -514,14 +515,14 @@ impl<'s> Plan<'s> {
         }));
         of_segments.drain(..of_segments.len().saturating_sub(SEGMENTS_KEPT));
         PlanScratch {
-            nodes: recycled(self.nodes),
-            inputs: recycled(self.inputs),
-            leaves: recycled(self.leaves),
-            terms: recycled(self.terms),
-            spans: recycled(self.spans),
-            pending: recycled(self.pending),
-            wanted: recycled(self.wanted),
-            phrases: recycled(self.phrases),
+            nodes: emptied(self.nodes),
+            inputs: emptied(self.inputs),
+            leaves: emptied(self.leaves),
+            terms: emptied(self.terms),
+            spans: emptied(self.spans),
+            pending: emptied(self.pending),
+            wanted: emptied(self.wanted),
+            phrases: emptied(self.phrases),
             segments: recycled(segments),
             of_segments,
         }

@@ -40,6 +40,8 @@ pub(crate) enum SortStrategy {
     IndexOrder,
     /// Lists of the first field in their order in segments where [they pay](OrderedSegment::lists_pay), bounds of blocks in others.
     ListsOrBounds,
+    /// Lists of the first field in their order wherever there are any, whatever they cost.
+    Lists,
     /// Bounds of the blocks of the first field's column.
     Bounds,
     /// A key of every match, of which the first are kept.
@@ -54,6 +56,7 @@ impl SortStrategy {
             _ if order.is_in_index_order => SortStrategy::IndexOrder,
             _ if !order.has_bounds => SortStrategy::EveryMatch,
             Some(Forced::WithoutStreams) => SortStrategy::Bounds,
+            Some(Forced::WithStreams) => SortStrategy::Lists,
             _ => SortStrategy::ListsOrBounds,
         }
     }
@@ -65,14 +68,14 @@ impl SortStrategy {
 
     /// Whether lists may be read: also of a segment that does not lie in the order of the index.
     pub(crate) fn may_read_lists(self) -> bool {
-        matches!(self, SortStrategy::ListsOrBounds | SortStrategy::IndexOrder)
+        matches!(self, SortStrategy::ListsOrBounds | SortStrategy::Lists | SortStrategy::IndexOrder)
     }
 
     /// Ways that could be taken instead, given whether lists were read.
     pub(crate) fn otherwise(self, has_read_lists: bool) -> impl Iterator<Item = Forced> {
-        let without = (has_read_lists && self == SortStrategy::ListsOrBounds)
-            .then_some(Forced::WithoutStreams);
-        [Forced::SortAll].into_iter().chain(without)
+        let lists = if has_read_lists { Forced::WithoutStreams } else { Forced::WithStreams };
+        let lists = (self == SortStrategy::ListsOrBounds).then_some(lists);
+        [Forced::SortAll].into_iter().chain(lists)
     }
 }
 
@@ -124,7 +127,7 @@ impl OrderedSegment {
     }
 
     /// Costs of reading lists, of which heads of blocks are the limit.
-    pub(crate) fn list_costs(&self, costs: &CostModel) -> ListCosts {
+    fn list_costs(&self, costs: &CostModel) -> ListCosts {
         let is_searched = self.n_matches <= ARRAY_MAX * f64::from(self.n_windows.max(1));
         let look_up = if is_searched { costs.gallop_ns } else { costs.probe_bit_ns };
         ListCosts {
@@ -144,8 +147,17 @@ impl OrderedSegment {
         Some(n_lists as f32 * of_lists.list + n_read as f32 * of_lists.doc)
     }
 
+    /// Costs of reading lists, where a strategy has it that they are read.
+    pub(crate) fn lists_by(&self, strategy: SortStrategy, costs: &CostModel) -> Option<ListCosts> {
+        let of_lists = self.list_costs(costs);
+        match strategy {
+            SortStrategy::Lists => Some(ListCosts { most: f32::INFINITY, ..of_lists }),
+            _ => self.lists_pay(costs).then_some(of_lists),
+        }
+    }
+
     /// Whether lists cost enough less than heads of blocks.
-    pub(crate) fn lists_pay(&self, costs: &CostModel) -> bool {
+    fn lists_pay(&self, costs: &CostModel) -> bool {
         let of_lists = self.list_costs(costs);
         self.by_lists_ns(of_lists).is_some_and(|ns| ns * BETTER_BY <= of_lists.most)
     }

@@ -8,11 +8,11 @@
 //! | `Collapse` | the first of each value of a field | [`CollapseStrategy`] |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
+use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{Goal, Operator, Plan, Total, cost};
-use cost::BestCosts;
+use super::{CostModel, Goal, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
@@ -109,8 +109,8 @@ pub(crate) trait Scoring {
     fn has_functions(&self) -> bool;
     /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
     fn is_exact_phrase(&self) -> bool;
-    /// How many documents are expected to match, as if all parts were independent of each other.
-    fn expected_matches(&self) -> f64;
+    /// Lists that score documents, of which as many are expected to match as if all parts were independent of each other.
+    fn lists(&self) -> ScoredLists;
     /// Whether words have to be placed to know what matches.
     fn matches_by_phrases(&self) -> bool;
 }
@@ -138,14 +138,18 @@ pub(crate) struct PageWanted {
 
 impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
-    pub(crate) fn choose(wanted: PageWanted, scoring: Option<&impl Scoring>) -> Self {
+    pub(crate) fn choose(
+        wanted: PageWanted,
+        scoring: Option<&impl Scoring>,
+        costs: &CostModel,
+    ) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
         let operator = match (scoring, wanted.order) {
             _ if wanted.is_collapsed && has_hits => {
                 PageOperator::Collapse(CollapseStrategy::choose(&wanted))
             }
             (Some(scoring), _) if scoring.constant().is_none() || wanted.is_after => {
-                PageOperator::TopK(TopKStrategy::choose(&wanted, scoring))
+                PageOperator::TopK(TopKStrategy::choose(&wanted, scoring, costs))
             }
             (_, Some(order)) if has_hits => {
                 PageOperator::Sort(SortStrategy::choose(order, wanted.forced))
@@ -225,7 +229,9 @@ impl CollapseStrategy {
 }
 
 impl TopKStrategy {
-    fn choose(wanted: &PageWanted, scoring: &impl Scoring) -> Self {
+    /// Chooses by cost where there is a choice: bounds of plain words, and of a phrase that nobody counts, end in scoring
+    /// everything where they leave out nothing, so they never cost more.
+    fn choose(wanted: &PageWanted, scoring: &impl Scoring, costs: &CostModel) -> Self {
         let shape = scoring.shape();
         let (has_functions, is_tree) = (scoring.has_functions(), shape == Shape::Tree);
         match wanted.forced {
@@ -236,10 +242,12 @@ impl TopKStrategy {
         }
         match shape {
             _ if has_functions => TopKStrategy::Exhaustive,
-            // Lists that are open already are what bounds take most time for.
-            Shape::Tree if wanted.stays_open && !wanted.has_facets => TopKStrategy::BlockMax,
-            Shape::Tree if !bounds_pay(wanted, scoring) => TopKStrategy::Exhaustive,
-            Shape::AnyOf | Shape::AllOf | Shape::Tree => TopKStrategy::BlockMax,
+            Shape::Tree => {
+                let BestCosts { by_bounds, of_everything } = wanted.costs_of_tree(scoring, costs);
+                let bounds_pay = by_bounds <= of_everything;
+                if bounds_pay { TopKStrategy::BlockMax } else { TopKStrategy::Exhaustive }
+            }
+            Shape::AnyOf | Shape::AllOf => TopKStrategy::BlockMax,
             Shape::Constant => TopKStrategy::Exhaustive,
             Shape::Phrase if wanted.has_facets => TopKStrategy::Exhaustive,
             Shape::Phrase if wanted.total == Total::Unknown && scoring.is_exact_phrase() => {
@@ -264,17 +272,6 @@ impl TopKStrategy {
     }
 }
 
-/// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
-fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
-    if matches!(wanted.total, Total::UpTo(_)) && !wanted.has_facets {
-        // Counting ends where scoring would go on.
-        return true;
-    }
-    let is_found = wanted.total != Total::Unknown || wanted.has_facets;
-    let best = wanted.offset.saturating_add(wanted.limit) as f64;
-    cost::bounds_pay(scoring.expected_matches(), best, is_found, scoring.matches_by_phrases())
-}
-
 impl Plan<'_> {
     /// Puts a page above what matches, with all that people are told of it.
     pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
@@ -295,12 +292,14 @@ impl Plan<'_> {
         wanted: &PageWanted,
         details: &TopKDetails,
     ) -> Option<BestCosts> {
-        let TopKDetails { n_docs, n_lists, postings, shape, .. } = *details;
+        let TopKDetails { lists: ScoredLists { n_docs, n_lists, postings, .. }, shape, .. } =
+            *details;
         let matching = self.told(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
         match (strategy, shape) {
             (TopKStrategy::Exhaustive, _) if !details.functions.is_empty() => None,
+            (_, Shape::Tree) => details.of_tree,
             (_, Shape::Phrase) => {
                 // Documents with the words, if nothing else is below the phrase.
                 let with_words = match &self.node(self.root()).operator {
@@ -311,10 +310,7 @@ impl Plan<'_> {
                 Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
             }
             (TopKStrategy::BlockMax, _) => {
-                let of_everything = match shape {
-                    Shape::Tree => costs.score_matches_ns(matches, n_lists),
-                    _ => costs.score_postings_ns(postings, n_docs),
-                };
+                let of_everything = costs.score_postings_ns(postings, n_docs);
                 let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
                 Some(BestCosts::or_less(by_bounds, of_everything))
             }
@@ -331,6 +327,18 @@ impl Plan<'_> {
 }
 
 impl PageWanted {
+    /// Costs of the best of words and phrases that are put together.
+    pub(crate) fn costs_of_tree(&self, scoring: &impl Scoring, costs: &CostModel) -> BestCosts {
+        let best = self.offset.saturating_add(self.limit) as f64;
+        let has_phrases = scoring.matches_by_phrases();
+        // Lists that are open already are what bounds take most time for. Counting up to a number ends where scoring would go
+        // on. Words that belong together are in far more documents than is expected.
+        let is_uncounted = self.total == Total::Unknown && !has_phrases;
+        let is_free = !self.has_facets
+            && (self.stays_open || matches!(self.total, Total::UpTo(_)) || is_uncounted);
+        BestCosts::of_tree(costs, &scoring.lists(), best, has_phrases, is_free)
+    }
+
     /// Hits of a page, given how many documents match.
     fn estimate(&self, matching: &Estimate, of: PageOperator) -> Estimate {
         let is_grouped = matches!(of, PageOperator::Collapse(_));
@@ -364,17 +372,15 @@ pub(crate) struct TopKDetails {
     /// Parts of the query that have bounds.
     pub(crate) bounded: String,
     pub(crate) is_exact_phrase: bool,
-    /// Lists that score documents, and the documents that these have together.
-    pub(crate) n_lists: usize,
-    pub(crate) postings: u64,
+    pub(crate) lists: ScoredLists,
+    /// Costs by which the strategy was chosen, where there was a choice.
+    pub(crate) of_tree: Option<BestCosts>,
     pub(crate) functions: Vec<String>,
     /// Patterns that are scored by their best terms.
     pub(crate) patterns: Vec<String>,
     pub(crate) statistics: StatisticsOf,
     /// Segments in which words that only filter mask blocks; none where no word does nothing but filter.
     pub(crate) segments_with_masks: Option<usize>,
-    /// Documents of the snapshot, without deleted ones.
-    pub(crate) n_docs: u32,
 }
 
 /// Documents that scores are computed of.

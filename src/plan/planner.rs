@@ -39,11 +39,11 @@ pub(crate) fn plan<'s>(
     options: &PlanOptions,
     costs: &'s CostModel,
     look_ups: &LookUps,
-    scratch: PlanScratch,
+    memory: &mut PlanScratch,
     clock: Option<&PhaseClock>,
 ) -> Result<Plan<'s>> {
     let switch = |phase| clock.and_then(|clock| clock.switch(phase));
-    let mut plan = Plan::in_scratch(scratch, options, costs);
+    let mut plan = Plan::in_memory(memory, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
     for set in options.sets.iter().chain(options.unselected.iter().map(|(set, _)| set)) {
         plan.add_live(set, has_deletes)?;

@@ -67,6 +67,7 @@ pub(crate) struct SpreadPlan {
 
 struct Facts {
     of: SpreadOf,
+    is_tallied: bool,
     sizes: FacetSizes,
     /// Codes that may come: any, where some segment has no column.
     n_codes: u64,
@@ -80,7 +81,7 @@ impl SpreadPlan {
     pub(super) fn new(
         segments: &[SegmentPlan<'_>],
         field: FieldId,
-        of: SpreadOf,
+        (of, is_tallied): (SpreadOf, bool),
         matches: &MatchBounds,
         costs: &CostModel,
     ) -> Result<Self> {
@@ -93,7 +94,7 @@ impl SpreadPlan {
             has_sums = has_sums && reader.cumulative(reader.terms()?.n_blocks())?.is_some();
         }
         let memory = budget::left() / TALLY_SHARE;
-        let facts = Facts { of, sizes, n_codes, has_others, has_sums, memory };
+        let facts = Facts { of, is_tallied, sizes, n_codes, has_others, has_sums, memory };
         let choose = |n_matches| facts.choose(n_matches, false);
         let mut strategies = Adaptive::among(&[lower, expected, upper], choose);
         if upper >= live {
@@ -110,6 +111,11 @@ impl SpreadPlan {
         };
         let tally = TallyStrategy::of_codes(n_codes);
         Ok(SpreadPlan { strategies, tally, chosen: (strategy, cost_ns, tally_ns) })
+    }
+
+    /// Whether each value could be counted instead.
+    pub(crate) fn has_alternative(&self) -> bool {
+        matches!(self.chosen.0, SpreadStrategy::Frequencies | SpreadStrategy::Rounds)
     }
 }
 
@@ -129,6 +135,7 @@ impl Facts {
         let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);
         if let SpreadOf::Values { distinct, .. } = self.of
             && !self.has_others
+            && !self.is_tallied
         {
             let is_single = sizes.n_segments == 1 || !distinct;
             let is_cheap = self.ranks_ns() <= n_matches.saturating_mul(ns::NUMBER_COUNTED);

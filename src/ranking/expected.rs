@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::prepared::Ranked;
-use crate::plan::{Scoring, Shape, cost};
+use crate::plan::{ScoredLists, Scoring, Shape, cost};
 use crate::query::Proximity;
 
 impl Scoring for Ranked<'_> {
@@ -43,9 +43,23 @@ impl Scoring for Ranked<'_> {
 
     /// Nothing is looked up or read, as a decision may not cost more than it is worth. Words that people ask for together are
     /// together in several times as many.
-    fn expected_matches(&self) -> f64 {
-        let n_docs: f64 = self.segments.iter().map(|segment| f64::from(segment.n_docs())).sum();
-        n_docs * self.expected_share(&self.root, n_docs.max(1.0))
+    fn lists(&self) -> ScoredLists {
+        let of_segments = 0..self.segments.len();
+        let of_phrases = self.phrases.iter().flat_map(|phrase| {
+            of_segments.clone().flat_map(|segment| self.infos_of_phrase(phrase, segment))
+        });
+        let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
+        let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
+        let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();
+        let of_fields = self.combined.iter().map(|word| word.lists());
+        let combined = of_fields.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
+        let n_docs: u64 = self.segments.iter().map(|segment| u64::from(segment.n_docs())).sum();
+        ScoredLists {
+            n_docs: u32::try_from(n_docs).unwrap_or(u32::MAX),
+            n_lists: self.terms.len() + n_words + combined.0,
+            postings: of_terms + of_words + combined.1,
+            expected: n_docs as f64 * self.expected_share(&self.root, n_docs.max(1) as f64),
+        }
     }
 
     /// Phrases that only add to scores do not count.

@@ -486,20 +486,6 @@ impl<'s> Ranked<'s> {
         RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
-    /// How many lists score its documents, and how many documents these have together.
-    pub(crate) fn lists(&self) -> (usize, u64) {
-        let of_segments = 0..self.segments.len();
-        let of_phrases = self.phrases.iter().flat_map(|phrase| {
-            of_segments.clone().flat_map(|segment| self.infos_of_phrase(phrase, segment))
-        });
-        let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
-        let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
-        let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();
-        let of_fields = self.combined.iter().map(|word| word.lists());
-        let combined = of_fields.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
-        (self.terms.len() + n_words + combined.0, of_terms + of_words + combined.1)
-    }
-
     /// What it is that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
         let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));

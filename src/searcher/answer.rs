@@ -279,10 +279,13 @@ impl Search<'_> {
         let bound = self.bound_facets()?;
         let top_hits = self.top_hits(scorings);
         let mut facets: Vec<_> = bound.iter().map(|facet| facet.wanted(top_hits)).collect();
-        if let Some(Forced::Facet { nth, method }) = self.forced
+        if let Some(Forced::Facet { nth, .. } | Forced::Tally { nth }) = self.forced
             && let Some(facet) = facets.get_mut(nth as usize)
         {
-            facet.method = Some(method);
+            match self.forced {
+                Some(Forced::Facet { method, .. }) => facet.method = Some(method),
+                _ => facet.is_tallied = true,
+            }
         }
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
         let (sets, unselected) = (vec![], self.unselected()?);

@@ -62,6 +62,7 @@ impl BoundFacet {
             field: self.field,
             of,
             method,
+            is_tallied: false,
             is_selected: !self.left_out.is_empty(),
             within: self.within.iter().map(|inner| inner.wanted(top_hits)).collect(),
             hits: (self.hits > 0).then_some((self.hits, top_hits)),

@@ -64,9 +64,7 @@ use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
-use crate::plan::{
-    self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, PlanScratch, SinglePlan, TermPool,
-};
+use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, SinglePlan, TermPool};
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
@@ -122,7 +120,7 @@ struct Inner {
     /// Options by which queries are read.
     parse: ParseOptions,
     /// What earlier queries left for later ones.
-    scratch: Pool<Scratch>,
+    scratch: Pool<Box<ExecutionScratch>>,
     /// The same for finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
@@ -145,8 +143,6 @@ pub(crate) struct Setting {
     /// What the machine takes, where that was measured.
     pub(crate) costs: Option<Arc<Costs>>,
 }
-
-type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
     /// Returns the default options for parsing queries: the limits of the index, and its schema for
@@ -635,10 +631,11 @@ impl Searcher {
         look_ups: &LookUps,
         (clock, is_timed): (Option<&PhaseClock>, bool),
     ) -> Result<Execution<'_>> {
-        let (plan, execution) = self.0.scratch.take();
+        let mut memory = self.0.scratch.take();
         let (segments, costs) = (self.segments(), self.costs());
-        let plan = plan::plan(normal, segments, options, costs, look_ups, plan, clock)?;
-        Ok(Execution::new(plan, is_timed, execution))
+        let of_plan = &mut memory.plan;
+        let plan = plan::plan(normal, segments, options, costs, look_ups, of_plan, clock)?;
+        Ok(Execution::new(plan, is_timed, memory))
     }
 
     /// What planning reckons with.

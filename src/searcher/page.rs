@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{
     CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Phase, Plan,
-    PlanOptions, Scoring, SortDetails, StatisticsOf, TopKDetails,
+    PlanOptions, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails,
 };
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
             stays_open: self.stays_open,
             forced: self.forced,
         };
-        PagePlan::choose(wanted, scorings.page.as_ref())
+        PagePlan::choose(wanted, scorings.page.as_ref(), self.searcher.costs())
     }
 
     /// Facts of the order; one that cannot be is refused where its keys are looked up.
@@ -93,13 +93,14 @@ impl<'a> Search<'a> {
         let keys = || request.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Ok(match (page.operator, ranked) {
             (PageOperator::TopK(_), Some(ranked)) => {
-                let (n_lists, postings) = ranked.lists();
+                let (shape, costs) = (ranked.shape(), self.searcher.costs());
+                let of_tree = || page.wanted.costs_of_tree(ranked, costs);
                 PageDetails::TopK(TopKDetails {
-                    shape: ranked.shape(),
+                    shape,
                     bounded: ranked.what_has_bounds(),
                     is_exact_phrase: ranked.is_exact_phrase(),
-                    n_lists,
-                    postings,
+                    lists: ranked.lists(),
+                    of_tree: (shape == Shape::Tree).then(of_tree),
                     functions: ranked.functions().iter().map(ToString::to_string).collect(),
                     patterns: ranked.patterns().map(ToString::to_string).collect(),
                     statistics: match request.statistics {
@@ -108,7 +109,6 @@ impl<'a> Search<'a> {
                         IdfScope::Collection(_) => StatisticsOf::Collection,
                     },
                     segments_with_masks: ranked.segments_with_masks(),
-                    n_docs: u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX),
                 })
             }
             (PageOperator::Sort(strategy), _) => {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainTree, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
-use crate::plan::{FacetMethod, Goal, LookUps, PageOperator};
+use crate::plan::{FacetMethod, FacetNode, Goal, LookUps, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -148,14 +148,17 @@ impl Search<'_> {
         match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
             (PageOperator::TopK(strategy), Some(ranked)) => ways.extend(strategy.otherwise(ranked)),
             (PageOperator::Sort(strategy), _) => {
-                let has_streams = matches!(first.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0);
-                ways.extend(strategy.otherwise(has_streams));
+                ways.extend(strategy.otherwise(first.has_read_lists()));
             }
             (PageOperator::Collapse(_), _) => ways.push(Forced::GroupAll),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {}
         }
         for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true, self.scorings())?.facets)
         {
+            let spread = plan.facets.get(nth as usize).and_then(FacetNode::spread);
+            if spread.is_some_and(|spread| spread.has_alternative()) {
+                ways.push(Forced::Tally { nth });
+            }
             let has_column = self.searcher.schema().get(wanted.field).column;
             let used = first.method(nth);
             if wanted.method.is_some() || used.is_none() {
@@ -189,8 +192,14 @@ impl Ran {
     pub(super) fn is_forced(&self, forced: Forced) -> bool {
         match forced {
             Forced::Facet { nth, method } => self.method(nth) == Some(method),
+            Forced::WithStreams => self.has_read_lists(),
             _ => true,
         }
+    }
+
+    /// Whether a page was sorted by lists in their order.
+    fn has_read_lists(&self) -> bool {
+        matches!(self.found.looked_at, WorkCounts::Columns(it) if it.streamed.segments > 0)
     }
 
     /// Method by which the values of a facet were counted, if it counts values.

@@ -47,6 +47,7 @@ fn schema() -> Schema {
         .text("text")
         .field(Field::new("kind", FieldKind::Keyword).column(true))
         .field(Field::new("price", FieldKind::I64).column(true))
+        .field(Field::new("serial", FieldKind::I64).column(true))
         .build()
         .unwrap()
 }
@@ -75,7 +76,8 @@ fn fill(writer: &mut IndexWriter) {
         let document = Document::new()
             .with("text", text)
             .with("kind", format!("k{}", doc % 53))
-            .with("price", i64::from(doc.wrapping_mul(2_654_435_761) % 5_000));
+            .with("price", i64::from(doc.wrapping_mul(2_654_435_761) % 5_000))
+            .with("serial", i64::from(doc.wrapping_mul(2_654_435_761)));
         writer.add(document).unwrap();
     }
     writer.commit().unwrap();
@@ -134,6 +136,7 @@ fn forms<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<Search<'s>> {
         search().collapse(Collapse::by("kind")),
         search().count_only().facet("kind", 5),
         search().with_facet(Facet::values("kind").by_value().limit(4)).facet("price", 3),
+        search().count_only().with_facet(Facet::statistics("serial").percentiles([50.0])),
     ];
     forms.map(SearchBuilder::search).into()
 }
@@ -208,6 +211,8 @@ fn whatever_is_decided_the_answer_is_the_same() {
         Forced::PlaceAll,
         Forced::SortAll,
         Forced::WithoutStreams,
+        Forced::WithStreams,
+        Forced::Tally { nth: 0 },
         Forced::GroupAll,
     ];
     let methods = [FacetMethod::Column, FacetMethod::Dictionary, FacetMethod::MostFrequentFirst];
@@ -311,6 +316,8 @@ fn what_is_forced_is_what_is_done() {
         Forced::PlaceAll,
         Forced::SortAll,
         Forced::WithoutStreams,
+        Forced::WithStreams,
+        Forced::Tally { nth: 0 },
     ];
     let missing: Vec<_> =
         others.iter().map(|it| it.name()).filter(|it| !done.contains(it)).collect();

@@ -143,39 +143,6 @@ fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
     _pdep_u64(super::packed::word_at(packed, at), of_each)
 }
 
-/// Moves the bytes whose bit is set in `wanted` together. Bytes behind the last are 0.
-#[inline]
-pub(crate) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    return_by_vectors!(
-        avx512 avx512::scores::pick,
-        avx2 pick_words,
-        neon neon::scores::pick
-        => (bytes, wanted)
-    );
-    pick_portable(bytes, wanted)
-}
-
-fn pick_portable(bytes: &[u8], mut wanted: u64) -> [u8; BLOCK] {
-    let mut picked = [0; BLOCK];
-    for to in picked.iter_mut().take(wanted.count_ones() as usize) {
-        *to = bytes.get(wanted.trailing_zeros() as usize).copied().unwrap_or_default();
-        wanted &= wanted - 1;
-    }
-    picked
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn pick_words(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    let (mut picked, mut n) = ([0; BLOCK + 8], 0);
-    for (nth, some) in wanted.to_le_bytes().into_iter().enumerate() {
-        let word = super::packed::word_at(bytes, 8 * nth);
-        put(&mut picked, n, std::arch::x86_64::_pext_u64(word, bytes_of(some)));
-        n += some.count_ones() as usize;
-    }
-    picked.first_chunk().copied().unwrap_or([0; BLOCK])
-}
-
 /// Which of the first `n` scores are as good as this one, as bits.
 #[inline]
 pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
@@ -277,20 +244,6 @@ mod tests {
                 let mut found = [7.0; BLOCK];
                 gather(listed, wanted, nth, groups, &mut found);
                 prop_assert_eq!(&found[..expected.len()], &expected[..]);
-            }
-        }
-
-        #[test]
-        fn picked_bytes_are_those_of_the_bits(
-            bytes in prop::collection::vec(any::<u8>(), 0..70),
-            wanted in any::<u64>(),
-        ) {
-            let of_bit = |bit: usize| bytes.get(bit).copied().unwrap_or_default();
-            let mut expected: Vec<u8> =
-                (0..BLOCK).filter(|bit| wanted >> bit & 1 == 1).map(of_bit).collect();
-            expected.resize(BLOCK, 0);
-            for () in each_step() {
-                prop_assert_eq!(&pick(&bytes, wanted)[..], &expected[..]);
             }
         }
 

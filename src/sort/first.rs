@@ -321,11 +321,10 @@ impl<'s> InSegment<'_, '_, 's> {
         let Some(lists) = self.first.lists(self.segment)? else { return Ok(None) };
         let n_matches = matches.len(self.segment.n_docs) as f64;
         let ordered = self.first.ordered(self.segment, n_matches, Some(&lists));
-        if !ordered.lists_pay(self.first.costs) {
-            return Ok(None);
+        match ordered.lists_by(self.first.strategy, self.first.costs) {
+            Some(costs) => self.first.candidates(lists, (self.segment, matches), costs),
+            None => Ok(None),
         }
-        let costs = ordered.list_costs(self.first.costs);
-        self.first.candidates(lists, (self.segment, matches), costs)
     }
 
     /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.

@@ -70,8 +70,12 @@ pub(super) fn facets(
     let mut all = ExplainFacet::default();
     put_all(&mut all, None, nodes, schema, runs);
     for (nth, facet) in (0..).zip(&mut all.within) {
+        let (Some(measured), decisions) = (measured, &mut facet.decisions) else { continue };
+        if let Some(decision) = decisions.iter_mut().find(|it| it.rule == TELL_APART) {
+            decision.put_way(measured, Forced::Tally { nth });
+        }
         // The last decision is what was done in the end.
-        if let (Some(measured), Some(decision)) = (measured, facet.decisions.last_mut()) {
+        if let Some(decision) = decisions.last_mut() {
             let ways = FacetMethod::ALL.into_iter().map(|method| Forced::Facet { nth, method });
             ways.for_each(|way| decision.put_way(measured, way));
         }
@@ -173,6 +177,8 @@ fn estimate(details: &FacetDetails, is_within: bool) -> FacetEstimate {
     }
 }
 
+const TELL_APART: &str = "tell values apart";
+
 /// Way to tell values apart, and the cost of counting each.
 fn decision_of_spread(plan: &SpreadPlan) -> Decision {
     let (strategy, cost_ns, tally_ns) = plan.chosen;
@@ -187,10 +193,10 @@ fn decision_of_spread(plan: &SpreadPlan) -> Decision {
         SpreadStrategy::Sketch => "a count of each takes too much of the memory that is left",
     };
     let reason = adapted(reason, &plan.strategies, SpreadStrategy::name);
-    let decision = Decision::accepted("tell values apart", reason).costing(cost_ns.round() as u64);
-    match strategy {
-        SpreadStrategy::Tally | SpreadStrategy::Sketch => decision,
-        _ => decision.instead_of(SpreadStrategy::Tally.name(), Some(tally_ns.round() as u64)),
+    let decision = Decision::accepted(TELL_APART, reason).costing(cost_ns.round() as u64);
+    match plan.has_alternative() {
+        true => decision.instead_of(SpreadStrategy::Tally.name(), Some(tally_ns.round() as u64)),
+        false => decision,
     }
 }
 

@@ -213,7 +213,7 @@ impl Explaining<'_, '_> {
             false => "after the page, by what is below".into(),
         };
         if root.estimate.upper > 0 {
-            let (finding, with_page) = self.plan.costs_of_count(details.n_lists);
+            let (finding, with_page) = self.plan.costs_of_count(details.lists.n_lists);
             let reason = "a page by bounds does not meet all that matches";
             let decision = Decision::accepted("count after the page", reason);
             let with_page = Some(whole_ns(with_page));
@@ -353,11 +353,11 @@ impl Explaining<'_, '_> {
                 "what matches, in the order of the index".into(),
                 "documents of each segment lie in this order: none is read behind the first",
             ),
-            SortStrategy::ListsOrBounds if reads_lists => (
+            SortStrategy::ListsOrBounds | SortStrategy::Lists if reads_lists => (
                 "lists in the order of the field, then columns of these".into(),
                 "no list is read behind those that hold the first",
             ),
-            SortStrategy::ListsOrBounds | SortStrategy::Bounds => (
+            SortStrategy::ListsOrBounds | SortStrategy::Lists | SortStrategy::Bounds => (
                 format!("columns, by bounds of blocks{scores}"),
                 "a block of a column of which no value can be among the first is left out",
             ),
@@ -400,7 +400,9 @@ impl Explaining<'_, '_> {
                 false => "heads of blocks cost less than as many lists as hold the first",
             };
             let decision = Decision::rejected(rule, format!("{reason}{from}")).costing(by_bounds);
-            return Some(decision.instead_of("lists in the order of the field", Some(by_lists)));
+            let mut decision = decision.instead_of(Forced::WithStreams.name(), Some(by_lists));
+            decision.put_measured(self.measured(), &[Forced::WithStreams]);
+            return Some(decision);
         }
         let reason = match profile.map(|profile| profile.streamed) {
             Some(streamed) => format!(

@@ -67,9 +67,11 @@ impl<'c> Together<'c> {
             return Err(past_the_end());
         }
         let codes = lengths.codes(self.first, n)?;
-        let n_docs = self.docs.count_ones() as usize;
-        for (code, k) in scores::pick(codes, self.docs).iter().zip(&mut self.k).take(n_docs) {
-            *k = clause.scoring.k_by_code[usize::from(*code)];
+        // One by one: few documents are wanted of most blocks.
+        let k_by_code = &clause.scoring.k_by_code;
+        for (k, bit) in self.k.iter_mut().zip(bits_of(self.docs)) {
+            let code = codes.get(bit as usize).copied().unwrap_or_default();
+            *k = k_by_code[usize::from(code)];
         }
         self.field = Some(&clause.scoring);
         Ok(())

@@ -73,18 +73,6 @@ fn unpack((packed, width): Packed<'_>) -> __m512i {
     _mm512_and_si512(numbers, _mm512_set1_epi8(mask))
 }
 
-/// As [`pick`](crate::simd::scores::pick).
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2")]
-pub(in crate::simd) fn pick(bytes: &[u8], wanted: u64) -> [u8; BLOCK] {
-    let (picked, mut to) = (_mm512_maskz_compress_epi8(wanted, load_bytes(bytes)), [0; BLOCK]);
-    #[expect(unsafe_code, reason = "an unaligned vector store")]
-    // SAFETY: the array has exactly the 64 bytes that are written.
-    unsafe {
-        _mm512_storeu_si512(to.as_mut_ptr().cast(), picked);
-    }
-    to
-}
-
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(scores: __m512, to: &mut [f32; LANES]) {
