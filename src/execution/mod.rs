@@ -23,13 +23,14 @@ mod pair;
 mod phrases;
 mod profile;
 mod result;
-mod single;
+mod counts;
 
 use crate::bitmap::Container;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
+use crate::phrase::PhraseWorkspace;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
@@ -38,6 +39,7 @@ use crate::plan::{
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Evaluation, Want, Workspace};
+pub(crate) use counts::count_term;
 use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
@@ -45,7 +47,6 @@ use phrases::{Phrases, PhrasesMemory};
 pub use profile::ContainerCounts;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
-pub(crate) use single::{count_phrase, count_term};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,6 +76,7 @@ pub(crate) struct ExecutionScratch {
     lists: Vec<Lists<'static>>,
     profile: Vec<NodeProfile>,
     phrases: PhrasesMemory,
+    phrase: PhraseWorkspace,
 }
 
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
@@ -319,6 +321,7 @@ impl<'s> Execution<'s> {
                 None => Want::Count,
             },
             CountWay::Pair(pair) => return self.count_pair(at, pair, total),
+            CountWay::Phrase => return self.count_phrase(at, total),
             CountWay::ByWindow => Want::Count,
             CountWay::Written => Want::Documents,
         };

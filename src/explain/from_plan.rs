@@ -247,15 +247,23 @@ impl Explaining<'_, '_> {
     fn runs(&self, id: NodeId) -> bool {
         let by_page = || self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching());
         match self.run {
+            _ if self.is_below_phrase(id) => false,
             Some(_) => self.profile_of(id).is_some(),
             None => id.index() < self.plan.n_of_sets() || by_page(),
         }
     }
 
+    /// Whether the phrase at the root reads the lists of an operator by itself.
+    fn is_below_phrase(&self, id: NodeId) -> bool {
+        let is_of_set = id.index() < self.plan.n_of_sets();
+        !is_of_set && id != self.plan.root() && self.plan.counts_phrase()
+    }
+
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
         let is_of_set = id.index() < self.plan.n_of_sets();
-        self.run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
+        let run = self.run.filter(|_| !self.is_below_phrase(id));
+        run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.
@@ -290,6 +298,7 @@ impl Explaining<'_, '_> {
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
+            _ if self.is_below_phrase(id) => "its lists are read by the phrase".into(),
             _ if !runs => "its lists are read by the page".into(),
             Operator::Intersect { all, .. } => {
                 let mut inputs = inputs_of(self.plan, id);

@@ -599,9 +599,21 @@ impl<'s> Plan<'s> {
             self.segments[at].count = match self.forced {
                 forced if is_known && forced != reads => CountWay::AtOnce,
                 forced if forced == writes => CountWay::Written,
+                _ if self.is_phrase() => CountWay::Phrase,
                 _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
             };
         }
+    }
+
+    /// Whether one phrase is all that is asked for.
+    fn is_phrase(&self) -> bool {
+        let is_root = matches!(self.node(self.root()).operator, Operator::Phrase { .. });
+        is_root && matches!(&self.phrases[..], [phrase] if !phrase.is_beside_others)
+    }
+
+    /// Whether documents are counted by the phrase at the root, which reads the lists of the operators below it by itself.
+    pub(crate) fn counts_phrase(&self) -> bool {
+        self.segments.iter().any(|part| matches!(part.count, CountWay::Phrase))
     }
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.

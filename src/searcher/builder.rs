@@ -428,7 +428,6 @@ impl<'a> SearchBuilder<'a> {
             request: self.request,
             budget: self.budget,
             forced: None,
-            stays_open: false,
             estimate_from: None,
             explained: vec![],
             meaning: Meaning::default(),

@@ -64,7 +64,7 @@ use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
-use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, SinglePlan, TermPool};
+use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, TermPool};
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
 use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
@@ -511,19 +511,9 @@ impl Searcher {
         look_ups: &LookUps,
         total: &mut u64,
     ) -> Result<bool> {
-        match SinglePlan::of(normal, options) {
-            Some(SinglePlan::TermScan { field, term }) => {
-                execution::count_term(self.segments(), (field, term), look_ups, total)?;
-                return Ok(false);
-            }
-            Some(SinglePlan::Phrase { field, phrase }) => {
-                let (mut scratch, of) = (self.0.pruned.take(), (field, phrase));
-                let workspace = &mut scratch.phrase.workspace;
-                execution::count_phrase(self.segments(), of, look_ups, workspace, total)?;
-                self.0.pruned.give(scratch);
-                return Ok(false);
-            }
-            None => {}
+        if let Some(of) = options.counted_term(normal) {
+            execution::count_term(self.segments(), of, look_ups, total)?;
+            return Ok(false);
         }
         let mut execution = self.execution_of(normal, options, look_ups)?;
         let count = execution.count();

@@ -18,8 +18,6 @@ pub(super) struct Search<'a> {
     pub(super) budget: Budget,
     /// What is done otherwise than it would be.
     pub(super) forced: Option<Forced>,
-    /// Whether lists stay open between searches.
-    pub(super) stays_open: bool,
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
