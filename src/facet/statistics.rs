@@ -15,7 +15,7 @@ use super::intersection::{count_documents, count_list, count_present};
 use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
-use super::ranks::{Parts, RankSearch, RankedTerms, Round};
+use super::ranks::{CodeHistogram, RankSearch, RankedTerms, Round};
 use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
@@ -155,7 +155,7 @@ enum Values {
     Passed,
     Counted(Tally),
     /// How many lie in each part of their range.
-    Parted(Parts),
+    Parted(CodeHistogram),
     /// Those of some parts, in a further round.
     InRound(Round),
     Sketched(Box<Sketch>),
@@ -249,7 +249,7 @@ impl OfField<'_> {
 
     /// By how many values lie in each part of their range.
     fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
-        let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
+        let parts = CodeHistogram::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
         let (mut distinct, mut percentiles, n) = (None, vec![], looking.moments.n());
         if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {

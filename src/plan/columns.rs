@@ -34,17 +34,17 @@ impl<'s> Plan<'s> {
                     // From the smallest on, so that there is one whose lists lead to the documents.
                     conditions.clear();
                     for input in self.inputs(&all) {
-                        let order = self.node(*input).order;
+                        let documents = self.node(*input).expected_docs;
                         match self.is_of_values(*input) {
-                            true => conditions.push((order, *input)),
-                            false => left = left.min(order),
+                            true => conditions.push((documents, *input)),
+                            false => left = left.min(documents),
                         }
                     }
                     conditions.sort_by(|a, b| a.0.total_cmp(&b.0));
-                    for (order, input) in &conditions {
+                    for (documents, input) in &conditions {
                         wanted[input.index()].1 = true;
                         if !self.goes_by_column(*input, left)? {
-                            left = left.min(*order);
+                            left = left.min(*documents);
                         }
                     }
                     for input in self.inputs(&all).iter().chain(self.inputs(&none)) {
@@ -84,13 +84,15 @@ impl<'s> Plan<'s> {
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
         // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
-        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order.max(1.0));
-        let read = |wanted: f64| (wanted * n_docs / order).max(super::WINDOW.into()).min(n_docs);
+        let (n_docs, expected) =
+            (self.n_docs() as f64, self.node(self.root()).expected_docs.max(1.0));
+        let read = |wanted: f64| (wanted * n_docs / expected).max(super::WINDOW.into()).min(n_docs);
         let documents = smallest.map_or(documents, |wanted| read(wanted as f64));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
-                    let united = if smallest.is_some() { 0 } else { self.node(id).order as u64 };
+                    let united =
+                        if smallest.is_some() { 0 } else { self.node(id).expected_docs as u64 };
                     let united_ns = self.costs.expand_ns(self.n_terms(*leaf), united);
                     (field, Some((*leaf, nth)), united_ns)
                 }

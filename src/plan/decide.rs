@@ -9,15 +9,16 @@ use std::ops::Range;
 
 impl Plan<'_> {
     /// What people are told of all segments together, where anything was looked at by window.
-    pub(super) fn add_up_told(&mut self) {
-        if self.segments.iter().all(|part| part.told.is_empty()) {
+    pub(super) fn add_up_display_estimates(&mut self) {
+        if self.segments.iter().all(|part| part.display_estimates.is_empty()) {
             return;
         }
         for at in 0..self.nodes.len() {
-            let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
+            let mut told =
+                self.segments.iter().map(|part| *part.display_estimate(NodeId(at as u32)));
             if let Some(mut sum) = told.next() {
                 told.for_each(|of_part| sum += of_part);
-                self.told.push(sum);
+                self.display_estimates.push(sum);
             }
         }
     }
@@ -27,7 +28,7 @@ impl Plan<'_> {
         let windows = cost::windows(n_docs);
         for at in 0..self.nodes.len() {
             let node = &self.nodes[at];
-            let documents = self.told(NodeId(at as u32)).documents;
+            let documents = self.display_estimate(NodeId(at as u32)).documents;
             let cost_ns = match &node.operator {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
@@ -44,7 +45,8 @@ impl Plan<'_> {
                 Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
                     let input = self.inputs(input).iter();
-                    let documents = input.map(|id| self.told(*id).documents as f64).sum();
+                    let documents =
+                        input.map(|id| self.display_estimate(*id).documents as f64).sum();
                     self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };
@@ -220,7 +222,7 @@ impl Plan<'_> {
     }
 
     pub(super) fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
-        if self.for_people {
+        if self.explain {
             self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
         }
     }

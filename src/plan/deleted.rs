@@ -33,7 +33,7 @@ impl<'s> Plan<'s> {
         let node = self.node(range);
         let (leaf, instead_ns) = match node.operator {
             Operator::Expand(leaf) => {
-                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.order as u64))
+                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.expected_docs as u64))
             }
             Operator::ColumnScan(leaf) => (leaf, node.cost_ns),
             _ => return Ok(()),

@@ -278,7 +278,7 @@ fn bounds_pay(wanted: &PageWanted, scoring: &impl Scoring) -> bool {
 impl Plan<'_> {
     /// Puts a page above what matches, with all that people are told of it.
     pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
-        let estimate = plan.wanted.estimate(self.told(self.root()), plan.operator);
+        let estimate = plan.wanted.estimate(self.display_estimate(self.root()), plan.operator);
         let best = match (&details, plan.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
                 self.costs_of_best(strategy, &plan.wanted, details)
@@ -296,7 +296,7 @@ impl Plan<'_> {
         details: &TopKDetails,
     ) -> Option<BestCosts> {
         let TopKDetails { n_docs, n_lists, postings, shape, .. } = *details;
-        let matching = self.told(self.root());
+        let matching = self.display_estimate(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
         match (strategy, shape) {
@@ -307,7 +307,8 @@ impl Plan<'_> {
                     Operator::Phrase { input, .. } => self.inputs(input).first(),
                     _ => None,
                 };
-                let candidates = with_words.map_or(matching.upper, |id| self.told(*id).documents);
+                let candidates =
+                    with_words.map_or(matching.upper, |id| self.display_estimate(*id).documents);
                 Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
             }
             (TopKStrategy::BlockMax, _) => {
@@ -325,7 +326,7 @@ impl Plan<'_> {
     /// Costs of counting by itself, and while everything that matches is scored in `n_lists`.
     pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
         let finding = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum::<f32>();
-        let matches = self.told(self.root()).documents as f64;
+        let matches = self.display_estimate(self.root()).documents as f64;
         (finding, finding + self.costs.score_matches_ns(matches, n_lists))
     }
 }

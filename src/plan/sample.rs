@@ -141,7 +141,7 @@ impl<'s> Plan<'s> {
         };
         let mut estimates: Vec<Estimate> = vec![];
         for (at, node) in self.nodes.iter().enumerate() {
-            let before = part.told[at];
+            let before = part.display_estimates[at];
             if before.known().is_some() || node.operator.leaf().is_some() {
                 estimates.push(before);
                 continue;

@@ -66,7 +66,7 @@ pub(super) struct FieldList {
 
 /// What changes the score of what stands before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Weight {
+pub(super) enum BoostSuffix {
     Boost(Boost),
     Score(Score),
 }
@@ -152,7 +152,7 @@ impl<'q> Lexer<'q> {
     }
 
     /// `^2` or `^=2` right behind a leaf or a bracket.
-    pub(super) fn weight(&mut self) -> Result<Option<Weight>> {
+    pub(super) fn weight(&mut self) -> Result<Option<BoostSuffix>> {
         let Some(rest) = self.rest().strip_prefix('^') else { return Ok(None) };
         let start = self.at;
         let is_score = rest.starts_with('=');
@@ -165,8 +165,8 @@ impl<'q> Lexer<'q> {
                 .hint("write \\^ for the character itself")
         })?;
         let weight = match is_score {
-            true => Score::new(number).map(Weight::Score),
-            false => Boost::new(number).map(Weight::Boost),
+            true => Score::new(number).map(BoostSuffix::Score),
+            false => Boost::new(number).map(BoostSuffix::Boost),
         };
         let weight = weight.map_err(|error| {
             let error = error.at_span(span);
@@ -538,8 +538,8 @@ impl<'q> Lexer<'q> {
             }
             let boost = match self.weight()? {
                 None => Boost::ONE,
-                Some(Weight::Boost(boost)) => boost,
-                Some(Weight::Score(_)) => {
+                Some(BoostSuffix::Boost(boost)) => boost,
+                Some(BoostSuffix::Score(_)) => {
                     return Err(self
                         .refuse(name.span.end..self.at)
                         .expected("a weight for the field, as in title^3")

@@ -48,7 +48,7 @@ pub(crate) struct FieldScoring {
     pub(crate) field: FieldId,
     pub(crate) bm25: Bm25,
     /// K of a document by the code of its length.
-    pub(crate) k_by_code: [f32; 256],
+    pub(crate) norm_cache: [f32; 256],
     /// Documents that have the field, deleted ones included.
     pub(crate) n_docs: u64,
     /// Words in them.
@@ -80,7 +80,7 @@ impl FieldScoring {
     ) -> Self {
         let Parameters { k1, b } = parameters;
         let bm25 = Bm25 { k1, b, average: lengths::average(n_tokens, n_docs) };
-        FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs, n_tokens }
+        FieldScoring { field, bm25, norm_cache: bm25.norm_cache(), n_docs, n_tokens }
     }
 
     /// What the score part of a word in `df` documents is multiplied with.

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::node::Node;
-use super::prepared::{Ranked, RankedPhrase, RankedTerm};
+use super::prepared::{PhraseWeight, TermWeight, Weight};
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Numbers of a few terms.
 type Numbers = SmallVec<[usize; 4]>;
 
-impl<'s> Ranked<'s> {
+impl<'s> Weight<'s> {
     /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
     /// unless all of its documents were `found` already, because one of them is rare.
     pub(crate) fn phrase_clause(
@@ -42,7 +42,7 @@ impl<'s> Ranked<'s> {
     /// A phrase in one segment, with its words open, also where one of them is rare; `None` where it is in no document.
     pub(super) fn open_words(
         &self,
-        phrase: &RankedPhrase,
+        phrase: &PhraseWeight,
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
         let (field, infos) =
@@ -51,13 +51,13 @@ impl<'s> Ranked<'s> {
         self.with_clause(phrase, words, segment)
     }
 
-    fn field_of(&self, phrase: &RankedPhrase, segment: usize) -> FieldReader<'s> {
+    fn field_of(&self, phrase: &PhraseWeight, segment: usize) -> FieldReader<'s> {
         self.segments[segment].field(self.fields[phrase.field].field)
     }
 
     fn with_clause<T>(
         &self,
-        phrase: &RankedPhrase,
+        phrase: &PhraseWeight,
         words: Option<T>,
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, T)>> {
@@ -86,7 +86,7 @@ impl<'s> Ranked<'s> {
     /// Adds a term in one segment, unless it has no document there. Clauses are large, so that none is handed on.
     fn add_clause(
         &self,
-        term: &RankedTerm,
+        term: &TermWeight,
         segment: usize,
         clauses: &mut Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,

@@ -273,7 +273,7 @@ impl Search<'_> {
     pub(super) fn options(
         &self,
         goal: Goal,
-        for_people: bool,
+        explain: bool,
         scorings: Option<&Scorings<'_>>,
     ) -> Result<PlanOptions> {
         let bound = self.bound_facets()?;
@@ -286,7 +286,7 @@ impl Search<'_> {
         }
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
         let (sets, unselected) = (vec![], self.unselected()?);
-        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from, sets, unselected })
+        Ok(PlanOptions { goal, facets, explain, forced, estimate_from, sets, unselected })
     }
 }
 

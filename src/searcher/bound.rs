@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::request::{IdfScope, SearchRequest, Selection};
 use crate::schema::Schema;
 
@@ -115,7 +115,7 @@ impl<'s> Search<'s> {
     }
 
     /// Keeps what was looked up to score a query, which will be counted.
-    pub(super) fn keep_terms_of(&self, ranked: &Ranked<'_>) {
+    pub(super) fn keep_terms_of(&self, ranked: &Weight<'_>) {
         let look_ups = self.look_ups();
         if look_ups.begin_to_keep(&self.searcher.0.terms) {
             ranked.each_term(|segment, field, term, info| {

@@ -60,7 +60,7 @@ impl Search<'_> {
     pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
         let unselected = self.excluded_filters()?.into_iter().zip(plan.expected_unselected());
         let expected: Vec<_> = unselected.collect();
-        let around = (&[][..], *plan.told(plan.root()));
+        let around = (&[][..], *plan.display_estimate(plan.root()));
         let facets = (&self.request.facets[..], self.bound_facets()?);
         self.add_details(&plan.segments, &expected, facets, &mut plan.facets, around, false)?;
         plan.estimate_facets()

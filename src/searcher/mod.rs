@@ -69,7 +69,7 @@ use crate::plan::{
 };
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
-use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
+use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned;
 use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
@@ -437,18 +437,18 @@ impl Searcher {
     }
 
     /// Looks up what scoring needs.
-    fn ranked(
+    fn create_weight(
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
         statistics: &IdfScope,
-        parts: Parts,
+        detail: ScoreDetail,
         look_ups: &LookUps,
-        memory: RankedScratch,
-    ) -> Result<Ranked<'_>> {
+        memory: WeightScratch,
+    ) -> Result<Weight<'_>> {
         let is_whole = *statistics != IdfScope::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
-        let parts = if is_whole { parts } else { Parts::Each };
+        let detail = if is_whole { detail } else { ScoreDetail::Each };
         let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
         let of_snapshot = OfSnapshot { snapshot, parameters, kept };
         let of_collection;
@@ -460,15 +460,15 @@ impl Searcher {
             }
         };
         let sources = Sources { statistics, look_ups };
-        let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory)?;
+        let ranked = Weight::new(logical, self.segments(), &sources, detail, memory)?;
         if is_whole {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {
             let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
             let only = std::iter::once(segment);
-            let memory = RankedScratch::default();
-            Ranked::new(logical, only, &sources, parts, memory)
+            let memory = WeightScratch::default();
+            Weight::new(logical, only, &sources, detail, memory)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }

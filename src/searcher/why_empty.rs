@@ -46,10 +46,10 @@ impl Search<'_> {
     pub(super) fn why_empty_trying(&self, sets_max: usize) -> Result<WhyEmpty> {
         let (searcher, query) = (self.searcher, self.query());
         let matches = searcher.n_matching(&query)?;
-        let mut parts = Parts { searcher, clauses: vec![] };
-        parts
+        let mut collector = ClauseCollector { searcher, clauses: vec![] };
+        collector
             .take_apart(&query, Around { excludes: false, within: &|query| query, fields: None })?;
-        let mut clauses = parts.clauses;
+        let mut clauses = collector.clauses;
         // Where nothing is left of the query, each condition may be why.
         let analyzers = &searcher.0.setting.analyzers;
         if query::is_required(&query, false, searcher.schema(), analyzers)? {
@@ -74,7 +74,7 @@ impl Search<'_> {
 }
 
 /// Takes a query apart into conditions that must hold together.
-struct Parts<'s> {
+struct ClauseCollector<'s> {
     searcher: &'s Searcher,
     clauses: Vec<Clause>,
 }
@@ -88,7 +88,7 @@ struct Around<'a> {
     fields: Option<&'a [(String, Boost)]>,
 }
 
-impl Parts<'_> {
+impl ClauseCollector<'_> {
     fn take_apart(&mut self, query: &Query, around: Around<'_>) -> Result<()> {
         let Around { excludes, within, .. } = around;
         let not = Around { excludes: true, ..around };

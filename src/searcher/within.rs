@@ -19,7 +19,7 @@ use crate::ids::DocId;
 use crate::plan::{
     BUCKETS_MAX, CostModel, FacetNode, FacetOperator, SegmentPlan, SortStrategy, TopHitsStrategy,
 };
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
@@ -182,8 +182,8 @@ pub(super) struct BestHits<'s> {
 
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
-    Sorted(SortOrder, SortStrategy, Option<&'s Ranked<'s>>),
-    Scored(&'s Ranked<'s>),
+    Sorted(SortOrder, SortStrategy, Option<&'s Weight<'s>>),
+    Scored(&'s Weight<'s>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),
 }

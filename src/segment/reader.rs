@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
 use crate::format::cumulative::Cumulative;
 use crate::format::envelope::SectionKind;
-use crate::format::lengths::Lengths;
+use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
 use crate::format::postings::{
     LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short,
@@ -281,11 +281,11 @@ impl<'s> FieldReader<'s> {
     }
 
     /// How long the field is in each document; `None` if it keeps no frequencies.
-    pub(crate) fn lengths(self) -> Result<Option<Lengths<Section<'s>>>> {
+    pub(crate) fn lengths(self) -> Result<Option<FieldNorms<Section<'s>>>> {
         if !self.detail().has_frequencies() {
             return Ok(None);
         }
-        let lengths = Lengths::open(self.section(SectionKind::LENGTHS)?)?;
+        let lengths = FieldNorms::open(self.section(SectionKind::LENGTHS)?)?;
         self.segment.expect_n_docs("lengths", lengths.n_docs())?;
         Ok(Some(lengths))
     }

@@ -20,7 +20,7 @@ use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, On
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::order::{OrderCosts, OrderedSegment};
 use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::binary_heap::PeekMut;
@@ -106,7 +106,7 @@ impl<'o> First<'o> {
     /// Costs of all ways, as far as a plan knows what matches.
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
-            let n_matches = segment.told(plan.root()).documents as f64;
+            let n_matches = segment.display_estimate(plan.root()).documents as f64;
             let lists = self.lists(segment)?;
             let ordered = self.ordered(segment, n_matches, lists.as_ref());
             Ok(sum.and(ordered.costs(self.costs)))
@@ -147,7 +147,7 @@ impl<'o> First<'o> {
         &mut self,
         segments: &[SegmentPlan<'_>],
         matches: &[DocIdSet],
-        ranked: Option<&Ranked<'_>>,
+        ranked: Option<&Weight<'_>>,
     ) -> Result<()> {
         if self.n == 0 {
             return Ok(());

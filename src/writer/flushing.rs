@@ -2,7 +2,7 @@
 
 use super::deletions;
 use super::staging::Counts;
-use super::{IndexWriter, before_publishing, report, told};
+use super::{IndexWriter, before_publishing, report, report_progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Operation;
 use crate::format::deletes::DeletedSet;
@@ -69,7 +69,7 @@ impl IndexWriter {
         self.check()?;
         let watch = self.resources.observer.begin(Operation::Flush);
         let flushed = self.attempt(|writer| writer.try_flush().map_err(before_publishing));
-        told::flush(&self.resources.observer, watch, flushed.as_ref().copied());
+        report::flush(&self.resources.observer, watch, flushed.as_ref().copied());
         flushed
     }
 
@@ -122,7 +122,7 @@ impl IndexWriter {
             counts.tokens_skipped += pipeline.tokens_skipped();
             counts.runs_spilled += pipeline.runs_spilled();
             let on_progress = &mut self.on_progress;
-            let built = pipeline.finish(|progress| report(on_progress, progress))?;
+            let built = pipeline.finish(|progress| report_progress(on_progress, progress))?;
             self.staging.counts.added += u64::from(built.n_docs);
             self.staging.add(built);
         }

@@ -102,7 +102,7 @@ pub(crate) fn merge(
         })?;
     let parts = segments.iter().zip(of_segments);
     let parts = parts.map(|(&reader, numbers)| Part { reader, numbers }).collect();
-    let all = Parts { parts, n_docs, reorders, room };
+    let all = MergeState { parts, n_docs, reorders, room };
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
     let bytes = segments.iter().map(|segment| live_bytes(*segment)).sum();
@@ -136,7 +136,7 @@ fn live_bytes(segment: SegmentReader<'_>) -> u64 {
 }
 
 /// What is merged.
-pub(super) struct Parts<'s> {
+pub(super) struct MergeState<'s> {
     pub(super) parts: Vec<Part<'s>>,
     /// Documents of the result.
     n_docs: u32,
@@ -197,7 +197,7 @@ impl RowWriter<'_> {
     }
 }
 
-fn copy_rows(all: &Parts<'_>, builder: &mut SegmentBuilder) -> Result<()> {
+fn copy_rows(all: &MergeState<'_>, builder: &mut SegmentBuilder) -> Result<()> {
     let (chunk, bytes) = (ChunkWriter::default(), vec![]);
     let mut writer = RowWriter { builder, chunk, bytes, n_docs: 0, row_bytes: 0 };
     if all.reorders {
@@ -236,7 +236,11 @@ fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
 }
 
 /// What is kept of where words are does not depend on other documents.
-fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>) -> Result<()> {
+fn copy_offsets(
+    all: &MergeState<'_>,
+    field: FieldId,
+    mut writer: OffsetsSection<'_>,
+) -> Result<()> {
     let gather = |buffer: &mut ReorderBuffer| {
         for part in &all.parts {
             let Some(offsets) = part.reader.field(field).offsets()? else { continue };
@@ -265,7 +269,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
 
 /// The codes of typed fields are the same in every segment, those of keywords are numbers of their terms.
 fn copy_column(
-    all: &Parts<'_>,
+    all: &MergeState<'_>,
     ordinals: Option<&[OrdinalMap]>,
     field: FieldId,
     mut writer: ColumnSection<'_>,
@@ -333,7 +337,7 @@ fn gather_codes<'o>(
 }
 
 /// The codes of all documents' lengths.
-fn lengths(all: &Parts<'_>, field: FieldId) -> Result<Vec<u8>> {
+fn lengths(all: &MergeState<'_>, field: FieldId) -> Result<Vec<u8>> {
     let mut codes = vec![];
     for part in &all.parts {
         if let Some(lengths) = part.reader.field(field).lengths()? {
@@ -347,7 +351,7 @@ fn lengths(all: &Parts<'_>, field: FieldId) -> Result<Vec<u8>> {
     Ok(codes)
 }
 
-fn totals(all: &Parts<'_>, field: FieldId) -> Result<FieldTotals> {
+fn totals(all: &MergeState<'_>, field: FieldId) -> Result<FieldTotals> {
     let mut totals = FieldTotals::default();
     let (mut present, mut empty) = (vec![], vec![]);
     for part in &all.parts {

@@ -9,12 +9,12 @@ use crate::ids::FieldId;
 use crate::segment::builder::FieldWriter;
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::FieldReader;
-use crate::writer::merge_segments::{Part, Parts};
+use crate::writer::merge_segments::{MergeState, Part};
 use crate::writer::merged_terms::MergedTerms;
 
 /// Merges the terms; with the numbers that those of each part get, where the field keeps a column of them.
 pub(super) fn merge_terms(
-    all: &Parts<'_>,
+    all: &MergeState<'_>,
     field: FieldId,
     ranking: &Ranking,
     writer: &mut FieldWriter<'_>,

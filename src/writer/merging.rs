@@ -4,7 +4,7 @@
 //! way: documents are added, deleted and committed meanwhile. What was deleted of its segments while it ran is carried
 //! over to the new one when it is taken in, which is a matter of the deletes alone.
 
-use super::{IndexWriter, before_publishing, info, report, told};
+use super::{IndexWriter, before_publishing, info, report, report_progress};
 use crate::budget::{Budget, CancelToken};
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::{Observer, Operation};
@@ -149,7 +149,7 @@ fn write(
         }
         Ok(merged)
     });
-    told::merge(observer, watch, readers, written.as_ref().err());
+    report::merge(observer, watch, readers, written.as_ref().err());
     if written.is_ok() {
         unfinished.0 = None;
     }
@@ -532,7 +532,7 @@ impl IndexWriter {
             Input::open(&*storage, &self.rules.schema, &self.staging.segments()[range.clone()])?;
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
-        let on_progress = |progress| report(on_progress, progress);
+        let on_progress = |progress| report_progress(on_progress, progress);
         let (resources, observer) = (&self.resources, &*self.resources.observer);
         let reordering = match fields {
             [] => Reordering::by_schema(schema, resources, input.n_live()),
@@ -590,7 +590,7 @@ impl IndexWriter {
         let storage = Arc::clone(self.committer.storage());
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
-        let on_progress = |progress| report(on_progress, progress);
+        let on_progress = |progress| report_progress(on_progress, progress);
         let n_docs = readers.iter().map(|reader| u64::from(reader.n_live())).sum();
         let reordering = Reordering::by_schema(schema, &self.resources, n_docs);
         let observer = &*self.resources.observer;

@@ -43,6 +43,7 @@ mod pipeline;
 mod prepared;
 pub(crate) mod recover;
 mod reorder;
+mod report;
 mod run;
 mod rules;
 pub(crate) mod salvage;
@@ -51,7 +52,6 @@ mod staging;
 mod states;
 mod term_table;
 mod thread_pool;
-mod told;
 mod update;
 mod worker;
 
@@ -450,7 +450,7 @@ impl IndexWriter {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Commit);
         let committed = self.prepare().and_then(PreparedCommit::publish);
-        told::commit(&observer, watch, committed.as_ref().copied());
+        report::commit(&observer, watch, committed.as_ref().copied());
         committed
     }
 
@@ -488,7 +488,7 @@ impl IndexWriter {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Prepare);
         let prepared = self.prepare();
-        told::prepare(&observer, watch, prepared.as_ref());
+        report::prepare(&observer, watch, prepared.as_ref());
         prepared
     }
 
@@ -528,7 +528,7 @@ impl IndexWriter {
     pub fn rollback(&mut self) -> Result<()> {
         let watch = self.resources.observer.begin(Operation::Rollback);
         let rolled_back = self.start_again();
-        told::rollback(&self.resources.observer, watch, &rolled_back);
+        report::rollback(&self.resources.observer, watch, &rolled_back);
         rolled_back
     }
 
@@ -573,7 +573,7 @@ impl IndexWriter {
     fn commit_staging(&mut self) -> Result<Manifest> {
         let watch = self.resources.observer.begin(Operation::Commit);
         let committed = self.publish_staging();
-        told::commit(&self.resources.observer, watch, committed.as_ref().map(info));
+        report::commit(&self.resources.observer, watch, committed.as_ref().map(info));
         committed
     }
 
@@ -669,7 +669,7 @@ impl IndexWriter {
             documents: u64::from(pipeline.n_docs()),
             runs_spilled: pipeline.runs_spilled(),
         };
-        report(&mut self.on_progress, progress);
+        report_progress(&mut self.on_progress, progress);
         Ok(())
     }
 
@@ -799,7 +799,7 @@ fn before_publishing(error: Error) -> Error {
     }
 }
 
-fn report(on_progress: &mut Option<OnProgress>, progress: Progress) {
+fn report_progress(on_progress: &mut Option<OnProgress>, progress: Progress) {
     if let Some(on_progress) = on_progress {
         on_progress(progress);
     }

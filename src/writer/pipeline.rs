@@ -402,7 +402,7 @@ impl Pipeline {
         ranges: &Arc<Ranges>,
         mut consume: impl FnMut(MergedRange) -> Result<()>,
     ) -> Result<()> {
-        let n_ranges = ranges.window.n;
+        let n_ranges = ranges.results.n;
         let Some(pool) = self.resources.pool().filter(|_| n_ranges > 1) else {
             return (0..n_ranges).try_for_each(|nth| consume(ranges.merge(nth)?));
         };
@@ -415,7 +415,7 @@ impl Pipeline {
                 }
             });
         }
-        let _ending = Ending(&ranges.window);
+        let _ending = Ending(&ranges.results);
         (0..n_ranges).try_for_each(|nth| consume(ranges.get(nth)?))
     }
 }
@@ -425,7 +425,7 @@ struct Ranges {
     runs: Vec<Run>,
     ranking: Ranking,
     bounds: Vec<Box<[u8]>>,
-    window: Window,
+    results: OrderedResults,
     /// Whether the numbers of the terms of each run are asked for.
     has_ordinals: bool,
 }
@@ -438,8 +438,8 @@ impl Ranges {
         ahead_max: usize,
         has_ordinals: bool,
     ) -> Self {
-        let window = Window::new(bounds.len() + 1, ahead_max);
-        Ranges { runs, ranking, bounds, window, has_ordinals }
+        let results = OrderedResults::new(bounds.len() + 1, ahead_max);
+        Ranges { runs, ranking, bounds, results, has_ordinals }
     }
 
     fn merge(&self, nth: usize) -> Result<MergedRange> {
@@ -451,22 +451,22 @@ impl Ranges {
 
     /// Merges until there is nothing left to begin.
     fn work(&self) {
-        while let Some(nth) = self.window.take() {
-            self.window.put(nth, self.merge(nth));
+        while let Some(nth) = self.results.take() {
+            self.results.put(nth, self.merge(nth));
         }
     }
 
     /// The next range: merged by now, awaited if somebody is at it, or merged here.
     fn get(&self, nth: usize) -> Result<MergedRange> {
-        match self.window.get(nth) {
+        match self.results.get(nth) {
             Some(merged) => merged,
-            None => self.merge(nth).inspect(|_| self.window.has_consumed(nth)),
+            None => self.merge(nth).inspect(|_| self.results.has_consumed(nth)),
         }
     }
 }
 
 /// Nobody begins another range, and whoever is at one comes to its end, before this is gone: by a panic too.
-struct Ending<'w>(&'w Window);
+struct Ending<'w>(&'w OrderedResults);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -638,15 +638,15 @@ fn panicked(what: &str) -> Error {
 }
 
 /// Results of numbered tasks, handed out in order, with a bound on how far the workers run ahead.
-struct Window {
-    state: Mutex<WindowState>,
+struct OrderedResults {
+    state: Mutex<OrderedState>,
     changed: Condvar,
     n: usize,
     ahead_max: usize,
 }
 
 #[derive(Default)]
-struct WindowState {
+struct OrderedState {
     next: usize,
     consumed: usize,
     /// Taken and not put.
@@ -655,12 +655,12 @@ struct WindowState {
     results: BTreeMap<usize, Result<MergedRange>>,
 }
 
-impl Window {
+impl OrderedResults {
     fn new(n: usize, ahead_max: usize) -> Self {
-        Window { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
+        OrderedResults { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
     }
 
-    fn wait<'s>(&'s self, state: MutexGuard<'s, WindowState>) -> MutexGuard<'s, WindowState> {
+    fn wait<'s>(&'s self, state: MutexGuard<'s, OrderedState>) -> MutexGuard<'s, OrderedState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

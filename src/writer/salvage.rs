@@ -26,7 +26,7 @@ use crate::storage::{self, Storage, Unmapped};
 use crate::writer::commit::Draft;
 use crate::writer::deletions::find_replaced;
 use crate::writer::recover::{self, DamagedCommit};
-use crate::writer::{Existing, IndexWriter, WriterOptions, report};
+use crate::writer::{Existing, IndexWriter, WriterOptions, report_progress};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -437,7 +437,7 @@ impl IndexWriter {
         self.submit_pending()?;
         if let Some(pipeline) = self.pipeline.take() {
             let on_progress = &mut self.on_progress;
-            let built = pipeline.finish(|progress| report(on_progress, progress));
+            let built = pipeline.finish(|progress| report_progress(on_progress, progress));
             let built = self.keep_failure(built)?;
             self.staging.add(built);
         }

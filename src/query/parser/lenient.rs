@@ -25,7 +25,7 @@
 use super::vocabulary::is_like_field;
 use super::{Before, FieldList, Frame, ParseOptions, Parser, Prefix, Waiting, placed, with_fields};
 use crate::error::Error;
-use crate::query::lexer::{self, Lexer, Token, Weight};
+use crate::query::lexer::{self, BoostSuffix, Lexer, Token};
 use crate::query::{Query, Tie};
 use std::fmt;
 use std::ops::Range;
@@ -340,8 +340,8 @@ impl<'q> Reader<'q, '_> {
     fn push(&mut self, query: Query) {
         let before = self.parser.lexer.clone();
         let query = match self.parser.lexer.weight() {
-            Ok(Some(Weight::Boost(boost))) => Query::Boost { query: Box::new(query), boost },
-            Ok(Some(Weight::Score(score))) => {
+            Ok(Some(BoostSuffix::Boost(boost))) => Query::Boost { query: Box::new(query), boost },
+            Ok(Some(BoostSuffix::Score(score))) => {
                 Query::ConstantScore { query: Box::new(query), score }
             }
             Ok(None) => query,

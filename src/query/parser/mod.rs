@@ -9,7 +9,7 @@ mod vocabulary;
 
 use std::ops::Range;
 
-use super::lexer::{FieldList, Lexer, Token, Weight};
+use super::lexer::{BoostSuffix, FieldList, Lexer, Token};
 use super::{Boost, Place, Query, Tie};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
@@ -249,8 +249,10 @@ impl<'q> Parser<'q> {
     /// Adds what has been read to the innermost brackets, with the weight that follows it.
     fn push(&mut self, query: Query) -> Result<()> {
         let query = match self.lexer.weight()? {
-            Some(Weight::Boost(boost)) => Query::Boost { query: Box::new(query), boost },
-            Some(Weight::Score(score)) => Query::ConstantScore { query: Box::new(query), score },
+            Some(BoostSuffix::Boost(boost)) => Query::Boost { query: Box::new(query), boost },
+            Some(BoostSuffix::Score(score)) => {
+                Query::ConstantScore { query: Box::new(query), score }
+            }
             None => query,
         };
         self.top().push(query);

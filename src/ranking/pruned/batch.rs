@@ -236,7 +236,7 @@ impl Batch {
                             if doc >= clause.lengths.n_docs() {
                                 return Err(past_the_end());
                             }
-                            *k = clause.scoring.k_by_code[usize::from(lengths.code(doc)?)];
+                            *k = clause.scoring.norm_cache[usize::from(lengths.code(doc)?)];
                         }
                         field = Some(&clause.scoring);
                     }

@@ -78,7 +78,7 @@ pub(super) fn changes(codes_of: &Bm25, scoring: &FieldScoring) -> (f64, f64) {
         return (1.0, 1.0);
     }
     let (mut most, mut least) = (1.0f64, 1.0f64);
-    for (before, now) in codes_of.k_by_code().iter().zip(&scoring.k_by_code) {
+    for (before, now) in codes_of.norm_cache().iter().zip(&scoring.norm_cache) {
         let ratio = (1.0 + f64::from(*before)) / (1.0 + f64::from(*now));
         (most, least) = (most.max(ratio), least.min(ratio));
     }
@@ -130,10 +130,10 @@ mod tests {
         ) {
             let before = Bm25 { k1, b, average };
             let bm25 = Bm25 { k1: k1_now, b: b_now, average: average_now };
-            let k_by_code = bm25.k_by_code();
-            let scoring = FieldScoring { field: FieldId(0), bm25, k_by_code, n_docs: 1, n_tokens: 1 };
+            let norm_cache = bm25.norm_cache();
+            let scoring = FieldScoring { field: FieldId(0), bm25, norm_cache, n_docs: 1, n_tokens: 1 };
             let (most, least) = changes(&before, &scoring);
-            for (k, now) in before.k_by_code().iter().zip(&k_by_code) {
+            for (k, now) in before.norm_cache().iter().zip(&norm_cache) {
                 let ratio = f64::from(score_part(frequency, *now)) / f64::from(score_part(frequency, *k));
                 prop_assert!(ratio <= most * (1.0 + 1e-6) && ratio >= least * (1.0 - 1e-6));
             }

@@ -203,7 +203,7 @@ impl Search<'_, '_> {
             .codes(key << 16 | u32::from(*first)..(key << 16 | u32::from(*last)) + 1)?;
         for (nth, low) in lows.iter().enumerate() {
             let code = codes.get(usize::from(low - first)).ok_or_else(past_the_end)?;
-            let k = clause.scoring.k_by_code[usize::from(*code)];
+            let k = clause.scoring.norm_cache[usize::from(*code)];
             let part = score_part(words.least_frequency(nth), k);
             let level = (part * LEVELS as f32) as u8;
             bounds.push(Bound { score: clause.weight * part * ROUNDING, k, level });

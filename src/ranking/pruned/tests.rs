@@ -96,7 +96,7 @@ impl Corpus {
             let postings = &self.postings[word.field][&word.text];
             for (doc, frequency) in postings {
                 let code = self.lengths[word.field][*doc as usize];
-                let k = scoring[word.field].k_by_code[usize::from(code)];
+                let k = scoring[word.field].norm_cache[usize::from(code)];
                 let score = self.weight(word, scoring) * score_part(*frequency, k);
                 let sum = sums.entry(*doc).or_insert((0.0, 0));
                 *sum = (sum.0 + score, sum.1 + 1);

@@ -138,7 +138,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     }
 }
 
-/// Parts that are not good enough, as [`TieCaches`] knows.
+/// WindowPostings that are not good enough, as [`TieCaches`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RuledOut {
     /// No document of the block is.
@@ -449,7 +449,7 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
             return Ok(None);
         }
         let code = clause.lengths.code(self.doc)?;
-        let part = score_part(frequency, clause.scoring.k_by_code[usize::from(code)]);
+        let part = score_part(frequency, clause.scoring.norm_cache[usize::from(code)]);
         Ok(Some(clause.weight * part))
     }
 

@@ -8,7 +8,7 @@ use crate::ids::DocId;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::ScoreQuantizer;
-use crate::ranking::pruned::parts::{Opened, Parts};
+use crate::ranking::pruned::parts::{Opened, WindowPostings};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
@@ -52,7 +52,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
     pub(super) fn new(
         tree: &'q Tree<'s>,
         root: &'q Node,
-        parts: &mut Parts,
+        parts: &mut WindowPostings,
         top: &mut Top,
         memory: &mut PartUnits,
     ) -> Result<Self> {
@@ -158,7 +158,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
 }
 
 /// The best score that any document can have.
-fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
+fn most(tree: &Tree<'_>, node: &Node, parts: &WindowPostings) -> f64 {
     let sum = |nodes: &[Node]| nodes.iter().map(|node| most(tree, node, parts)).sum::<f64>();
     match node {
         Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
