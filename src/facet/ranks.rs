@@ -180,8 +180,8 @@ impl RankSearch {
             round.held.more(n_codes * size_of::<u64>() as u64)?;
             round.codes.reserve_exact(n_codes as usize);
         } else {
-            let parts =
-                self.parts.iter().map(|part| CodeHistogram::new((part.first, part.last), false));
+            let ends = round.ends.iter();
+            let parts = ends.map(|(first, last)| CodeHistogram::new((*first, *last), false));
             round.divided = parts.collect::<Result<_>>()?;
         }
         Ok(Some(round))

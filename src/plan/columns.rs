@@ -4,7 +4,7 @@ use super::cost;
 use super::decision::Rule;
 use super::forced::Forced;
 use super::leaf::{Codes, ColumnValues, Leaf, Postings};
-use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
+use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
@@ -84,15 +84,16 @@ impl<'s> Plan<'s> {
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
         // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
-        let (n_docs, expected) =
-            (self.n_docs() as f64, self.node(self.root()).expected_docs.max(1.0));
-        let read = |wanted: f64| (wanted * n_docs / expected).max(super::WINDOW.into()).min(n_docs);
+        let (n_docs, root) = (self.n_docs() as f64, self.node(self.root()));
+        let read = |wanted: f64| {
+            (wanted * n_docs / root.expected_docs.max(1.0)).max(WINDOW.into()).min(n_docs)
+        };
         let documents = smallest.map_or(documents, |wanted| read(wanted as f64));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
-                    let united =
-                        if smallest.is_some() { 0 } else { self.node(id).expected_docs as u64 };
+                    let expected = self.node(id).expected_docs as u64;
+                    let united = if smallest.is_some() { 0 } else { expected };
                     let united_ns = self.costs.expand_ns(self.n_terms(*leaf), united);
                     (field, Some((*leaf, nth)), united_ns)
                 }

@@ -14,10 +14,10 @@ impl Plan<'_> {
             return;
         }
         for at in 0..self.nodes.len() {
-            let mut told =
-                self.segments.iter().map(|part| *part.display_estimate(NodeId(at as u32)));
-            if let Some(mut sum) = told.next() {
-                told.for_each(|of_part| sum += of_part);
+            let id = NodeId(at as u32);
+            let mut parts = self.segments.iter().map(|part| *part.display_estimate(id));
+            if let Some(mut sum) = parts.next() {
+                parts.for_each(|of_part| sum += of_part);
                 self.display_estimates.push(sum);
             }
         }
@@ -44,9 +44,8 @@ impl Plan<'_> {
                 Operator::Union { any } => self.costs.union_ns(self.sizes(any), n_docs),
                 Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
-                    let input = self.inputs(input).iter();
-                    let documents =
-                        input.map(|id| self.display_estimate(*id).documents as f64).sum();
+                    let documents = |id: &NodeId| self.display_estimate(*id).documents as f64;
+                    let documents = self.inputs(input).iter().map(documents).sum();
                     self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };

@@ -11,7 +11,7 @@
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{Goal, Operator, Plan, Total, cost};
+use super::{Goal, NodeId, Operator, Plan, Total, cost};
 use cost::BestCosts;
 
 /// The largest first batch of groups that is found before they are counted.
@@ -307,8 +307,8 @@ impl Plan<'_> {
                     Operator::Phrase { input, .. } => self.inputs(input).first(),
                     _ => None,
                 };
-                let candidates =
-                    with_words.map_or(matching.upper, |id| self.display_estimate(*id).documents);
+                let documents = |id: &NodeId| self.display_estimate(*id).documents;
+                let candidates = with_words.map_or(matching.upper, documents);
                 Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
             }
             (TopKStrategy::BlockMax, _) => {

@@ -154,9 +154,9 @@ impl<'s> Search<'s> {
     ) -> Result<(Execution<'s>, String, Vec<String>)> {
         let Rewritten { normal, notes } = self.rewritten()?;
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let for_people = (clock, is_timed);
+        let timing = (clock, is_timed);
         let execution =
-            self.searcher.execution_of_matching(normal, options, self.look_ups(), for_people)?;
+            self.searcher.execution_of_matching(normal, options, self.look_ups(), timing)?;
         let text = || normal.to_text(self.searcher.schema());
         Ok((execution, self.meaning.time(Phase::Display, text), notes.clone()))
     }

@@ -62,8 +62,8 @@ impl<'a> Search<'a> {
         let has_facets = !self.request.facets.is_empty();
         let has_buckets = has_facets && self.bound_facets()?.iter().any(BoundFacet::wants_hits);
         if is_scored && (has_hits && is_elsewhere || has_buckets) {
-            let of =
-                |logical| self.scoring_of(logical, &parameters, ScoreDetail::AsNeeded).map(Some);
+            let detail = ScoreDetail::AsNeeded;
+            let of = |logical| self.scoring_of(logical, &parameters, detail).map(Some);
             if !self.request.selections.is_empty() {
                 let all: Vec<_> = (0..self.request.selections.len()).collect();
                 scorings.known = of(&self.bound_without(&all)?.logical)?;
