@@ -180,8 +180,7 @@ impl RankSearch {
             round.held.more(n_codes * size_of::<u64>() as u64)?;
             round.codes.reserve_exact(n_codes as usize);
         } else {
-            let ends = round.ends.iter();
-            let parts = ends.map(|(first, last)| CodeHistogram::new((*first, *last), false));
+            let parts = round.ends.iter().map(|ends| CodeHistogram::new(*ends, false));
             round.divided = parts.collect::<Result<_>>()?;
         }
         Ok(Some(round))

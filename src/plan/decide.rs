@@ -8,7 +8,7 @@ use super::{Goal, LeafId, Node, NodeId, Operator, PhrasePlan, Plan, SegmentPlan}
 use std::ops::Range;
 
 impl Plan<'_> {
-    /// What people are told of all segments together, where anything was looked at by window.
+    /// Adds up the estimates for display of all segments, if any was looked at by window.
     pub(super) fn add_up_display_estimates(&mut self) {
         if self.segments.iter().all(|part| part.display_estimates.is_empty()) {
             return;

@@ -193,7 +193,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
     forced: Option<Forced>,
-    /// By operator, what people are told to expect where windows were looked at; see [`Plan::display_estimate`].
+    /// Estimates for display by operator, if windows were looked at; see [`Plan::display_estimate`].
     display_estimates: Vec<Estimate>,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
     sample_work_left: u64,
@@ -262,8 +262,7 @@ pub(crate) struct Node {
     pub(crate) operator: Operator,
     /// Over all segments.
     pub(crate) estimate: Estimate,
-    /// Documents expected over whole segments: what inputs are ordered by, the same whether or not
-    /// windows are looked at, so that what is explained is what runs.
+    /// Documents expected over whole segments. Inputs are ordered by it, so that what is explained is what runs.
     pub(crate) expected_docs: f64,
     /// What the planner expects it to cost without its inputs.
     pub(crate) cost_ns: f32,
@@ -365,7 +364,7 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
-    /// The same for people, with what headers say by window, or a sample; empty where these were not looked at.
+    /// Estimates for display, from headers by window or from a sample; empty if neither was looked at.
     display_estimates: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
@@ -414,8 +413,7 @@ impl<'s> Plan<'s> {
         self.sets.len() - self.unselected.len()
     }
 
-    /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
-    /// reason to leave an operator out.
+    /// Estimate for display. Nothing that runs depends on it: counted bounds are no reason to leave an operator out.
     pub(crate) fn display_estimate(&self, id: NodeId) -> &Estimate {
         self.display_estimates.get(id.index()).unwrap_or(&self.node(id).estimate)
     }
@@ -539,7 +537,7 @@ impl SegmentPlan<'_> {
         &self.estimates[node.index()]
     }
 
-    /// The same for people, see [`Plan::display_estimate`].
+    /// Estimate for display, see [`Plan::display_estimate`].
     pub(crate) fn display_estimate(&self, node: NodeId) -> &Estimate {
         self.display_estimates.get(node.index()).unwrap_or(self.estimate(node))
     }

@@ -530,9 +530,8 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Puts the smallest input of each intersection first: it decides which windows are visited,
-    /// and every later step works on what is left. What is excluded goes from the largest down,
-    /// because that leaves the least for the rest.
+    /// Puts the smallest input of each intersection first: it decides which windows are visited, and later steps work on
+    /// what is left. Excluded inputs go from the largest down, because that leaves the least for the rest.
     fn order_inputs(&mut self) {
         let of_node = |id: NodeId| self.node(id).expected_docs as u64;
         // Where words are placed, that counts for more than reading the documents of others.
