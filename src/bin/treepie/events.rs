@@ -28,7 +28,7 @@ pub(crate) struct EventsArg {
     events: Option<PathBuf>,
 }
 
-/// Where `inspect INDEX io` looks when no file is named: beside the index, under its name and this.
+/// Suffix of the default file of `inspect INDEX io`, which is beside the index.
 const SUFFIX: &str = ".events.jsonl";
 
 /// The events of an index, by name.
@@ -71,7 +71,7 @@ impl EventsArg {
 }
 
 impl EventLog {
-    /// The same options, and what the index does is written down.
+    /// Adds to the options that events of the index are written down.
     pub(crate) fn listen(&self, options: IndexOptions) -> IndexOptions {
         let Some(log) = &self.0 else { return options };
         let log = Arc::clone(log);

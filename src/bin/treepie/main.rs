@@ -15,7 +15,7 @@ mod pager;
 mod progress;
 mod relevance;
 mod slow;
-/// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
+/// Width of a terminal, and text that may go to it: the library's own file, which the library does not use.
 #[path = "../../terminal.rs"]
 mod terminal;
 mod vacated;

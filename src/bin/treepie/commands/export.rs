@@ -39,7 +39,7 @@ pub(crate) struct Args {
     format: ExportFormat,
 }
 
-/// How documents are printed.
+/// Format of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ExportFormat {
     /// One JSON object a line.

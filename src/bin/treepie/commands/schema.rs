@@ -80,7 +80,7 @@ fn add(path: &Path, file: &Path, wait: WaitArg, events: &EventsArg, global: Glob
         .map_err(|error| wait.hint(error))
         .map_err(|error| match error.file() {
             Some(_) => error,
-            // What is wrong with the fields, and not with the index.
+            // An error of the fields, and not of the index.
             None if error.kind() == ErrorKind::Schema => error.in_file(file),
             None => error.in_file(path),
         })?;

@@ -84,7 +84,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// Where that is more than a commit carries.
+    /// Fails if that is more than a commit carries.
     pub(crate) fn payload(&self, schema: &Schema) -> Result<Vec<u8>, Error> {
         let lines = self.lines(schema);
         if lines.is_empty() {

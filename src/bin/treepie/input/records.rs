@@ -482,7 +482,7 @@ mod tests {
         assert_eq!(all(b"a,b|\"c|d\"\n", pipes), ["1: a,b|c|d"]);
     }
 
-    /// What is wrong is told with the place of the quote, and the lines after it are read.
+    /// An error is reported at the place of the quote, and the lines after it are read.
     #[test]
     fn a_quote_that_cannot_be_read_loses_its_own_line_only() {
         for (text, message, after) in [
