@@ -24,7 +24,7 @@ pub(crate) struct FacetProfile {
     /// All but its time.
     pub(crate) counts: FacetActual,
     pub(crate) time: Duration,
-    /// How values were counted in the end.
+    /// Method by which values were counted in the end.
     pub(crate) method: Option<FacetMethod>,
     /// Whether another took more memory than there was.
     pub(crate) fell_back: bool,

@@ -26,7 +26,7 @@ const COMPARED_MAX: usize = 4;
 /// Words of bits that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 
-/// How many codes lie in each part of a range.
+/// Number of codes in each part of a range.
 #[derive(Debug)]
 pub(super) struct CodeHistogram {
     least: u64,
@@ -95,7 +95,7 @@ impl CodeHistogram {
         wrong.or(behind).map_or(Ok(()), |number| Err(outside(code(number))))
     }
 
-    /// How many different codes there were, where they were told apart.
+    /// Number of different codes, if they were told apart.
     pub(super) fn n_different(&self) -> Result<Option<u64>> {
         let Some(met) = &self.met else { return Ok(None) };
         let mut n = 0;
@@ -134,7 +134,7 @@ struct Part {
     first: u64,
     last: u64,
     n_codes: u64,
-    /// What each is for, and the rank, counted from 1; ascending.
+    /// Purpose and rank of each, counted from 1; ascending.
     ranks: Vec<(usize, u64)>,
 }
 
@@ -143,7 +143,7 @@ struct Part {
 pub(super) struct RankSearch {
     /// The codes at the ranks, in the order of asking.
     pub(super) found: Vec<u64>,
-    /// What is not found yet; ascending.
+    /// Parts that hold ranks not found yet; ascending.
     parts: Vec<Part>,
 }
 
@@ -168,7 +168,7 @@ impl RankSearch {
         Ok(())
     }
 
-    /// What the next round is for; `None` where all is found.
+    /// Starts the next round; `None` if all is found.
     pub(super) fn round(&self) -> Result<Option<Round>> {
         if self.parts.is_empty() {
             return Ok(None);

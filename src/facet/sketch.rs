@@ -26,9 +26,9 @@ pub(crate) const RANK_ERROR: f64 = 0.0028;
 
 /// 65,536 registers of a byte.
 const LG_REGISTERS: u8 = 16;
-/// How many values KLL keeps of its uppermost level; of all others fewer.
+/// Number of values that KLL keeps of its uppermost level; of all others fewer.
 const KEPT: u16 = 2_048;
-/// What both take at the most.
+/// Maximum bytes of both sketches.
 const SKETCH_BYTES: u64 = 192 << 10;
 /// Values that are added before the clock is asked.
 const AT_ONCE: u64 = 4_096;

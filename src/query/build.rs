@@ -319,7 +319,7 @@ impl Query {
     ) -> Self {
         let mut fields = fields.into_iter().peekable();
         if fields.peek().is_none() {
-            // What it is made of may have fields of its own.
+            // Its parts may have fields of their own.
             return self;
         }
         let mut query = self.in_fields(fields);

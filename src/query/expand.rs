@@ -21,7 +21,7 @@ use crate::ids::FieldId;
 use crate::schema::FieldKind;
 use crate::value;
 
-/// What a leaf stands for, before a field is chosen.
+/// Pattern of a leaf, before a field is chosen.
 type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
 
 impl Binder<'_> {
@@ -207,7 +207,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What stands in the dictionary for a text that is one word.
+    /// Term in the dictionary for a text that is one word.
     fn one_term(&self, id: FieldId, text: &str) -> Result<Vec<u8>> {
         Ok(match &mut self.tokens(id, text)?[..] {
             [term] => std::mem::take(term).into_bytes(),

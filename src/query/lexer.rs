@@ -64,7 +64,7 @@ pub(super) struct FieldList {
     pub(super) combined: bool,
 }
 
-/// What changes the score of what stands before it.
+/// Suffix that changes the score of the query before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum BoostSuffix {
     Boost(Boost),
@@ -223,7 +223,7 @@ impl<'q> Lexer<'q> {
         self.at
     }
 
-    /// What has not been read yet.
+    /// Text that has not been read yet.
     pub(super) fn rest(&self) -> &'q str {
         &self.query[self.at..]
     }
@@ -293,7 +293,7 @@ impl<'q> Lexer<'q> {
         is_next
     }
 
-    /// What the characters up to the end of the atom say, if it is a number.
+    /// Reads the characters up to the end of the atom as a number.
     fn number(&mut self) -> Option<f32> {
         let rest = self.rest();
         let ends = |c: char| ends_word(c) || matches!(c, '^' | '~' | '&' | '|');
@@ -316,7 +316,7 @@ impl<'q> Lexer<'q> {
         })
     }
 
-    /// What belongs to an atom has been read; nothing may stand right behind it.
+    /// Checks that an atom ends here; nothing may be right behind it.
     fn end_of_atom(&self) -> Result<()> {
         match self.rest().chars().next() {
             Some(c) if !ends_word(c) && !matches!(c, '^' | '&' | '|') => Err(self
@@ -469,7 +469,7 @@ impl<'q> Lexer<'q> {
         self.range_from(open, lower)
     }
 
-    /// What follows the first value of a range.
+    /// Reads the rest of a range behind its first value.
     fn range_from(&mut self, open: usize, lower: Value) -> Result<Token> {
         let to = self.value("TO")?;
         if !to.plain || to.text != "TO" {

@@ -29,7 +29,7 @@ pub const PHRASE_PATTERN_POSITIONS_MAX: usize = Limits::DEFAULT.phrase_positions
 pub const PHRASE_PATTERN_LISTS_MAX: usize = Limits::DEFAULT.phrase_lists;
 
 impl Binder<'_> {
-    /// What a text means in one field.
+    /// Normal form of a text in one field.
     pub(super) fn words(
         &mut self,
         id: FieldId,
@@ -151,7 +151,7 @@ impl Binder<'_> {
         self.note(format!("with synonyms, '{text}' is looked up in '{field}' as {all}"));
     }
 
-    /// What the terms of one reading mean.
+    /// Normal form of the terms of one reading.
     pub(super) fn reading(
         &mut self,
         id: FieldId,
@@ -176,7 +176,7 @@ impl Binder<'_> {
         self.phrase(id, placed, shape.proximity, place)
     }
 
-    /// What some words mean, given where they stand.
+    /// Normal form of some words at their positions.
     pub(super) fn phrase(
         &mut self,
         id: FieldId,

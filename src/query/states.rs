@@ -56,7 +56,7 @@ impl Query {
 }
 
 impl Binder<'_> {
-    /// What a word means behind one of the names that stand for no field of values; `None` behind those of fields.
+    /// Query of a word behind one of the names that stand for no field of values; `None` behind those of fields.
     pub(super) fn state(
         &mut self,
         name: Option<&str>,

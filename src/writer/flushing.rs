@@ -190,7 +190,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// The segments as they are now, open. Those that are known stay open.
+    /// The segments as they are now, open. Known segments stay open.
     pub(super) fn open_staging(&mut self, flush: u64) -> Result<Arc<Snapshot>> {
         let is_same = |open: &&Arc<Snapshot>| open.manifest.segments == self.staging.segments();
         if flush == 0
@@ -257,7 +257,7 @@ impl IndexWriter {
         }
     }
 
-    /// What there is before the first commit.
+    /// Snapshot before the first commit.
     fn without_documents(&self) -> Result<Snapshot> {
         let nothing = Manifest { segments: vec![], ..self.committer.manifest(self.draft()) };
         Snapshot::of_flush(&**self.committer.storage(), nothing, 0, None)

@@ -202,7 +202,7 @@ impl<R: Read> LineReader<R> {
         self
     }
 
-    /// What was cut so far is in a segment: the next document is the first of another.
+    /// Puts all documents cut so far into a segment: the next document is the first of another.
     pub(crate) fn begin_segment(&mut self) {
         self.next_doc = self.batch.n_lines;
     }

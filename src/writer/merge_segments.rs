@@ -9,8 +9,8 @@
 //! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, a byte for
 //! each term of each segment where a keyword field keeps a column, and one chunk of rows.
 //!
-//! Where documents come to stand otherwise to each other, rows, offsets and columns are [kept](super::reorder) until it is their turn, in
-//! as many passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
+//! If documents change places, rows, offsets and columns are [kept](super::reorder) until it is their turn, in as many
+//! passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
 
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
@@ -35,7 +35,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a merge made.
+/// Result of a merge.
 #[derive(Debug)]
 pub(crate) struct Merged {
     pub(crate) built: BuiltSegment,
@@ -43,7 +43,7 @@ pub(crate) struct Merged {
     pub(crate) numbers: Vec<Renumbering>,
 }
 
-/// How documents are put in another order.
+/// Order in which documents are put, and the threads for it.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering<'p> {
     /// Bytes of memory that what waits for its turn may take.
@@ -73,7 +73,7 @@ impl<'p> Reordering<'p> {
         Reordering { room: resources.reorder_bytes(), similarity: Some(similarity) }
     }
 
-    /// The same on one thread alone.
+    /// Reorders on one thread alone.
     pub(super) fn on_one_thread(self) -> Reordering<'static> {
         let alone = |similarity: Similarity<'_>| Similarity { pool: None, ..similarity };
         Reordering { room: self.room, similarity: self.similarity.map(alone) }
@@ -135,7 +135,7 @@ fn live_bytes(segment: SegmentReader<'_>) -> u64 {
     (len * u128::from(segment.n_live()) / n_docs) as u64
 }
 
-/// What is merged.
+/// Segments that are merged, and the numbers of their documents in the result.
 pub(super) struct MergeState<'s> {
     pub(super) parts: Vec<Part<'s>>,
     /// Documents of the result.
@@ -235,7 +235,7 @@ fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
     Ok(())
 }
 
-/// What is kept of where words are does not depend on other documents.
+/// Copies offsets as they are: they do not depend on other documents.
 fn copy_offsets(
     all: &MergeState<'_>,
     field: FieldId,
@@ -383,8 +383,8 @@ fn add_to(ranges: &mut DocRanges, numbers: &mut Vec<u32>) {
     numbers.drain(..).for_each(|number| ranges.add(number, number + 1));
 }
 
-/// How many words the deleted documents of a segment have: lengths are kept as codes, which do not tell.
-/// Where a field keeps no frequencies, a word counts once for each document.
+/// Counts the words of a segment's deleted documents, as lengths are kept as codes, which do not tell. If a field keeps
+/// no frequencies, a word counts once for each document.
 fn n_tokens_of_deleted(part: &Part<'_>, field: FieldReader<'_>) -> Result<u64> {
     if part.numbers.keeps_all() {
         return Ok(0);

@@ -36,7 +36,7 @@ pub(super) fn merge_terms(
         ranked: RankedWriter::default(),
     };
     while let Some(term) = terms.next(|nth, info| {
-        // Where the term goes with its documents, none is left that would ask for its number.
+        // If the term goes with its documents, none is left that would ask for its number.
         if let Some(of_part) = ordinals.get_mut(nth) {
             of_part.push(n_terms);
         }
@@ -58,7 +58,7 @@ struct TermMerger<'a> {
     /// Whether new numbers do not ascend as documents come.
     reorders: bool,
     docs: Vec<u32>,
-    /// Where the occurrences of each document stand, until they are in order.
+    /// Occurrences of each document, until they are in order.
     postings: Vec<Posting>,
     occurrences: Vec<u8>,
     /// Occurrences in a segment where some are left out, or in another order.

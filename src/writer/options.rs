@@ -137,7 +137,7 @@ impl WriterOptions {
         self
     }
 
-    /// How large documents may be: what the index says.
+    /// Sets the limits of documents that the index has.
     pub(crate) fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -199,7 +199,7 @@ impl fmt::Debug for WriterOptions {
     }
 }
 
-/// Where the ids of new segments come from.
+/// Source of the ids of new segments.
 #[derive(Debug)]
 pub(super) struct IdSource {
     seed: Option<[u8; 16]>,

@@ -35,8 +35,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// Which of two documents comes first, given the ranks of all by the other fields. Those of the same values stay as they
-    /// are to each other.
+    /// Which of two documents comes first, given the ranks of all by the other fields. Documents of the same values
+    /// stay as they are to each other.
     fn compare(&self, other: &Self, ranks: &[Vec<OrderRank>]) -> Ordering {
         let by_first = (self.is_missing, self.code).cmp(&(other.is_missing, other.code));
         let (a, b) = (self.place, other.place);

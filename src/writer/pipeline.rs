@@ -30,17 +30,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Documents a segment may hold; as many as Lucene allows, so that no count overflows 31 bits.
 pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
 
-/// What a batch may take while it is worked on: a stored chunk of 65,536 documents, or of 4 MiB of values, is never
-/// divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
+/// Bytes that a batch may take while it is worked on. A stored chunk of 65,536 documents, or of 4 MiB of values, is
+/// never divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
 const TASK_BYTES: usize = 16 << 20;
 
 /// About how often a new segment is read to put its documents in order, at most twice as often: a larger one would be read more
 /// often, each time in all of its length.
 const REORDER_PASSES: u64 = 8;
-/// What a document takes meanwhile, beside its values: 20 bytes for its number, and as much for where they wait.
+/// Bytes that a document takes meanwhile, beside its values: 20 for its number, and as many for its waiting place.
 const REORDERED_DOC_BYTES: u64 = 40;
 
-/// How much a build may hold, how many do the work, and who hears of it.
+/// Memory and threads of a build, and who hears of it.
 #[derive(Clone)]
 pub(crate) struct Resources {
     pub(crate) memory_bytes: usize,
@@ -156,7 +156,7 @@ pub(crate) struct Pipeline {
     process: u32,
 }
 
-/// What the tasks share.
+/// State that the tasks share.
 struct Shared {
     schema: Arc<Schema>,
     analyzers: Arc<Analyzers>,
@@ -275,7 +275,8 @@ impl Pipeline {
         let task = Task { number: self.n_tasks, batch, first_doc: self.n_docs };
         (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
         let Some(pool) = self.resources.pool() else {
-            // What another thread has handed in first: rows are written in order, and wait in memory for their turn.
+            // Results that another thread has handed in go first: rows are written in order, and wait in memory for
+            // their turn.
             while self.shared.help() {}
             self.shared.run_task(task);
             return self.shared.check();

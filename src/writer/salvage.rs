@@ -118,7 +118,7 @@ pub(crate) fn salvage(
     analyzers: Arc<Analyzers>,
     options: WriterOptions,
 ) -> Result<Salvage> {
-    // What was taken once is taken again, whatever the limits were.
+    // Documents that were accepted once are accepted again, whatever the limits were.
     let options = options.with_limits(Limits::of_any_document());
     let (manifest, unreadable) = newest_readable(&Unmapped(from))?;
     let _pin = from.pin(&FileName::Manifest(manifest.generation).to_string())?;
@@ -259,7 +259,7 @@ fn n_docs_of(storage: &dyn Storage, segments: &[String]) -> Option<u64> {
     segments.iter().map(|name| n_docs_of(name).map(u64::from)).sum()
 }
 
-/// What is deleted of a segment, if every byte that says so is sound.
+/// Deletes of a segment, if every byte of them is sound.
 fn open_deletes(storage: &dyn Storage, segment: &SegmentMeta) -> Result<Option<Arc<DeletedDocs>>> {
     let deletes = Snapshot::open_deletes_of(storage, segment, None)?;
     let mut first = None;
@@ -361,7 +361,7 @@ impl IndexWriter {
         }
         let mut rest = n_rows..reader.n_docs();
         if let Some(deleted) = reader.deleted() {
-            // Those of more documents than the manifest says are no reason to stop.
+            // Deletes of more documents than the manifest says are no reason to stop.
             deleted.for_each(u32::MAX, |doc| {
                 if rest.contains(&doc) {
                     lose(lost, first, rest.start..doc);

@@ -64,8 +64,8 @@ impl Binder<'_> {
         self.scopes.pop();
     }
 
-    /// What `meaning` says of one field, or of all default fields as alternatives: in part, where some of them have
-    /// nothing of it. A typed field that no such value can be in is no alternative, as long as there is another.
+    /// Binds `meaning` in one field, or in all default fields as alternatives: in part, if some of them have nothing of
+    /// it. A typed field that no such value can be in is no alternative, as long as there is another.
     pub(in crate::query) fn in_each_field(
         &mut self,
         field: Option<&str>,

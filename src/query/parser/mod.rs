@@ -78,7 +78,7 @@ impl ParseOptions {
         self.vocabulary(schema.into(), Arc::default())
     }
 
-    /// The same with the analyzers of an index.
+    /// Checks queries by a schema with the analyzers of an index.
     #[must_use]
     pub(crate) fn vocabulary(mut self, schema: Arc<Schema>, analyzers: Arc<Analyzers>) -> Self {
         self.vocabulary = Some(Vocabulary { schema, analyzers });
