@@ -339,7 +339,7 @@ fn slices_beside_runs<'a>(
     })
 }
 
-/// Where the values inside `run` end, which begin at `start`.
+/// Finds the end of the values inside `run`, which begin at `start`.
 fn end_of_run(values: &[[u8; 2]], start: usize, run: &Range<u32>) -> usize {
     match u16::try_from(run.end) {
         Ok(end) => arrays::gallop(values, start, end),

@@ -77,7 +77,7 @@ pub(crate) fn and_by(kernel: Kernel, a: Container<'_>, b: Container<'_>, out: &m
     }
 }
 
-/// How many values of an array a bitmap has, by a bitmap of them.
+/// Counts the values of an array that a bitmap has, by a bitmap of them.
 fn count_as_words(values: Container<'_>, words: &bitmaps::Words) -> u32 {
     let mut own = EMPTY;
     words::apply::<Or>(&mut own, 0, values);

@@ -20,7 +20,7 @@ pub(super) enum Shape {
     Spread(u32),
 }
 
-/// Where the kinds of containers and the widths of counters change.
+/// Values around which the kinds of containers and the widths of counters change.
 const EDGES: &[u32] = unless_miri(
     &[1, 2, 255, 256, 2047, 2048, 4095, 4096, 4097, 32_768, 65_535, 65_536],
     &[300, 4097],

@@ -9,7 +9,7 @@ use crate::simd::bitmaps::{self, And, Or};
 /// A container and its cardinality.
 pub(crate) type CountedContainer<'c> = (Container<'c>, u32);
 
-/// How many values are in `a` and in `b` and not in `without`; `shared` is memory to use.
+/// Counts the values in `a` and in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn and_count_without(
     (a, a_card): CountedContainer<'_>,
     (b, b_card): CountedContainer<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn and_count_without(
     }
 }
 
-/// How many values are in `a` or in `b` and not in `without`; `shared` is memory to use.
+/// Counts the values in `a` or in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn or_count_without(
     (a, a_card): CountedContainer<'_>,
     (b, b_card): CountedContainer<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn or_count_without(
         }
         _ => {
             let both = and_count_without((a, a_card), (b, b_card), (without, n_without), shared);
-            // What crafted containers say of themselves may be anything.
+            // Numbers in crafted containers may be anything.
             (alone(a, a_card) + alone(b, b_card)).saturating_sub(both)
         }
     }

@@ -136,7 +136,7 @@ impl Pair {
         }
     }
 
-    /// The same without deleted documents.
+    /// Counts without deleted documents.
     fn count_without<'s>(
         self,
         deleted: LeafId,

@@ -274,7 +274,7 @@ mod tests {
             let mut sum = counted(first);
             sum.add(&counted(second));
             assert_eq!(sum, expected);
-            // What only one of them has is kept.
+            // Counts that only one of them has are kept.
             let mut alone = Actual::default();
             alone.add(&counted(first));
             assert_eq!(alone, counted(first));

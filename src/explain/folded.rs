@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(sample::analyzed().to_folded(), expected);
     }
 
-    /// What `flamegraph.pl` reads of a line: everything up to the last number, and that.
+    /// Reads a line as `flamegraph.pl` does: everything up to the last number, and that.
     fn read(line: &str) -> (Vec<&str>, u64) {
         let (stack, number) = line.rsplit_once(' ').expect("a number at the end");
         // A second number would be the measurement of a comparison.

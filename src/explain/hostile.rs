@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// What means something to one of the programs that read drawings, or to a terminal.
+/// Fragments that mean something to one of the programs that read drawings, or to a terminal.
 const FRAGMENTS: &[&str] = &[
     "\"",
     "\\",

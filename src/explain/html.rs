@@ -1,9 +1,9 @@
 //! [`ExplainTree`] → HTML: one file that draws plans in a browser, without a network and without a server.
 //!
-//! The page is a template, a style and a script, which stand in `viewer/` as they are delivered, and the data
-//! as one JSON object. What came from outside reaches the page as data only: nothing in it can end the element
-//! that holds it, the script makes texts of it and never markup, and a policy in the page forbids every script,
-//! style and request but its own.
+//! The page is a template, a style and a script, which stand in `viewer/` as they are delivered, and the data as one
+//! JSON object. Texts from outside reach the page as data only: nothing in them can end the element that holds it, the
+//! script makes texts of them and never markup, and a policy in the page forbids every script, style and request but
+//! its own.
 //!
 //! # Data
 //!

@@ -107,7 +107,7 @@ macro_rules! assert_plan {
 ///
 /// # Panics
 ///
-/// Where the plan has another outline.
+/// Panics if the plan has another outline.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_outline(plan: &impl Borrow<ExplainTree>, expected: &str) {

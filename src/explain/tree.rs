@@ -680,7 +680,7 @@ mod tests {
         // Sets that scores depend on stand beside what matches.
         let tree = ExplainTree::new("a", over("TopK", vec![term(), over("Expand", vec![])]));
         assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (1, "Term"));
-        // What a hostile plan calls so makes no page of one input.
+        // Operators so named in a hostile plan make no page of one input.
         for odd in [over("Limit", vec![]), term()] {
             let tree = ExplainTree::new("a", odd.clone());
             assert_eq!((tree.above_matches().count(), &tree.matches().label), (0, &odd.label));

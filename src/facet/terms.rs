@@ -3,14 +3,12 @@
 //! The count of a term is the size of what its posting list shares with the result. Most terms are never looked at:
 //!
 //! - If every document matches, the document frequency *is* the count; if all but deleted ones do, the document
-//!   frequency less
-//!   those of these that have the term.
+//!   frequency less those of these that have the term.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
 //!   documents than the result has there. Once N counts are known, a term that cannot beat the
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
 //! - If no document has two values, each that is counted leaves less for the terms to come. Once too few are left for
-//!   the
-//!   N-th count, the rest of the dictionary is not even listed.
+//!   the N-th count, the rest of the dictionary is not even listed.
 //!
 //! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the
 //! highest document frequencies in one pass, counts those, and takes a second pass over the others

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a key is called that shuffles.
+/// Name of a key that shuffles.
 const RANDOM: &str = "random";
 
 /// One of the things that hits are sorted by, and which of its ends comes first: of a field numbers, dates and booleans by their
@@ -42,7 +42,7 @@ pub(super) enum SortBy {
     Function(Function),
 }
 
-/// How the keywords of a field are put in order.
+/// Order of the keywords of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum TextSort {
     #[default]
@@ -185,7 +185,7 @@ impl SortKey {
         Some(name)
     }
 
-    /// What it looks at, for people.
+    /// Text of its subject, for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.by {
             SortBy::Field(_, TextSort::Bytes) => "column",
@@ -338,7 +338,7 @@ fn quoted(name: &str) -> Cow<'_, str> {
     if is_plain { name.into() } else { format!("`{}`", name.replace('`', "``")).into() }
 }
 
-/// Where a walk through the text of keys is.
+/// State of a walk through the text of keys.
 #[derive(Debug, Default)]
 struct Walk {
     depth: u32,

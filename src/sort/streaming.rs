@@ -96,14 +96,14 @@ impl First<'_> {
         let (has_missing, mut found, mut stopped) =
             (lists.has_missing, Candidates::default(), None);
         let is_affordable = match self.read_lists(lists, (segment, matches), costs, &mut found) {
-            // What was found until then is shown.
+            // Hits found until then are shown.
             Err(error) if budget::is_stop(&error) => {
                 stopped = Some(error);
                 true
             }
             done => done?,
         };
-        // Where there are too few, those without a value come next.
+        // If there are too few, those without a value come next.
         let is_enough = found.n_counted >= self.n || !has_missing || stopped.is_some();
         if !is_affordable || !is_enough {
             self.profile.streamed.given_up += 1;
@@ -214,7 +214,7 @@ fn term_of(field: SortField, after: &Place) -> Option<Vec<u8>> {
 #[derive(Default)]
 struct Candidates {
     docs: Vec<u32>,
-    /// How many of them are known to come behind what all must.
+    /// Number of documents known to come behind the place that all must.
     n_counted: usize,
     held: Held,
 }

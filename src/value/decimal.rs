@@ -131,7 +131,7 @@ pub(super) fn scaled(text: &str, scale: u8) -> Option<Scaled> {
     })
 }
 
-/// What is beyond all that a field can hold may be cut off there.
+/// Numbers beyond all that a field can hold may be cut off there.
 const BEYOND: i128 = i128::MAX / 100;
 /// Zeros that make any number but nought one beyond.
 const DIGITS_MAX: usize = 38;

@@ -97,7 +97,7 @@ impl DecimalWidth {
 mod tests {
     use super::*;
 
-    /// What a reader of numbers makes of the text of a multiple of a width.
+    /// Multiple of a width as a reader of numbers reads its text.
     fn multiple(digits: i64, exponent: i32, step: i64) -> f64 {
         format!("{}e{exponent}", i128::from(digits) * i128::from(step)).parse().unwrap()
     }
@@ -166,7 +166,7 @@ mod tests {
                 }
             }
         }
-        // What is too far for any step has one nevertheless.
+        // A number too far for any step has one nevertheless.
         assert!(DecimalWidth::new(0.01).step(1e300) > 1 << 53);
         assert!(DecimalWidth::new(0.01).step(-f64::MAX) < -(1 << 53));
     }

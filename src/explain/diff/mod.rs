@@ -130,7 +130,7 @@ impl PlanDiff {
             let title = title.trim_end().to_owned();
             NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
         };
-        // What was added stands behind what stands before it in the second plan.
+        // An added node comes behind the one that it follows in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, at: usize| {
             let added = (at..right.len()).take_while(|at| found.of_right[*at].is_none());
             nodes.extend(added.map(|at| {

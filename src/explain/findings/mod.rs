@@ -1,8 +1,8 @@
 //! Findings: sentences about a plan or a run, each about one node, with what can be done about it.
 //!
-//! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`]
-//! applies them. Where a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were
-//! read from a file have none of: then the remedy is told without the number.
+//! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`] applies
+//! them. If a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were read from a
+//! file have none of: then the remedy is told without the number.
 //!
 //! Whether a rule finds something depends on what was counted, so that the same search finds the same again. Times
 //! only say how much it matters: what took little of the time is left out, and what took most of it comes first.
