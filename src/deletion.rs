@@ -37,7 +37,7 @@ impl IndexWriter {
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();
         let normal = query::matching(query, self.schema(), self.analyzers())?;
-        // What is too much is to be told now, and not when it takes along everything that was added.
+        // A query that takes too much memory is refused now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
         for segment in segments.readers() {
             Budget::new().run(|| Execution::check_memory(&planned(&normal, segment)?))?;

@@ -38,7 +38,7 @@ pub(crate) fn step() {
     let _ = shuttle::sync::atomic::AtomicBool::new(true).load(std::sync::atomic::Ordering::SeqCst);
 }
 
-/// Waits until somebody tells, or for so long; whether that is over. Where schedules are tried it is over at once, and
+/// Waits until somebody tells, or for so long; whether that is over. If schedules are tried it is over at once, and
 /// others may come first or not.
 pub(crate) fn wait_within<'m, T>(
     told: &Condvar,

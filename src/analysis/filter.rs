@@ -350,7 +350,7 @@ pub(super) fn elision_languages() -> impl Iterator<Item = &'static str> {
     ELISIONS.iter().map(|(code, _)| *code)
 }
 
-/// What filters need beside the token; kept from text to text.
+/// Memory that filters need beside the token; kept from text to text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     buffer: String,

@@ -170,7 +170,7 @@ impl TermVersions {
             .map(|((what, made), (_, here))| {
                 let difference =
                     format!("{what}: the terms were made with {made}, this build has {here}");
-                // Those of an older version are still here: nothing is missed.
+                // Analyzers of an older version are still here: nothing is missed.
                 match self.analysis < ANALYSIS_VERSION && what == ANALYZERS {
                     true => format!("{difference}; {OLD_VERSION}"),
                     false => difference,
@@ -489,7 +489,7 @@ impl fmt::Debug for Analyzer {
     }
 }
 
-/// What [`Tokenizer`] would be without the type parameters that keep it from being a trait object.
+/// [`Tokenizer`] without the type parameters that keep it from being a trait object.
 trait AnyTokenizer: Send + Sync {
     fn stream<'a>(&'a mut self, text: &'a str) -> BoxTokenStream<'a>;
     fn boxed(&self) -> Box<dyn AnyTokenizer>;

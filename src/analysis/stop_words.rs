@@ -206,7 +206,7 @@ mod tests {
             }
         }
         assert_eq!(list("en").unwrap().len(), 33);
-        // What `lower` makes of a stop word is one, too.
+        // The result of `lower` for a stop word is one, too.
         let (mut folded, mut buffer) = (String::new(), String::new());
         for (code, list) in LISTS.iter().filter(|(code, _)| *code != "tr") {
             for word in *list {

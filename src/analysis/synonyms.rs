@@ -160,7 +160,7 @@ impl Synonyms {
                 Err(wrong().expected("two parts or more, or an arrow").found("one part"))
             }
             (Some(parts), None) => parts.iter().enumerate().try_for_each(|(nth, from)| {
-                // What the query says comes first.
+                // The query's own words come first.
                 let mut to = parts.clone();
                 to[..=nth].rotate_right(1);
                 self.add(from, &to)
@@ -265,7 +265,7 @@ pub(crate) struct WordRule {
     pub(crate) words: Range<usize>,
     /// Whether the words also stand for themselves.
     pub(crate) is_kept: bool,
-    /// What else they stand for.
+    /// Alternatives that they also stand for.
     pub(crate) others: Vec<Alternative>,
 }
 

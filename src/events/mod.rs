@@ -150,8 +150,8 @@ pub enum What {
         /// Name of the file.
         file: String,
     },
-    /// A file was written to: everything since it was begun, or since this was last told of it. The time is from
-    /// the first of the writes to the end of the last. What the storage still holds in a buffer, at most 1 MiB, is
+    /// A file was written to: everything since it was begun, or since this was last told of it. The time is from the
+    /// first of the writes to the end of the last. Bytes that the storage still holds in a buffer, at most 1 MiB, are
     /// handed to the system by the sync that follows.
     #[non_exhaustive]
     Write {
@@ -250,7 +250,7 @@ pub enum What {
         /// Bytes written for it, as of a commit.
         bytes: u64,
     },
-    /// Additions and deletions were made durable, or a merge was made part of the index. Where the host asked for two
+    /// Additions and deletions were made durable, or a merge was made part of the index. If the host asked for two
     /// phases, it is the second of them. All numbers but `bytes` are 0 where it failed.
     #[non_exhaustive]
     Commit {
@@ -289,8 +289,9 @@ pub enum What {
         /// Bytes that were written for nothing.
         bytes: u64,
     },
-    /// A search took long, and a line about it was written to [the log of such](crate::IndexOptions::slow_log). The time is
-    /// from the beginning of the search to the end of the line. Where it failed the search did not: the line is missing.
+    /// A search took long, and a line about it was written to [the log of such](crate::IndexOptions::slow_log). The
+    /// time is from the beginning of the search to the end of the line. If it failed, the search did not: the line is
+    /// missing.
     #[non_exhaustive]
     SlowSearch {
         /// The file of the log, or what else it is written to.

@@ -61,7 +61,7 @@ struct Node<'t> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lettered {
     pub(crate) regex: String,
-    /// How every match begins, as far as that is a text.
+    /// Beginning of every match, as far as that is a text.
     pub(crate) beginning: String,
 }
 

@@ -43,7 +43,7 @@ impl LevenshteinAutomaton {
         Ok(LevenshteinAutomaton(builder.build_dfa(word)))
     }
 
-    /// How far a word is away, if it is taken; more if it is not.
+    /// Edit distance of a word, if it is taken; more if it is not.
     pub(super) fn distance(&self, word: &[u8]) -> u8 {
         self.0.eval(word).to_u8()
     }

@@ -123,7 +123,7 @@ impl FieldValue {
         }
     }
 
-    /// What it makes of a number; NaN is what is missing.
+    /// Value for a number; NaN stands for a missing one.
     pub(super) fn of(&self, number: f64) -> f64 {
         let number = if number.is_nan() { self.missing.unwrap_or(f64::NAN) } else { number };
         self.modifier.of(self.factor * number)

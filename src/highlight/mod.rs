@@ -84,7 +84,7 @@ const MAX_PASSAGES_DEFAULT: usize = 3;
 #[derive(Clone)]
 pub struct Highlighter {
     fields: Vec<(String, FieldTerms)>,
-    /// Where words may be looked up.
+    /// Snapshot in which words may be looked up.
     lookup: Option<Lookup>,
 }
 
@@ -114,7 +114,7 @@ impl Highlighter {
         Ok(Highlighter { fields: terms::of_query(query, schema, analyzers)?, lookup: None })
     }
 
-    /// The same with words of its documents looked up in a snapshot.
+    /// Makes a highlighter that looks up words of its documents in a snapshot.
     pub(crate) fn of_snapshot(
         query: &Query,
         snapshot: &Arc<Snapshot>,

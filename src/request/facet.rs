@@ -75,7 +75,7 @@ pub struct Facet {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Within {
     pub(crate) facets: Vec<Facet>,
-    /// How many of its best documents.
+    /// Number of its best documents.
     pub(crate) hits: usize,
 }
 
@@ -84,7 +84,7 @@ impl Within {
         self.facets.is_empty() && self.hits == 0
     }
 
-    /// How many facets lie within each other here.
+    /// Number of facets within each other here.
     pub(crate) fn depth(&self) -> usize {
         self.facets.iter().map(|facet| 1 + facet.within.depth()).max().unwrap_or(0)
     }
@@ -142,7 +142,7 @@ impl FacetWhat {
         }
     }
 
-    /// How many ranges or values are asked for; 0 if nobody says.
+    /// Number of ranges or values that are asked for; 0 if nobody says.
     pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
@@ -486,7 +486,7 @@ impl From<StatisticsFacet> for Facet {
     }
 }
 
-/// What else is wanted beside what takes no memory.
+/// Statistics that are wanted beside those that take no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct StatisticsOptions {
     pub(crate) distinct: bool,

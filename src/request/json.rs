@@ -24,7 +24,7 @@ pub const REQUEST_SCHEMA_VERSION: u32 = 1;
 /// JSON Schema of what [`SearchRequest::to_json`] writes and [`SearchRequest::from_json`] reads.
 pub const REQUEST_JSON_SCHEMA: &str = include_str!("../docs/request.schema.json");
 
-/// What is read, for messages.
+/// Subject that is read, for messages.
 const A_REQUEST: &str = "a request";
 
 const ORDERS: [(&str, Order); 2] = [("score", Order::Score), ("document", Order::Document)];

@@ -102,7 +102,7 @@ pub enum IdfScope {
     Snapshot,
     /// The documents of the same segment.
     ///
-    /// What each segment scores does not depend on the others, as if it were an index of its own.
+    /// Scores of each segment do not depend on the others, as if it were an index of its own.
     Segment,
     /// A collection that the snapshot is a part of.
     ///
@@ -111,7 +111,7 @@ pub enum IdfScope {
     Collection(Arc<CollectionStatistics>),
 }
 
-/// What a search may take; none of it changes an answer that there is.
+/// Limits of a search; none of them changes an answer that there is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RequestLimits {
     pub(crate) timeout: Option<Duration>,

@@ -157,7 +157,7 @@ impl Ranges {
         Ok(Ranges { codes, shown })
     }
 
-    /// Those that begin with these codes, ascending, and one before them all.
+    /// Ranges that begin with these codes, ascending, and one before them all.
     pub(crate) fn between(kind: FieldKind, starts: &[u64]) -> Self {
         let mut ranges = Ranges::default();
         let ends = starts.iter().copied().map(Some).chain([None]);

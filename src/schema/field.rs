@@ -2,7 +2,7 @@
 
 use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT};
 
-/// What the analyzer of a keyword field with a normalizer begins with.
+/// Prefix of the analyzer of a keyword field with a normalizer.
 pub(super) const NORMALIZER: &str = "keyword|";
 
 /// One field: its name, its kind, and what is kept of it.

@@ -133,7 +133,7 @@ impl Search<'_> {
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut looking =
             BucketCollector { search: self, segments: &plan.segments, hits: None, n_buckets: 0 };
-        // What posting lists are tested against, by the selections that are left out.
+        // Sets that posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
             let is_ready = facet.all_left_out().into_iter().all(|it| domain.has(it));

@@ -9,7 +9,7 @@ use crate::value::{Value, Zone};
 use std::fmt;
 use std::time::Duration;
 
-/// What a hit or a facet takes beside its texts, each value, and a map of stored fields of one node, in bytes.
+/// Bytes of a hit or a facet beside its texts, of each value, and of a map of stored fields of one node.
 const PART_BYTES: usize = 128;
 const VALUE_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;

@@ -121,28 +121,28 @@ struct Inner {
     setting: Setting,
     /// Options by which queries are read.
     parse: ParseOptions,
-    /// What earlier queries left for later ones.
+    /// Memory that earlier queries left for later ones.
     scratch: Pool<Scratch>,
-    /// The same for finding the best.
+    /// Memory of finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
     memory: Pool<Box<SearchMemory>>,
-    /// The same for terms that were looked up.
+    /// Memory of terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
 }
 
-/// What all searchers of an index value have in common.
+/// Settings that all searchers of an index value have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setting {
     pub(crate) analyzers: Arc<Analyzers>,
-    /// Where they are not the default.
+    /// Limits, if they are not the default.
     pub(crate) limits: Option<Box<Limits>>,
-    /// Where it is switched on.
+    /// Cache, if it is switched on.
     pub(crate) cache: Option<Arc<ResultCache>>,
-    /// Where slow searches are written down.
+    /// Log of slow searches, if there is one.
     pub(crate) slow: Option<SlowSearches>,
-    /// What the machine takes, where that was measured.
+    /// Costs of this machine, if they were measured.
     pub(crate) costs: Option<Arc<Costs>>,
 }
 
@@ -209,7 +209,7 @@ impl Searcher {
         Searcher(inner, None)
     }
 
-    /// Where the index is.
+    /// Storage of the index.
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
         &self.0.storage
     }
@@ -254,7 +254,7 @@ impl Searcher {
         self.0.etag
     }
 
-    /// What this answers from.
+    /// Snapshot that this answers from.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.0.snapshot
     }
@@ -641,7 +641,7 @@ impl Searcher {
         Ok(Execution::new(plan, is_timed, execution))
     }
 
-    /// What planning reckons with.
+    /// Costs that planning reckons with.
     fn costs(&self) -> &CostModel {
         self.0.setting.costs.as_ref().map_or(&CostModel::BUILT_IN, |costs| &costs.model)
     }

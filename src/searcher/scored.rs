@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
         Ok(ranked.with_functions(self.functions()?))
     }
 
-    /// What changes scores, with names looked up.
+    /// Score functions, with names looked up.
     fn functions(&self) -> Result<Vec<BoundScoreFunction>> {
         let schema = self.searcher.schema();
         self.request.score_functions.iter().map(|function| function.bind(schema)).collect()
@@ -185,7 +185,7 @@ impl<'a> Search<'a> {
         let page = best.get(start..).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
-        // What was stopped in the middle is not used again.
+        // Memory of a stopped search is not used again.
         if found.stopped.is_none() {
             scratch.keep_top(best);
             self.searcher.0.pruned.give(scratch);

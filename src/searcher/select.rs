@@ -99,7 +99,7 @@ impl SearchRequest<'_> {
     }
 }
 
-/// What facets count: what matches, of all documents or of those of a bucket, by the selections that are left out.
+/// Matches that facets count, of all documents or of those of a bucket, by the selections that are left out.
 #[derive(Default)]
 pub(super) struct FilterScope<'m>(Vec<(ExcludedFilters, Part<'m>)>);
 
@@ -109,7 +109,7 @@ enum Part<'m> {
 }
 
 impl<'m> FilterScope<'m> {
-    /// What a search matches.
+    /// Scope of all matches of a search.
     pub(super) fn new(matches: &'m [DocIdSet]) -> Self {
         FilterScope(vec![(vec![], Part::Lent(matches))])
     }
@@ -124,7 +124,7 @@ impl<'m> FilterScope<'m> {
         self.0.push((left_out, Part::Own(matches)));
     }
 
-    /// What matches without these selections, which are some that there are.
+    /// Matches without these selections, which must be in the scope.
     pub(super) fn of(&self, left_out: &ExcludedFilters) -> &[DocIdSet] {
         let part = self.0.iter().find(|(of, _)| of == left_out).map(|(_, part)| part);
         match part {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Bytes of a file, until it is set aside and a new one is begun.
 const BYTES_MAX_DEFAULT: u64 = 64 << 20;
-/// What a search may take again at the least, and what planning may take where nothing is run again.
+/// Least time that a search may take again, and that planning may take if nothing is run again.
 const GRACE: Duration = Duration::from_millis(10);
 
 /// Log of slow searches, with their plans.
@@ -82,7 +82,7 @@ const GRACE: Duration = Duration::from_millis(10);
 pub struct SlowLog {
     threshold: Duration,
     bytes_max: u64,
-    /// What it is called in events.
+    /// Name in events.
     name: String,
     sink: Mutex<Sink>,
     /// Held while a search is run again.

@@ -92,7 +92,7 @@ impl<'de> Deserializer<'de> for Within<'_> {
     }
 }
 
-/// What a name stands for.
+/// Values behind a name, or the names within it.
 enum Part<'f> {
     Values { name: String, values: &'f Values },
     Within(Within<'f>),

@@ -263,7 +263,7 @@ impl Storage for FsStorage {
         let path = self.path_of(name)?;
         let failed = |e| Error::io("deleting a file", e).in_file(&path);
         let file = File::open(&path).map_err(failed)?;
-        // Where locks do not work nobody can tell, so the file stays.
+        // If locks do not work nobody can tell, so the file stays.
         if file.try_lock().is_err() {
             return Ok(false);
         }

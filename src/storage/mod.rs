@@ -234,8 +234,8 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// How many bytes of `range` of a file are in memory now, so that reading them waits for no disk; `None` if the file is
-/// not mapped, or the system does not say.
+/// Number of bytes of `range` of a file that are in memory now, so that reading them waits for no disk; `None` if the
+/// file is not mapped, or the system does not say.
 pub(crate) fn resident(file: &dyn StorageRead, range: Range<u64>) -> Option<u64> {
     let start = usize::try_from(range.start).ok()?;
     let end = usize::try_from(range.end).ok()?;
@@ -307,7 +307,7 @@ impl Drop for TestDirectory {
 mod tests {
     use super::*;
 
-    /// What every storage must do alike.
+    /// Contract that every storage must keep.
     pub(super) fn obeys_the_contract(storage: &dyn Storage) {
         let content = |name: &str| {
             let file = storage.open(name).unwrap();
