@@ -77,12 +77,12 @@ pub(crate) struct Bm25 {
 }
 
 impl Bm25 {
-    /// What impacts are computed with: the usual k1 and b, the average of the segment.
+    /// Parameters that impacts are computed with: the usual k1 and b, the average of the segment.
     pub(crate) fn of_segment(n_tokens: u64, n_docs_with_value: u64) -> Self {
         Bm25 { k1: 1.2, b: 0.75, average: average(n_tokens, n_docs_with_value) }
     }
 
-    /// What is added to the frequency below the line, by code of the length.
+    /// Addends to the frequency below the line, by code of the length.
     pub(crate) fn norm_cache(&self) -> [f32; 256] {
         decode_table()
             .map(|length| self.k1 * (1.0 - self.b + self.b * length as f32 / self.average))
@@ -185,7 +185,7 @@ impl<'s, S: Source<'s>> FieldNorms<S> {
         self.n_docs
     }
 
-    /// What impacts were computed with.
+    /// Parameters that impacts were computed with.
     pub(crate) fn bm25(&self) -> Bm25 {
         self.bm25
     }

@@ -101,7 +101,7 @@ impl<'s> Plan<'s> {
             },
             Operator::Union { any } => {
                 let Some(field) = self.field_of_terms(any) else { return Ok(false) };
-                // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+                // Cost of uniting the lists of all inputs, or of looking for so many documents in each of them.
                 let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
                 let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
                 (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))

@@ -59,7 +59,7 @@ impl Plan<'_> {
         let node = self.node(root);
         let reading: f32 = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum();
         match self.goal {
-            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
+            // If everything is kept, for facets or for finding the best of it, no page ends anything.
             _ if self.keeps_matches => {}
             Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
                 // Nothing runs, so nothing else is left to decide.
@@ -189,7 +189,7 @@ impl Plan<'_> {
         let n_docs = self.n_docs() as f64;
         let sizes = leaves.iter().map(of_leaf);
         let candidates = match is_beside_others {
-            // Those with all words, as if these did not know each other.
+            // Documents with all words, as if these did not know each other.
             true => sizes.fold(n_docs, |documents, size| documents * (size / n_docs.max(1.0))),
             false => sizes.fold(n_docs, f64::min),
         };

@@ -18,8 +18,8 @@ pub(crate) struct LessDeleted<'s> {
 }
 
 impl<'s> Plan<'s> {
-    /// Where the whole query is a range of which the dictionary knows how many documents it has, looks up the values of the
-    /// deleted ones, where that costs less than reading the others.
+    /// Looks up the values of the deleted documents if that costs less than reading the others: the whole query must be
+    /// a range whose number of documents the dictionary knows.
     pub(super) fn choose_less_deleted(&mut self) -> Result<()> {
         let counts = !self.keeps_matches
             && self.forced != Some(Forced::FindRange)

@@ -56,7 +56,7 @@ impl CombinedWeight {
         idf(self.n_docs, self.df)
     }
 
-    /// How many lists it has, and how many documents these have together.
+    /// Number of lists, and of documents that these have together.
     pub(super) fn lists(&self) -> (usize, u64) {
         let df = |field: &RankedField| {
             field.infos.iter().flatten().map(|info| u64::from(info.df)).sum::<u64>()
@@ -86,7 +86,7 @@ impl CombinedWeight {
         sum.frequency / (sum.frequency + k)
     }
 
-    /// What finds the word in the documents of a segment.
+    /// Cursors that find the word in the documents of a segment.
     pub(super) fn cursors<'s>(
         &self,
         reader: &SegmentReader<'s>,

@@ -41,7 +41,7 @@ impl<'s> TermCursor<'s> {
         Ok(Some(TermCursor { list, lengths, containers, key: None, container: None }))
     }
 
-    /// What the term gives `doc`, if it is there.
+    /// Score part of the term in `doc`, if it is there.
     pub(crate) fn part(&mut self, doc: u32, norm_cache: &[f32; 256]) -> Result<Option<FoundTerm>> {
         let Some(frequency) = self.frequency(doc)? else { return Ok(None) };
         let length_code = self.lengths.code(doc)?;
@@ -49,7 +49,7 @@ impl<'s> TermCursor<'s> {
         Ok(Some(FoundTerm { frequency, length_code, part }))
     }
 
-    /// How often the term is in `doc`, if it is there.
+    /// Number of times that the term is in `doc`, if it is there.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<Option<u32>> {
         let list = match &self.list {
             RankedList::Long(list) => list,

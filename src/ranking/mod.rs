@@ -42,7 +42,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
     pub(crate) list: L,
-    /// What a score part is multiplied with.
+    /// Factor on a score part.
     pub(crate) weight: f32,
     /// The lengths of the field in this segment, and what its codes were computed with.
     pub(crate) lengths: FieldNorms<Section<'s>>,

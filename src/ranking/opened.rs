@@ -20,7 +20,7 @@ use std::sync::Arc;
 type Numbers = SmallVec<[usize; 4]>;
 
 impl<'s> Weight<'s> {
-    /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
+    /// Clause of the query in one segment, if it is a phrase that documents there may have. Its words come along,
     /// unless all of its documents were `found` already, because one of them is rare.
     pub(crate) fn phrase_clause(
         &self,
@@ -131,7 +131,7 @@ impl<'s> Weight<'s> {
         nodes.map(|node| node.term().filter(|nth| self.terms[*nth].weight == 0.0)).collect()
     }
 
-    /// Those terms, where the lists of what only filters mask the blocks of the others in a segment.
+    /// Numbers of those terms, if the lists that only filter mask the blocks of the others in a segment.
     fn masked(&self, segment: usize) -> Option<(Numbers, Numbers)> {
         let (any, filters) = self.filtered()?;
         let n_docs = u64::from(self.segments[segment].n_docs());

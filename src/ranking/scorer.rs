@@ -87,7 +87,7 @@ impl SegmentScorer<'_, '_> {
         Ok(Some(FoundTerm { frequency, length_code, part }))
     }
 
-    /// How the score of a document comes about; `None` where it does not match.
+    /// Explains the score of a document; `None` if it does not match.
     pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
         let ranked = self.ranked;
         self.doc = doc;
@@ -232,7 +232,7 @@ fn weight(value: f32, boost: f32, idf: Explanation, k1: f32) -> Explanation {
     Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }
 }
 
-/// What a frequency makes with a length.
+/// Explains the part of a frequency with a length.
 fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
     let what = format!(
         "{PART}, frequency {}, b {}, length {}, average {}",

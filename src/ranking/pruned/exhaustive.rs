@@ -24,7 +24,8 @@ const _: () = assert!(DOCS == WINDOW as usize);
 #[derive(Debug, Default)]
 pub(super) struct WholeWindow {
     scores: Vec<f32>,
-    /// What each clause adds, as far as that was computed: the flags lie apart, as each search forgets them.
+    /// Table of the parts of each clause, as far as they were computed: the flags lie apart, as each search forgets
+    /// them.
     tables: Vec<PartTable>,
     filled: Vec<bool>,
     /// Documents of a container that is no array, without what they have in common.

@@ -24,7 +24,7 @@ use crate::recycle::recycled;
 use crate::segment::file::Section;
 use crate::simd::sums::select_codes;
 
-/// What f32 may round away of the product of a weight and a score part.
+/// Part that f32 may round away of the product of a weight and a score part.
 const ROUNDING: f64 = 1e-6;
 
 /// Offers what can be among the best; `candidates` is memory to use.
@@ -76,7 +76,7 @@ pub(super) enum ExcludedDocs<'a, 's> {
     Nothing,
     /// These, which ascend.
     Docs(&'a [u32]),
-    /// Those that one of these lists has.
+    /// Documents that one of these lists has.
     Lists(Vec<Finder<'a, 's>>),
 }
 
@@ -97,7 +97,7 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
         }
     }
 
-    /// Those of some lists, with the memory of others.
+    /// Documents of some lists, with the memory of others.
     pub(super) fn lists(
         lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
         memory: &mut Vec<Finder<'static, 'static>>,
@@ -299,7 +299,7 @@ fn block(part: &LongPart<'_>, block: usize) -> (u32, u64, u32) {
     ((block * 64) as u32, word, rank)
 }
 
-/// The same for the block that posting `nth` of a container is the first of.
+/// Block that posting `nth` of a container is the first of.
 fn block_from(part: &LongPart<'_>, nth: usize) -> (u32, u64, u32) {
     let Container::Array(values) = part.container() else {
         let low = part.container().select(nth as u32);

@@ -26,7 +26,7 @@ pub(crate) struct Tree<'s> {
     pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
     /// The words of several fields.
     pub(crate) combined: Vec<TreeCombined<'s>>,
-    /// What is in each of the query's sets.
+    /// Documents of each of the query's sets.
     pub(crate) sets: Vec<Arc<DocIdSet>>,
     /// Documents of the segment.
     pub(crate) n_docs: u32,

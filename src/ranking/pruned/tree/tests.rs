@@ -20,7 +20,7 @@ use std::sync::Arc;
 struct Naive<'c> {
     corpus: &'c Corpus,
     scoring: [Arc<FieldScoring>; 2],
-    /// How often each word is in each document, by field.
+    /// Number of times that each word is in each document, by field.
     frequencies: [BTreeMap<&'c [u8], Vec<u32>>; 2],
 }
 
@@ -40,7 +40,7 @@ impl<'c> Naive<'c> {
         Naive { corpus, scoring: corpus.scoring(parameters), frequencies }
     }
 
-    /// How often a word is in a document.
+    /// Number of times that a word is in a document.
     fn frequency(&self, field: FieldId, term: &[u8], doc: u64) -> u32 {
         self.frequencies[usize::from(field.0)][term][doc as usize]
     }
@@ -114,7 +114,7 @@ impl<'c> Naive<'c> {
         }
     }
 
-    /// What matches, by segment, as execution would find it.
+    /// Matches by segment, as execution would find them.
     fn set(&self, normal: &Normal) -> Vec<Arc<DocIdSet>> {
         let mut base = 0;
         let segments = self.corpus.snapshot.readers().map(|segment| {
