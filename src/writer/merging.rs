@@ -516,7 +516,7 @@ impl IndexWriter {
         })
     }
 
-    /// Makes some neighbouring segments one, without what is deleted. Where that fails nothing has changed.
+    /// Makes some neighbouring segments one, without their deleted documents. If that fails nothing has changed.
     pub(super) fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
         self.merge_range(range, false, &[])
     }
@@ -546,8 +546,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Puts the documents of segments that were written as they were added in the order of the schema, if it has one, each without
-    /// what is deleted. Those that lie in it stay, and in the order of similarity those that are small.
+    /// Puts segments that were written as documents were added in the order of the schema, if it has one. Deleted documents
+    /// are dropped. Segments in that order stay, and in the order of similarity small ones.
     pub(super) fn put_in_order(&mut self, range: Range<usize>) -> Result<()> {
         for at in range {
             if self.is_to_be_put_in_order(at)? {
