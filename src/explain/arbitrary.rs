@@ -1,4 +1,4 @@
-//! Any tree at all, for tests: made of a row of bytes, so that what fails shrinks as these do.
+//! Arbitrary trees for tests. They are made of a row of bytes, so that failures shrink as these do.
 
 use super::*;
 use crate::ranking::scorer::Explanation;

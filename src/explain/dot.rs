@@ -8,7 +8,8 @@ use super::units::grouped;
 use super::{ExplainTree, Verdict};
 
 impl ExplainTree {
-    /// The tree as a directed graph in the DOT language, as `dot -Tsvg` of [Graphviz](https://graphviz.org) draws it.
+    /// Draws the tree as a directed graph in the DOT language. `dot -Tsvg` of [Graphviz](https://graphviz.org) reads
+    /// it.
     ///
     /// The width of an edge grows with the power of ten of its documents, the colour of a box with the part of the time
     /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. Operators

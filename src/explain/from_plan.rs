@@ -1,4 +1,4 @@
-//! From a plan, and what happened when it ran, to the tree that people and programs read.
+//! Conversion of a plan and its run to the tree that people and programs read.
 //!
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.

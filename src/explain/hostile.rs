@@ -1,5 +1,5 @@
-//! Plans whose texts are somebody else's, for the tests of drawings; see [`draw_for_their_parsers`] for what checks
-//! them with the programs that are to read them.
+//! Plans with hostile texts, for the tests of drawings. See [`draw_for_their_parsers`] for the checks with the programs
+//! that are to read them.
 
 use super::*;
 use proptest::prelude::*;

@@ -15,8 +15,8 @@ impl Decision {
         others.filter(|other| other.measured_ns.is_some()).min_by_key(|other| other.measured_ns)
     }
 
-    /// Whether measuring bears the decision out: no other way took less time by a tenth and 200 ns. `None` where nothing
-    /// was measured.
+    /// Whether measuring confirms the decision. No alternative may take less time by a tenth and 200 ns. `None` where
+    /// nothing was measured.
     ///
     /// ```
     /// use treepie::explain::{Alternative, Decision};

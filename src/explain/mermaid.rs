@@ -21,8 +21,8 @@ const FOR_OTHERS: Room = Room { bytes: TEXT_BYTES_MAX - 1_000, edges: EDGES_MAX 
 const LINE_BYTES_MAX: usize = 120;
 
 impl ExplainTree {
-    /// The tree as a flowchart of [Mermaid](https://mermaid.js.org): the root on top, edges as wide as the power of ten of
-    /// their documents, borders as wide as the part of the time, what was not chosen dashed.
+    /// Draws the tree as a flowchart of [Mermaid](https://mermaid.js.org), the root on top. Edges are as wide as the
+    /// power of ten of their documents, borders as the share of the time; alternatives that were not chosen are dashed.
     ///
     /// Mermaid draws texts of up to 50,000 characters and 500 edges. Nodes that do not fit are counted and left out,
     /// those furthest from the root first; [`to_dot`](Self::to_dot) has them all.

@@ -18,9 +18,9 @@ const BLOCKS: [(&str, &[&str]); 3] = [
 ];
 
 impl ExplainTree {
-    /// The tree as `EXPLAIN (FORMAT JSON)` of Postgres prints plans, with `ANALYZE` and `BUFFERS` where it was run: for
-    /// viewers such as [explain.dalibo.com](https://explain.dalibo.com) and
-    /// [explain.depesz.com](https://explain.depesz.com), which show times, rows and misestimates of the tree.
+    /// Returns the tree as `EXPLAIN (FORMAT JSON)` of Postgres prints plans. A plan that was run has `ANALYZE` and
+    /// `BUFFERS`. Viewers such as [explain.dalibo.com](https://explain.dalibo.com) and
+    /// [explain.depesz.com](https://explain.depesz.com) show its times, rows and misestimates.
     ///
     /// | here | there |
     /// |---|---|

@@ -35,7 +35,7 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Whether to print ANSI colours (default: false).
     pub color: bool,
-    /// Whether to print the meanings of the words that the plan uses below it (default: false).
+    /// Whether to print the meanings of the plan's words below it (default: false).
     pub explain_words: bool,
 }
 

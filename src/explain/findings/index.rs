@@ -1,4 +1,4 @@
-//! Findings about the state of the index, and about searches that did not come to their end.
+//! Findings about the state of the index, and about searches that were stopped.
 
 use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};

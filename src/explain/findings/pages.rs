@@ -1,4 +1,4 @@
-//! Findings about the hits of a page: what is counted, scored, sorted and placed for them.
+//! Findings about the hits of a page: how they are counted, scored, sorted and placed.
 
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};

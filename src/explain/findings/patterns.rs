@@ -1,4 +1,5 @@
-//! Prefixes, wildcards, regular expressions and fuzzy words that stand for too many terms, or look at too many.
+//! Findings about patterns that have too many terms, or look at too many. Patterns are prefixes, wildcards, regular
+//! expressions and fuzzy words.
 
 use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
