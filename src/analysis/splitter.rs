@@ -148,7 +148,7 @@ impl Splitter {
         Ok(Self::of(Kind::EdgeNgrams { min, max }))
     }
 
-    /// Words, and every two neighbouring characters where words have no spaces between; compatibility forms are folded.
+    /// Words, and pairs of neighbouring characters in scripts without spaces. Compatibility forms are folded.
     pub fn cjk_bigrams() -> Self {
         Self::of(Kind::Stretches(Folding::Forms))
     }

@@ -1,5 +1,5 @@
-//! The built-in tokenizer: words of alphanumeric characters without case, diacritics and compatibility forms, and pairs
-//! of characters where words have no spaces between.
+//! Built-in tokenizer: folded words, and pairs of characters in scripts without spaces. Words are alphanumeric
+//! characters without case, diacritics and compatibility forms.
 //!
 //! In ASCII texts these are the runs of letters and digits in lower case. [`stretch`](super::stretch)
 //! says what becomes of other texts.

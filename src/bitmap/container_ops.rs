@@ -1,4 +1,4 @@
-//! Set operations on two containers: all nine pairs of kinds, as a count or as a container.
+//! Set operations on two containers of all nine pairs of kinds. Results are a count or a container.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf, copy_values};
 use super::container::Container;
@@ -47,7 +47,7 @@ pub fn and_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -
     count.min(FULL)
 }
 
-/// Counts the values in at least one of the containers: the sum less what they share.
+/// Counts the values in at least one of the containers. It is the sum less the common ones.
 ///
 /// ```
 /// use treepie::bitmap::{Container, or_count};

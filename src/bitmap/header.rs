@@ -1,4 +1,4 @@
-//! The head of a serialised list: which containers there are and where they lie, as plain numbers.
+//! Head of a serialised list: its containers and their places, as plain numbers.
 //!
 //! The one place that parses the format, see the [module](super) for its layout. It needs the bytes
 //! of the header alone (of a list without offsets all of it, at most a few containers), so a

@@ -1,4 +1,5 @@
-//! The inner loops that a pair of containers may take, by name: to say which one it takes, and to take another.
+//! Kernels: inner loops for a pair of containers, by name. A name says which one the pair takes, or makes it take
+//! another.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf};
 use super::container::Container;

@@ -1,5 +1,5 @@
-//! The laws that hold for all pairs of kinds and all sizes, with the `roaring` crate as the oracle:
-//! every operation against its own, every list read by it and written again byte for byte.
+//! Laws for all pairs of kinds and all sizes, with `roaring` as the oracle. Every operation is compared with that of
+//! the crate, which also reads every list and writes it again byte for byte.
 
 use super::*;
 use crate::test_sizes::{each_unless_miri, unless_miri};

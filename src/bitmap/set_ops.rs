@@ -1,4 +1,4 @@
-//! Set algebra over whole lists: containers with the same key meet, the others pass or go.
+//! Set algebra over whole lists. Containers with the same key meet, the others pass or go.
 
 use super::buffer::ContainerBuf;
 use super::container::Container;

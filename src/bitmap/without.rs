@@ -1,5 +1,5 @@
-//! Counts of the values that two containers share, or have together, without those of a third. The third has the
-//! deleted documents. The kinds that long lists consist of take one pass.
+//! Counts of the intersection or union of two containers, without the values of a third. The third has the deleted
+//! documents. The kinds that long lists consist of take one pass.
 
 use super::container::Container;
 use super::container_ops::{and, and_count};

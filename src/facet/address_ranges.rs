@@ -1,4 +1,5 @@
-//! Ranges of addresses, whose column has the numbers of their terms: in each segment those of the terms at the ends.
+//! Ranges of addresses, whose column has the numbers of their terms. In each segment they are those of the terms at the
+//! ends.
 //!
 //! Cost: beside that of ranges of codes, two looks into the dictionary of each segment for each range.
 

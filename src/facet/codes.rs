@@ -1,4 +1,4 @@
-//! The most frequent values of a field among the documents that match, or the first, by its column.
+//! Most frequent or first values of a field among the matches, by its column.
 //!
 //! Each document that matches is asked for its codes, which a [`Tally`] counts. Numbers of terms are counted in each segment
 //! and brought together by their terms, the codes of typed fields are the same in all segments. A [filter](super::wanted)

@@ -1,4 +1,4 @@
-//! Facets: how many of the documents that match have each value of a field, or one in each of some ranges.
+//! Facets: numbers of matching documents for each value or range of a field.
 //!
 //! A [`Facet`] says what to count and [`FacetCounts`] has what was found.
 //!

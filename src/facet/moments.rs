@@ -1,4 +1,4 @@
-//! Sum, mean and variance of numbers, so that neither many nor large ones lose what the small ones say.
+//! Sum, mean and variance of numbers. Neither many nor large ones lose the digits of the small ones.
 //!
 //! Whole numbers, and what is one under another name (decimals, dates), are summed exactly in 128 bits. Fractions are summed
 //! with what each addition loses (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).

@@ -1,4 +1,4 @@
-//! Codes cut into pieces, and how many of the documents that match have one in each.
+//! Pieces of the range of codes, with the number of matches in each.
 
 use super::deleted;
 use super::of_field::OfSegment;

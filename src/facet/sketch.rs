@@ -1,4 +1,4 @@
-//! Sketches of a fixed size, for when a count of each value would take too much memory.
+//! Sketches of a fixed size, if counting each value would take too much memory.
 //!
 //! The number of different values comes from HyperLogLog of 65,536 registers, whose standard error is 0.33 %: it is
 //! within 1 % in all but 3 of a thousand cases. The value at a rank comes from KLL with `k` of 2,048, whose rank is

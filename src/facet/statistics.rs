@@ -1,5 +1,5 @@
-//! Sum, extremes, mean and variance of the numbers or dates of a field among the documents that match; how many different ones
-//! there are, and what stands at some ranks.
+//! Statistics of a field's numbers or dates among the matches. They are sum, extremes, mean and variance, the number of
+//! distinct ones, and the values at some ranks.
 //!
 //! By the column where the field keeps one, otherwise by the dictionary, where each value is a term, times the documents of its
 //! posting list that match. [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the

@@ -1,4 +1,4 @@
-//! The most frequent terms of a field among the documents that match, or the first, by term intersection.
+//! Most frequent or first terms of a field among the matches, by term intersection.
 //!
 //! The count of a term is the size of what its posting list shares with the result. Most terms are never looked at:
 //!

@@ -1,4 +1,4 @@
-//! Numbers of terms that a filter wants: of one dictionary, and of such terms as were counted.
+//! Numbers of terms that a filter wants: of one dictionary, and of counted terms.
 
 use super::tally::Tally;
 use crate::budget::{self, Held, ns};

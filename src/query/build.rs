@@ -31,7 +31,7 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
-    /// Words of a text, side by side, without any syntax; no document if there are none.
+    /// Words of a text, side by side, without any syntax; no documents without words.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -117,7 +117,8 @@ impl Query {
         Query::Prefix { field: None, text: text.into(), place: Place::default() }
     }
 
-    /// Terms of this form: `?` is one character, `*` any number, `\` takes the next one literally.
+    /// Terms that match a pattern with wildcards. `?` is one character, `*` any number, `\` takes the next one
+    /// literally.
     ///
     /// ```
     /// use treepie::query::Query;

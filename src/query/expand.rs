@@ -1,5 +1,4 @@
-//! Leaves that stand for many terms → [`Normal::Expand`]: what a prefix, a pattern or a list means
-//! in a field.
+//! Leaves of many terms → [`Normal::Expand`]: prefixes, patterns and lists in a field.
 //!
 //! A keyword field has its values as they are. In a text field a prefix, a fuzzy word and the ends
 //! of a range become what the field's analyzer makes of them, if that is one term, so that they

@@ -1,4 +1,4 @@
-//! The logical tree of a query: which documents match, and what each part adds to their score.
+//! Logical tree of a query: the documents that match, and the parts of scores.
 //!
 //! [`bind`](super::bind()) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words
 //! are terms, and clauses without terms have dropped out. Scored parts stay as they were asked for: how often for a

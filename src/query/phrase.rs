@@ -23,7 +23,7 @@ pub const READINGS_MAX: usize = 256;
 
 /// Words of a phrase that may stand for many terms: `PHRASE [a* b?c]`.
 pub const PHRASE_PATTERNS_MAX: usize = Limits::DEFAULT.phrase_patterns;
-/// Positions, in one segment, of the rare terms that the words of a phrase may stand for: `"of mi"*`.
+/// Maximum number of positions, in one segment, of a phrase's rare pattern terms: `"of mi"*`.
 pub const PHRASE_PATTERN_POSITIONS_MAX: usize = Limits::DEFAULT.phrase_positions;
 /// Frequent terms of one segment that the words of a phrase may stand for.
 pub const PHRASE_PATTERN_LISTS_MAX: usize = Limits::DEFAULT.phrase_lists;

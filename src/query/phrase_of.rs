@@ -69,7 +69,7 @@ impl TryFrom<Query> for PhrasePart {
 }
 
 impl Query {
-    /// Words as a [`near`](Self::near) wants them, some of which stand for many: `PHRASE [the gr*t gatsby]`.
+    /// Words as in [`near`](Self::near), some of them patterns: `PHRASE [the gr*t gatsby]`.
     ///
     /// Each part is a word, words in quotes, or a pattern: a prefix, wildcard, regular expression, fuzzy word, range
     /// or list, which stands for one word, or [`Query::All`] for a place that is left open. A phrase of one part is

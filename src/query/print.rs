@@ -303,8 +303,8 @@ fn print_fields(
     f.write_str("}:")
 }
 
-/// Text that [`parse`](super::parse) reads as these words: what means something in the query language has a backslash
-/// before it, and blanks stay. A text without words is an empty value in quotes.
+/// Returns text that [`parse`](super::parse) reads as these words. Signs of the query language have a backslash before
+/// them, and blanks stay. A text without words is an empty value in quotes.
 ///
 /// ```
 /// use treepie::query::{ParseOptions, Query, escape, parse};

@@ -1,4 +1,4 @@
-//! Queries in a typed field: a value, a range of values, or nothing if the field cannot have the value.
+//! Queries in a typed field: a value, a range, or nothing for an impossible value.
 
 use std::borrow::Cow;
 use std::ops::Bound;

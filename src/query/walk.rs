@@ -1,5 +1,5 @@
-//! Everything that goes through a whole tree, without recursion: a tree built by hand may be deeper
-//! than the stack, and dropping, copying, comparing or printing it must not be what finds out.
+//! Walks through a whole tree, without recursion. A tree built by hand may be deeper than the stack, and dropping,
+//! copying, comparing or printing it must not be what finds out.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! Meaning of a search in the schema of its index, as far as that is known.
+//! Meaning of a search in the schema of its index, as far as known.
 
 use super::bound_facet::BoundFacet;
 use super::scorings::Scorings;

@@ -149,15 +149,15 @@ pub(crate) struct Setting {
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
-    /// Returns the default options for parsing queries: the limits of the index, and its schema for
-    /// [lenient parsing](Query::parse_lenient).
+    /// Returns the default options for parsing queries. They have the limits of the index, and its schema for [lenient
+    /// parsing](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
         let schema = Arc::new(self.schema().clone());
         self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
-    /// Returns a searcher of the newest commit; `None` if there is none that is newer than this one, or than the commit that
-    /// what was flushed goes beyond. Segments that both have stay open.
+    /// Returns a searcher of the newest commit; `None` if none is newer. A commit is newer than this one, or than the
+    /// commit that flushed documents go beyond. Segments that both have stay open.
     ///
     /// If there is nothing new, this costs a listing of the directory. Another index that has come to lie at the same
     /// path is not looked for: open it anew. To rebuild an index in its place see [`Index::overwrite`](crate::Index::overwrite).
@@ -219,12 +219,12 @@ impl Searcher {
         &self.0.snapshot.manifest.schema
     }
 
-    /// The analyzers that queries go through: in the version that made the terms of the index.
+    /// Analyzers that queries go through, in the version that made the index's terms.
     pub fn analyzers(&self) -> &Analyzers {
         &self.0.setting.analyzers
     }
 
-    /// The number of the commit that is being read, or that what was flushed goes beyond; it grows with every commit. To
+    /// Number of the commit that is being read; it grows with every commit. Flushed documents go beyond this commit. To
     /// tell snapshots from each other there is [`etag`](Self::etag).
     pub fn generation(&self) -> u64 {
         self.0.snapshot.manifest.generation
@@ -235,8 +235,8 @@ impl Searcher {
         &self.0.snapshot.manifest.payload
     }
 
-    /// Returns the identifier of this snapshot: as long as it stays the same, so do all answers. For
-    /// caches, and for the header of this name in HTTP.
+    /// Returns the identifier of this snapshot. As long as it stays the same, so do all answers. For caches, and for
+    /// the header of this name in HTTP.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -294,7 +294,7 @@ impl Searcher {
         })
     }
 
-    /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
+    /// Bytes that finding the best keeps from one search to the next. They are for all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
         self.0.pruned.lock().iter().map(|it| size_of_val(&**it) + it.heap_bytes()).sum()
@@ -314,7 +314,7 @@ impl Searcher {
         query::parse(text, &self.0.parse)?.in_copies(self.schema())
     }
 
-    /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.
+    /// Reads the text of a search box, and never fails. Invalid syntax is read as words.
     ///
     /// See [`Query::parse_lenient`], to which this gives the schema and the limits of the index.
     ///
@@ -346,14 +346,13 @@ impl Searcher {
         SearchBuilder::new(self, SearchRequest::new(query))
     }
 
-    /// Begins a search for what a request asks for, to which more can be added; nothing happens until
-    /// [`run`](SearchBuilder::run).
+    /// Begins a search for a request, to which more can be added. Nothing happens until [`run`](SearchBuilder::run).
     pub fn search_for<'a>(&'a self, request: SearchRequest<'a>) -> SearchBuilder<'a> {
         SearchBuilder::new(self, request)
     }
 
-    /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`IdfScope::Collection`]. Nothing is searched.
+    /// Returns numbers of this snapshot that the scores of a search depend on. A coordinator adds them up over all
+    /// shards and hands them to each as [`IdfScope::Collection`]. Nothing is searched.
     ///
     /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
     /// others.
@@ -377,8 +376,8 @@ impl Searcher {
         self.search_for(request.clone()).run()
     }
 
-    /// Answers a request, unless the caller has the answer: `None` where the snapshot is the one that `known` was the
-    /// [etag](Self::etag) of ("304 Not Modified" of HTTP). Costs nothing then.
+    /// Answers a request, unless the caller has the answer. It is `None` if `known` is the [etag](Self::etag) of this
+    /// snapshot ("304 Not Modified" of HTTP). Costs nothing then.
     ///
     /// ```
     /// use treepie::SearchRequest;
@@ -411,8 +410,8 @@ impl Searcher {
         self.run(request).map(Some)
     }
 
-    /// Explains the score of a document as a tree of numbers; `None` if it does not match. The score is that
-    /// of a search without options; see [`Explainer::score`] for others.
+    /// Explains the score of a document as a tree; `None` if it does not match. The score is that of a search without
+    /// options; see [`Explainer::score`] for others.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

@@ -1,4 +1,4 @@
-//! Scores that a search needs: of its page, and of documents that are known to match.
+//! Scores that a search needs: of its page, and of known matches.
 
 use crate::execution::DocIdSet;
 use crate::query::Normal;

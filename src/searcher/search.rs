@@ -1,4 +1,4 @@
-//! One search while it runs: what is asked for, and what is known of it so far.
+//! A search while it runs: its request, and the knowledge about it so far.
 
 use super::Searcher;
 use super::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! Values that are selected: conditions of a search that do not apply to the facet of their own field.
+//! Selected values: conditions of a search that leave out the facet of their own field.
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
 //! selected in itself is counted without that selection, so that it shows what else could be chosen, and so is all that lies
@@ -74,8 +74,8 @@ impl SearchRequest<'_> {
         }
     }
 
-    /// Reads the dates of [selected](super::SearchBuilder::select) values as those of a query that is read [at](Query::at)
-    /// `dates`: a day is that of its zone, or else of the field's, and `now` is known. Other values are what they are, and those
+    /// Reads the dates of [selected](super::SearchBuilder::select) values as those of a query [at](Query::at) `dates`.
+    /// A day is that of its zone, or else of the field's, and `now` is known. Other values are what they are, and those
     /// that are selected after this make all of their field what they are.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Measurement of a search with each decision of its plan taken the other way, and comparison of the answers.
+//! Measurement of a search with its plan's decisions taken otherwise, and comparison of the answers.
 //!
 //! All ways run in turn, and the least time of each counts, so that other load on the machine spoils rounds and not ways. Fetching
 //! the fields of hits is the same in all ways and left out.

@@ -1,4 +1,4 @@
-//! Every way to answer a query finds the same, and every decision that can be taken otherwise is.
+//! All alternatives of a query find the same, and every decision has its alternative measured.
 
 use super::search::Search;
 use super::stopping_tests::filled;

@@ -1,4 +1,4 @@
-//! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
+//! Reasons why single documents match or not: verdicts of a plan's nodes, and scores.
 
 use super::search::Search;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Fields that came to an index after one of its segments was made: there they are those of documents that have none of them.
+//! Fields that came to an index after one of its segments was made. That segment's documents have none of them.
 //!
 //! The file of such a segment has nothing of them. Data that readers ask for is made in memory when it is first asked
 //! for, by what writes segments, so that no reader need know: a dictionary without terms, sets without documents, and

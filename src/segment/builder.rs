@@ -1,5 +1,5 @@
-//! A segment written in one pass: stored rows, then field by field postings and dictionary, then
-//! counts and tables.
+//! Builder of a segment in one pass. Stored rows come first, then field by field postings and dictionary, then counts
+//! and tables.
 
 use crate::error::Result;
 use crate::format::FileName;

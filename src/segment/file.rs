@@ -1,4 +1,4 @@
-//! A segment's file: written in one pass, opened in constant time, and checked as it is read.
+//! File of a segment: written in one pass, opened in constant time, checked while read.
 //!
 //! [`SegmentFile::open`] looks at header, footer and tables only. Whoever wants bytes asks a
 //! [`Section`] for them, and gets them after the blocks they lie in have passed their checksums:

@@ -1,4 +1,4 @@
-//! The newest snapshot of an index as this process knows it, in one place for writers and readers.
+//! Newest snapshot of an index in this process, in one place for writers and readers.
 //!
 //! A writer publishes by one atomic store, and a reader takes what is there by one atomic load: neither waits for the
 //! other, and nobody sees half of a change. A value that was taken stays as it is for as long as it is held.

@@ -1,4 +1,5 @@
-//! New numbers for the documents of a segment that moves into another, where deleted ones leave gaps and others may stand between.
+//! New numbers for the documents of a segment that moves into another. Deleted ones leave gaps, and others may come
+//! between.
 
 use crate::error::{Error, Result};
 use crate::segment::reader::SegmentReader;

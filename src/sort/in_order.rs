@@ -1,4 +1,4 @@
-//! The first documents where the index has them in this order: those that match are gone through until they are found.
+//! First documents if the index has them in this order. Matches are gone through until they are found.
 //!
 //! Matches come in the order of the first keys as they stand if that is the order of each segment's documents. So the
 //! first are the first that match, and all that are the same by these keys as the last of them, if there are other

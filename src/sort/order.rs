@@ -1,4 +1,4 @@
-//! An order of documents, resolved: where each stands by each key, as numbers that compare as the documents do.
+//! Resolved order of documents: ranks by each key, which compare as the documents do.
 
 use super::key::{Direction, SortBy, SortKey};
 use super::place::Place;

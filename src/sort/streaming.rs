@@ -1,4 +1,4 @@
-//! The first documents of an order by its first field's dictionary, whose lists come in the order of the values.
+//! First documents of an order by its first field's dictionary. Its lists come in the order of the values.
 //!
 //! If many documents match, the lists of the first few values hold as many of them as are wanted: these are candidates, and
 //! the column is looked at for them alone. Whether they do is not known before they are read; after as much work as the
@@ -21,13 +21,13 @@ use crate::sums::sums;
 use crate::value::term_of_code;
 use std::ops::{Bound, Range};
 
-/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
+/// Lists of a dictionary read in the order of their terms, or in reverse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamCounts {
     /// Segments whose first documents were found so.
     pub segments: u64,
-    /// Segments of which this was given up, as the values of what matches are too far from the first.
+    /// Segments in which this was given up, as the matches' values are too far.
     pub given_up: u64,
     /// Terms whose lists were read.
     pub terms: u64,

@@ -1,4 +1,4 @@
-//! Orders of texts other than that of their bytes, by keys whose bytes are in that order.
+//! Orders of texts other than by bytes. Their keys have bytes in that order.
 //!
 //! To rank all terms of a dictionary so would take longer than most searches. So a key is made of a term when a document is met that
 //! has it, and some are kept at hand. Documents are compared by the first 15 bytes of a key, as a number, then by the rest.

@@ -1,4 +1,5 @@
-//! Making what was added and deleted visible: segments of it, and snapshots of them for the readers of this process.
+//! Flushing: makes added and deleted documents visible. It writes segments of them, and publishes snapshots for the
+//! readers of this process.
 
 use super::deletions;
 use super::staging::Counts;
@@ -31,7 +32,7 @@ pub struct FlushInfo {
     pub documents: u64,
     /// Documents that were added since the last commit.
     pub added: u64,
-    /// Documents that were deleted or replaced since the last commit, those among them that were added since.
+    /// Documents deleted or replaced since the last commit, those added since among them.
     pub deleted: u64,
     /// Segments of the index, as this process sees it.
     pub segments: usize,

@@ -132,7 +132,7 @@ pub enum BadLines {
     Refuse,
     /// Leave them out, count them, describe the first ten.
     Skip,
-    /// Replace what is not UTF-8 by U+FFFD; a line that is too long is still an error.
+    /// Replace invalid UTF-8 by U+FFFD; a line that is too long is still an error.
     Lossy,
     /// Replace what is not UTF-8 by U+FFFD, and leave out lines that are too long.
     SkipLossy,

@@ -1,4 +1,4 @@
-//! Choice of the segments to merge, so that an index has few segments however often it is committed to.
+//! Choice of segments to merge, so that an index has few after many commits.
 //!
 //! Segments are of a level by the logarithm of their size. If enough of a level stand side by side, but for smaller
 //! ones between them, they are merged, which makes one of the level above, mostly. So a document is written once for each level, and less than a

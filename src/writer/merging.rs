@@ -178,8 +178,8 @@ impl MergeJob {
         self.input.files.iter().map(|file| file.len()).sum()
     }
 
-    /// Merges, on this thread alone, until somebody cancels; with the [priority](crate::WriterOptions::merge_io_priority) that
-    /// jobs have for what they read and write.
+    /// Merges, on this thread alone, until somebody cancels. Reads and writes have the
+    /// [priority](crate::WriterOptions::merge_io_priority) of jobs.
     ///
     /// # Errors
     ///

@@ -427,8 +427,8 @@ impl IndexWriter {
         if self.deletions.bytes() <= limit { Ok(()) } else { self.attempt(Self::stage_and_merge) }
     }
 
-    /// Sets what the next commit carries for its caller, such as how far it has read its source. Without a call a commit
-    /// carries what the one before did, and the first of an index that is overwritten nothing.
+    /// Sets the caller's payload of the next commit, such as its position in a source. Without a call a commit carries
+    /// what the one before did, and the first of an index that is overwritten nothing.
     ///
     /// # Errors
     ///

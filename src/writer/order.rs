@@ -1,4 +1,5 @@
-//! The numbers that documents get where segments become one, in the order of the schema if it has one, or in that of similarity.
+//! Numbers of documents when segments become one. They are in the order of the schema if it has one, or in that of
+//! similarity.
 
 use crate::budget::{self, ns};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! A run: the sorted terms of one part of the documents, with their postings, in memory or spilled.
+//! Run: the sorted terms of some documents, with their postings, in memory or spilled.
 //!
 //! Runs are private to one build and never read by another version, but they may pass through a
 //! disk, so every interval of records carries a checksum and reading never trusts a length.

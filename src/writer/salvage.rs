@@ -54,7 +54,7 @@ pub struct Salvage {
     ///
     /// They may have documents that only it had, or the same as others have.
     pub unnamed: Vec<String>,
-    /// Documents of the unnamed segments, deleted ones among them; `None` if one of the segments is damaged.
+    /// Documents of the unnamed segments, deleted ones included; `None` if a segment is damaged.
     pub unnamed_documents: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ pub struct SalvagedSegment {
     /// Documents that are lost, by their numbers in the damaged commit. If it is not known which were deleted, deleted
     /// ones are among them.
     pub lost: Vec<Range<u64>>,
-    /// Maximum number of its deleted documents that are back, because the record of deletions is damaged.
+    /// Maximum number of its deleted documents that are back. They are if the record of deletions is damaged.
     pub revived: u64,
     /// Errors that were found, up to 20.
     pub damage: Vec<Error>,

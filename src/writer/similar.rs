@@ -1,4 +1,4 @@
-//! The numbers that documents get where similar ones are to stand near each other: which terms are looked at, and what has them.
+//! Numbers of documents that bring similar ones together: the terms looked at, and their documents.
 //!
 //! Terms of very few documents say little, and those of more than half of all tell nobody from anybody. Of the others the most frequent come first, up to
 //! [`TERMS_PER_DOC`] for each document and as many as there is memory for: beyond, the order hardly becomes better, and

@@ -1,4 +1,4 @@
-//! Segments of the next commit: those of the last one, and new files that no commit names yet.
+//! Segments of the next commit: those of the last one, and unnamed new files.
 //!
 //! New files are whole and can be opened, so searchers of this process may see them before they are
 //! durable. A commit [syncs](Staging::sync) them first; what is given up before is deleted, and what a crash

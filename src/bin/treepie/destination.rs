@@ -1,4 +1,4 @@
-//! Destination of a plan: standard output, or a file that is there whole or not at all; and the browser that shows it.
+//! Destination of a plan: standard output, a file, or a browser that shows it. A file is there whole or not at all.
 
 use std::{
     env, fs,

@@ -1,4 +1,4 @@
-//! `--events FILE`: what an index does to its files, as JSON Lines that `treepie inspect INDEX io` reads.
+//! `--events FILE`: the index's work on its files as JSON Lines. `treepie inspect INDEX io` reads them.
 //!
 //! A line is an event as [`treepie::events`] documents it, or the beginning of a session: what a command adds to
 //! the file. Each line is written at once and behind what is there, so that a command that is killed loses none.

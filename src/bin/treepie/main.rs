@@ -1,5 +1,5 @@
-//! treepie, the command-line tool: what was typed is parsed in `args`, each command lives in its own
-//! file under `commands`, and everything it does goes through the public interface of the library.
+//! Command-line tool treepie, which uses only the public interface of the library. `args` parses the command line, and
+//! each command has its own file under `commands`.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,4 +1,4 @@
-//! Standard output: buffered, never panicking on a closed pipe, in the format that was asked for.
+//! Standard output in the wanted format: buffered, and without a panic on a closed pipe.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! `--slow-ms N --log FILE`: searches that take long, as JSON Lines that `treepie plan view FILE` shows.
+//! `--slow-ms N --log FILE`: slow searches as JSON Lines. `treepie plan view FILE` shows them.
 
 use std::{path::PathBuf, time::Duration};
 

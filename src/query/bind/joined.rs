@@ -1,4 +1,5 @@
-//! Words side by side that synonyms of several words are for: `united states` beside the rule `usa, united states`.
+//! Words side by side that have synonyms of several words. `united states` beside the rule `usa, united states` is an
+//! example.
 //!
 //! Words of a group without an operator or a weight of their own are read together where a rule of their field is for
 //! several of them; the longest rule wins, from left to right. Its right side is an alternative to the words: they must

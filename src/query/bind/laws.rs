@@ -1,5 +1,5 @@
-//! Tests that a query, its bound form and its scored form match the same documents: every document there
-//! can be with two words and two values. The analyzer of one field leaves out one of the words.
+//! Tests that a query, its bound form and its scored form match alike. They try every document there can be with two
+//! words and two values. The analyzer of one field leaves out one of the words.
 
 use super::*;
 use crate::analysis::Analyzer;

@@ -1,4 +1,4 @@
-//! Clauses between two brackets, joined by precedence: AND first, then standing side by side, then OR.
+//! Clauses between two brackets, joined by precedence. AND comes first, then clauses side by side, then OR.
 
 use super::DefaultOperator;
 use crate::query::lexer::FieldList;

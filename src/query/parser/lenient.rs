@@ -1,4 +1,4 @@
-//! The lenient reading of a query text, for search boxes: whatever is typed has a meaning.
+//! Lenient parser of query texts, for search boxes: every text has a meaning.
 //!
 //! Valid syntax means what [`parse`](super::parse) makes of it, save for what people type and paste as punctuation.
 //! Everything else is read as text, or left out if no letter or digit is in it, and a [`Remark`] says so:

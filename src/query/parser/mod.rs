@@ -1,5 +1,5 @@
-//! Query text → [`Query`], without recursion: one [`frame`] for each open bracket, at most
-//! [`DEPTH_MAX`] of them, so that no text can exhaust the stack.
+//! Query text → [`Query`], without recursion. There is one [`frame`] for each open bracket, at most [`DEPTH_MAX`] of
+//! them, so that no text can exhaust the stack.
 
 mod frame;
 mod lenient;
@@ -24,10 +24,10 @@ use vocabulary::Vocabulary;
 
 /// Bytes a query text may have at the most, unless [`Limits`] says otherwise.
 pub const QUERY_BYTES_MAX: usize = Limits::DEFAULT.query_bytes;
-/// Parentheses and brackets of MAX that may be open at the same time at the most, unless [`Limits`] says otherwise.
+/// Maximum number of open parentheses and brackets of MAX, unless [`Limits`] says otherwise.
 pub const DEPTH_MAX: usize = Limits::DEFAULT.query_depth;
-/// Words, values and stars a query may have at the most, unless [`Limits`] says otherwise; a list of values counts
-/// as one.
+/// Maximum number of words, values and stars of a query, unless [`Limits`] says otherwise. A list of values counts as
+/// one.
 pub const CLAUSES_MAX: usize = Limits::DEFAULT.query_clauses;
 
 /// Options of [`parse`].

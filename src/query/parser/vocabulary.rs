@@ -1,4 +1,4 @@
-//! Knowledge of an index for lenient parsing: its fields, and the clauses that it can answer.
+//! Knowledge of an index for lenient parsing: its fields, and its answerable clauses.
 
 use super::lenient::Reader;
 use super::{placed, with_fields};

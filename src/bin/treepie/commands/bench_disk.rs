@@ -1,5 +1,5 @@
-//! `treepie bench-disk DIR`: what the disk under a directory does with small durable writes, and how many
-//! commits a second to expect of it.
+//! `treepie bench-disk DIR`: times of small durable writes on the disk of a directory. It says how many commits a
+//! second to expect of it.
 
 use std::{
     fs::{self, File, OpenOptions},

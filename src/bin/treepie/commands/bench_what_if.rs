@@ -1,4 +1,4 @@
-//! `treepie bench --what-if`: what queries take as they are planned, beside the best of all ways.
+//! `treepie bench --what-if`: times of queries as planned, beside the best of all alternatives.
 
 use std::{io, io::Write, time::Duration};
 

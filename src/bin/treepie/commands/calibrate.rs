@@ -1,4 +1,4 @@
-//! `treepie calibrate`: what this machine takes for what planning reckons with; and the calibration that a command uses.
+//! `treepie calibrate`: costs of this machine for planning; and the calibration that a command uses.
 
 use std::{
     fs,

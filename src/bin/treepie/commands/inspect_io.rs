@@ -1,4 +1,4 @@
-//! `treepie inspect INDEX io [FILE]`: what was done to the files of an index, as a table and a timeline.
+//! `treepie inspect INDEX io [FILE]`: work on an index's files, as table and timeline.
 //!
 //! It reads what `--events FILE` of other commands wrote, or a program of its own with [`treepie::events`]. Events
 //! that it does not know are counted by their name.

@@ -1,4 +1,4 @@
-//! `treepie salvage INDEX OUT`: what can be read of a damaged index, as a new one.
+//! `treepie salvage INDEX OUT`: makes a new index of a damaged one's readable parts.
 
 use std::{io::Write, path::PathBuf};
 

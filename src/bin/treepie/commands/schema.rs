@@ -1,5 +1,5 @@
-//! `treepie schema infer INPUT`: what the fields of an input may be, as a schema file. `treepie schema add INDEX FILE`: fields for
-//! an index that there is.
+//! `treepie schema infer INPUT`: possible fields of an input, as a schema file. `treepie schema add INDEX FILE`: fields
+//! for an index that there is.
 
 use std::{
     io::Write,

@@ -1,5 +1,5 @@
-//! Compressed input, recognised by its first bytes and decoded by pure-Rust code: gzip with any
-//! number of members, zstd with any number of frames, bzip2 with any number of streams, LZ4 frames.
+//! Compressed input, recognised by its first bytes and decoded by pure-Rust code. Formats are gzip with any number of
+//! members, zstd with any number of frames, bzip2 with any number of streams, and LZ4 frames.
 //!
 //! This module finds out what none of these decoders tells by itself: whether the file ended in the middle.
 

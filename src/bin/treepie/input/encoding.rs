@@ -1,5 +1,5 @@
-//! Text in UTF-8 from text in other encodings, as a stream: UTF-16 where a byte order mark says so, and what was asked for by
-//! name. UTF-8 passes through as it is, with whatever in it is none.
+//! Conversion of other encodings to UTF-8, as a stream. An encoding is UTF-16 if a byte order mark says so, or the one
+//! asked for by name. UTF-8 passes through as it is, with whatever in it is none.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! Format of an input, detected by its name, by the fields that are known, and by its beginning.
+//! Format of an input, detected by its name, its known fields, and its beginning.
 //!
 //! The name decides first: `.csv`, `.tsv`, `.json`, `.jsonl`, `.ndjson`, and `.txt`, `.text`, `.lst` and `.md` for lines of text;
 //! also before the ending of a compression. Then the fields of a schema or of an index do: a first line that names them is a

@@ -1,4 +1,4 @@
-//! A schema from the first documents, if none was given, and why each field is what it is.
+//! Schema from the first documents, if none was given, with reasons for each field.
 //!
 //! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a
 //! text copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers

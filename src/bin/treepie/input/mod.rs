@@ -1,5 +1,5 @@
-//! Inputs of an index: files or standard input, compressed or not, in UTF-8 or another encoding, as lines, JSON, CSV or
-//! TSV.
+//! Inputs of an index: files or standard input, as lines, JSON, CSV or TSV. They may be compressed, and in UTF-8 or
+//! another encoding.
 //!
 //! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
 

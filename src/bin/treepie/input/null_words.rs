@@ -1,4 +1,4 @@
-//! Words that say that there is no value, as databases, spreadsheets and statistics programs write them.
+//! Words for no value, as databases, spreadsheets and statistics programs write them.
 //!
 //! ```toml
 //! [fields.price]

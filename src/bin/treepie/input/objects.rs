@@ -1,4 +1,5 @@
-//! Objects in JSON text, one at a time: a line each, over several lines, several on a line, or in a list at the top.
+//! Objects in JSON text, one at a time. They may be a line each, over several lines, several on a line, or in a list at
+//! the top.
 //!
 //! A line that is one whole object is what most files have, and is tried first. If that fails, the brackets and texts
 //! of the object are followed to its end, which takes no more memory than one object may have. Anything between objects

@@ -1,4 +1,4 @@
-//! Records of delimited text: where each one ends, and which cells it has.
+//! Records of delimited text: their ends and their cells.
 //!
 //! Quotes are read as RFC 4180 has them. A cell that begins with a quote ends with one, has `""` for a quote inside, and may
 //! have separators and line ends inside. Blanks around such a cell mean nothing. A quote in any other place of a cell is text:

@@ -1,4 +1,4 @@
-//! One value of JSON, followed by its brackets and texts to its end, wherever the text is cut.
+//! Scanner of one JSON value to its end, by brackets and texts. The text may be cut anywhere.
 
 use memchr::memchr3;
 

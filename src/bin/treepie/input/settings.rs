@@ -1,4 +1,4 @@
-//! Settings of an input, beside what its fields are: where a field comes from, and how its values are written.
+//! Settings of an input beside its fields: sources of fields, and forms of values.
 //!
 //! ```toml
 //! [input]

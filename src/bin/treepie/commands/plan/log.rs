@@ -1,4 +1,4 @@
-//! Reading plans that were kept: a file of one, or a log with a line for each search.
+//! Reader of kept plans: a file of one, or a log with lines of searches.
 
 use std::{
     fs::File,
