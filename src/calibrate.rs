@@ -27,8 +27,8 @@ const N_DOCS: u32 = 66_000;
 /// Documents of short lists of two sizes: what both take tells what opening takes, and what a document does.
 const SHORT: [u32; 2] = [20, 220];
 
-/// Measures what this machine takes: a second or two on one core, and some 20 MB of memory. On a busy machine the figures are those of a
-/// busy machine.
+/// Measures the costs of this machine. It takes a second or two on one core, and some 20 MB of memory. On a busy
+/// machine the figures are those of a busy machine.
 ///
 /// ```no_run
 /// let costs = treepie::calibrate()?;

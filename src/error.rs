@@ -70,7 +70,7 @@ pub enum ErrorKind {
     Query,
     /// A schema is contradictory or names something unknown.
     Schema,
-    /// An analyzer of a field is neither built in nor registered, or its spec is wrong.
+    /// A field's analyzer is neither built in nor registered, or its spec is wrong.
     Analyzer,
     /// A document, or a line of input, does not fit the schema or its encoding.
     Document,

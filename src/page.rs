@@ -1,4 +1,4 @@
-//! A page for a browser: a template, a style, a script and its data in one file, which opens without a network.
+//! Page for a browser: a template, style, script and data in one file. It opens without a network.
 //!
 //! Texts from outside reach the page as data only: nothing in them can end the element that holds them, and a policy in
 //! the page forbids every script, style and request but its own.

@@ -1,6 +1,6 @@
-//! Writers, readers and those who wait for each other, by one schedule after the other: the code that everybody runs, on
-//! [locks and threads](crate::sync) of which `shuttle` says who goes on, and on a storage that lets others come first at
-//! each of its calls. A thread that is never woken is a deadlock, which ends the test.
+//! Tests of writers, readers and waiting threads by one schedule after the other. They run the code that everybody
+//! runs, on [locks and threads](crate::sync) of which `shuttle` says who goes on, and on a storage that lets others
+//! come first at each of its calls. A thread that is never woken is a deadlock, which ends the test.
 //!
 //! ```text
 //! RUSTFLAGS='--cfg treepie_schedules' cargo test --lib --no-default-features schedules::

@@ -1,4 +1,4 @@
-//! The locks and threads by which writers, readers and those who wait for them agree with each other.
+//! Locks and threads of writers, readers and those who wait for them.
 //!
 //! They are those of the standard library. In a build of the unit tests with `--cfg treepie_schedules` they are those of
 //! `shuttle`, which runs one thread at a time, decides at each of their calls who goes on, and so tries one schedule after

@@ -1,4 +1,4 @@
-//! Counts of the documents in one or two lists, by the same containers and kernels as windows take.
+//! Counts of documents in one or two lists, with the containers and kernels of windows.
 
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;

@@ -1,5 +1,5 @@
-//! Automata over the bytes of terms: a fixed beginning before another automaton, and regular
-//! expressions as deterministic automata of bounded size.
+//! Automata over the bytes of terms. They are a fixed beginning before another automaton, and regular expressions as
+//! deterministic automata of bounded size.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The few terms of a pattern that count most, chosen over all segments of a snapshot.
+//! Best few terms of a pattern, chosen over all segments of a snapshot.
 //!
 //! The dictionaries are walked side by side, so that the documents of a term are known when it is met and
 //! nothing is kept but the best so far: memory does not grow with the pattern.

@@ -1,4 +1,4 @@
-//! Filter of the terms of a dictionary: by one prefix, and by patterns that all must match.
+//! Filter of a dictionary's terms, by one prefix and by patterns that must match.
 //!
 //! The prefix costs two searches in the dictionary. If there is none, the first pattern steers the walk; all others are
 //! tested term by term. Nothing ends such a walk but its budget: without the filter the caller would walk the whole

@@ -1,4 +1,4 @@
-//! Many terms at once: those that a prefix, a range, a list or a pattern stands for.
+//! Terms of a prefix, a range, a list or a pattern, all at once.
 //!
 //! An [`Expansion`] is made of a query once and walks the dictionary of a field in each segment.
 //! Prefixes and ranges are two searches and the terms between them, whose keys are not even
@@ -101,7 +101,7 @@ pub struct TermCounts {
     pub visited: u64,
     /// Terms that match it.
     pub expanded: u64,
-    /// Whether the walk stopped before the last of them, because no more were needed or allowed.
+    /// Whether the walk stopped early, because no more were needed or allowed.
     pub cut: bool,
 }
 

@@ -78,7 +78,7 @@ impl Modifier {
 }
 
 impl FieldValue {
-    /// The value as it is: of dates seconds since 1970, of booleans 1 and 0, of many the least.
+    /// Value as it is. Dates count as seconds since 1970, booleans as 1 and 0, many values as their least.
     ///
     /// A score is of 32 bits and keeps seven digits: dates as they are make the same score if they are less than some two minutes
     /// apart, and whole numbers beyond 16 million if they are neighbours. To order by such values,

@@ -123,8 +123,8 @@ impl Function {
         Ok(Function(Kind::Expression(Arc::new(parser::parse(text)?), vec![])))
     }
 
-    /// A closure over the numbers that these names stand for, in their order: fields, or `_score`. A result of `None` is missing. Two
-    /// are equal if one is a clone of the other: the `name` is for plans.
+    /// Function of a closure over the numbers of these names, in their order. Names are fields, or `_score`. A result
+    /// of `None` is missing. Two are equal if one is a clone of the other: the `name` is for plans.
     pub fn new<N: Into<String>>(
         name: impl Into<String>,
         inputs: impl IntoIterator<Item = N>,

@@ -1,4 +1,4 @@
-//! Tests of highlighting as a whole: each kind of query by hand, and laws for any.
+//! Tests of highlighting as a whole: kinds of queries by hand, and laws for any.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Showing where a text matches: the best passages, and in them the words that were asked for.
+//! Highlighting: the best passages of a text, with the words of the query marked.
 //!
 //! A [`Highlighter`] is made of a query once and then looks at stored texts. A text is analysed as it
 //! was when it was indexed, and its terms, not its spelling, are compared with those of the query: so

@@ -1,4 +1,4 @@
-//! The words of a document that were asked for, looked up where the index keeps their offsets.
+//! Matches in a document from the offsets of its words, if the index keeps them.
 //!
 //! Each term's positions in the document come from its posting list, the bytes at a position from the field's
 //! offsets. Patterns are walked once a segment; where they stand for so many terms that looking each up would take

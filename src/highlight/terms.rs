@@ -13,8 +13,8 @@ use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Proximity, Query, joined_words, rewrite};
 use crate::schema::{FieldKind, MISSING_FIELD, Schema};
 
-/// Patterns of a query (prefixes, wildcards, regular expressions, fuzzy words, ranges) that are marked in one
-/// field; more are left unmarked.
+/// Maximum number of a query's patterns that are marked in one field. They are prefixes, wildcards, regular
+/// expressions, fuzzy words and ranges; more are left unmarked.
 pub const PATTERNS_MAX: usize = 256;
 
 /// Terms and patterns to mark in one field. An *item* is a term or a pattern, known by its number.

@@ -1,4 +1,4 @@
-//! An index: its place, how it is read, and the way to its writer and searchers.
+//! Index: its place and options, with the way to its writer and searchers.
 
 mod options;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Options for opening an index: its storage, its cache and logs, its costs, and the listener for events.
+//! Options for opening an index: storage, cache and logs, costs, and a listener for events.
 
 use super::{Index, Place};
 use crate::analysis::Analyzers;

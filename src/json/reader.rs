@@ -1,5 +1,5 @@
-//! Reading JSON back: one value after the other, straight into the types that are wanted, so that nothing is held twice and
-//! every mistake is told with its line, its column and the path that leads to it.
+//! Reader of JSON, one value after the other, straight into the wanted types. Nothing is held twice, and every mistake
+//! is told with its line, its column and the path that leads to it.
 //!
 //! Our own and not a crate's, because it is about that last part: a tree of values has forgotten where they stood by the time
 //! one turns out to be of the wrong type, and what keeps it (serde, its derive and a crate for paths) is three crates for a

@@ -173,7 +173,7 @@ impl Facet {
         Facet { field: field.into(), what, within: Within::default() }
     }
 
-    /// Adds a facet within each bucket of the result, over the documents of that bucket alone.
+    /// Adds a facet within each bucket, over the documents of that bucket alone.
     ///
     /// Its counts are in [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
     /// [`FacetCounts::missing_bucket`](crate::facet::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of

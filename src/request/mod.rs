@@ -1,4 +1,4 @@
-//! Search requests as data: they are run, are the keys of cached answers, and are written down.
+//! Search requests as data: to be run, as keys of cached answers, and as JSON.
 
 mod after;
 mod collapse;
@@ -97,7 +97,7 @@ pub enum Order {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IdfScope {
-    /// All documents of the snapshot: scores do not depend on the segments that documents are in.
+    /// All documents of the snapshot. Scores do not depend on the segments that documents are in.
     #[default]
     Snapshot,
     /// The documents of the same segment.
@@ -189,7 +189,7 @@ impl<'q> SearchRequest<'q> {
         self.count_only
     }
 
-    /// With a query of its own, so that it can outlive the one that it was made of.
+    /// Returns a request with its own query, which outlives the one it borrowed.
     pub fn into_owned(self) -> SearchRequest<'static> {
         SearchRequest { query: Cow::Owned(self.query.into_owned()), ..self }
     }

@@ -257,7 +257,7 @@ impl SharedWriter {
         self.push(Operation::Payload(payload), bytes)
     }
 
-    /// Hands what waits to the writer, which tokenizes it, and spills what does not fit its memory.
+    /// Hands waiting documents to the writer, which tokenizes them, and spills those beyond its memory.
     ///
     /// # Errors
     ///

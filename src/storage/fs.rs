@@ -22,7 +22,7 @@ const CALL_BYTES_MAX: usize = 1 << 30;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadMode {
-    /// Files are mapped: nothing is copied, and the page cache is all the memory it takes.
+    /// Maps files: nothing is copied, and the page cache is all their memory.
     ///
     /// A program that cuts one of the files short while it is mapped can kill this process by a
     /// signal, and one that overwrites a file in place changes bytes that were already checked.

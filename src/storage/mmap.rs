@@ -1,5 +1,5 @@
-//! A file as memory, and how much of it is in memory now: one of three addresses of `unsafe`, beside SIMD kernels and the
-//! system call for priorities.
+//! Files as memory, and the part of it that is resident. It is one of three addresses of `unsafe`, beside SIMD kernels
+//! and the system call for priorities.
 
 use memmap2::{Mmap, MmapOptions};
 use std::{fs::File, io, ops::Deref};

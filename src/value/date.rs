@@ -53,8 +53,7 @@ pub(super) fn midnight(date: Date) -> i64 {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Converts microseconds since 1970 began (UTC), negative before; `None` outside of the years -9999 to
-    /// 9999.
+    /// Converts microseconds since 1970 (UTC), negative before. `None` outside of the years -9999 to 9999.
     pub fn from_micros(micros: i64) -> Option<Self> {
         let (first, last) = ends();
         (first..=last).contains(&micros).then_some(Timestamp(micros))

@@ -1,4 +1,4 @@
-//! Meanings of dates in texts, by the time and the zone in which they are read.
+//! Meanings of dates in texts, by the time and zone of reading.
 
 use super::Value;
 use super::date::{self, Timestamp};

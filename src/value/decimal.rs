@@ -5,7 +5,7 @@ use crate::schema::DECIMAL_SCALE_MAX;
 use std::fmt;
 use std::str::FromStr;
 
-/// A number with so many digits behind the point: 12.50 is 1250 with the scale 2.
+/// Decimal number with a scale: 12.50 is 1250 with the scale 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decimal {
     unscaled: i64,

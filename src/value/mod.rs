@@ -56,7 +56,7 @@ pub use zone::Zone;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Value {
-    /// The document says that it has no value, which is not the same as saying nothing.
+    /// Explicit null of a document, which is not the same as a missing field.
     #[default]
     Null,
     /// A text, or the value of a keyword.

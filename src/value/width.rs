@@ -1,4 +1,4 @@
-//! Widths of steps of fractions: their multiples are those of the decimal number that a width is written as.
+//! Widths of steps of fractions. Their multiples are those of the decimal number that a width is written as.
 //!
 //! 0.1 is no number of 64 bits, and three times the nearest one is 0.30000000000000004: as the beginning of a step it leaves
 //! the value 0.3 in the step before, and no query for what is printed finds what was counted. So a step begins at the number nearest
