@@ -132,6 +132,6 @@ fn count_live(field: FieldReader<'_>, info: &TermInfo, deleted: &DeletedDocs) ->
             failed?;
         }
     }
-    // What crafted lists say of themselves may be anything.
+    // Numbers in crafted lists may be anything.
     Ok(u64::from(info.df).saturating_sub(gone))
 }

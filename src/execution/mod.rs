@@ -87,7 +87,7 @@ const LISTS_KEPT: usize = 32;
 /// Bytes of a container at the most.
 const SLOT_BYTES: u64 = 8 << 10;
 
-/// How many documents match, as far as they were counted.
+/// Number of matching documents, as far as they were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) documents: u64,
@@ -141,12 +141,12 @@ impl<'s> Execution<'s> {
         &mut self.plan
     }
 
-    /// What the last run did.
+    /// Profile of the last run.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// How many documents match.
+    /// Counts the matching documents.
     pub(crate) fn count(&mut self) -> Result<u64> {
         self.counted = 0;
         self.profiled(|run| {
@@ -351,7 +351,7 @@ impl<'s> Execution<'s> {
         done
     }
 
-    /// How many documents of a segment match, where that is known without opening a list.
+    /// Counts the matches of a segment, if that is known without opening a list.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);

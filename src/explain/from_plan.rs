@@ -1,4 +1,4 @@
-//! From a plan, and what happened when it ran, to the tree that people and programs read.
+//! Conversion of a plan and its run to the tree that people and programs read.
 //!
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.
@@ -175,7 +175,7 @@ impl Explaining<'_, '_> {
         };
         explained.field = field.map(|field| self.schema.get(field).name.clone());
         explained.predicate = short.then_some(text);
-        explained.estimate = estimate(plan.told(id));
+        explained.estimate = estimate(plan.display_estimate(id));
         if let Operator::Expand(leaf) = node.operator {
             let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
             explained.terms = Some(of_segments.sum());
@@ -189,7 +189,7 @@ impl Explaining<'_, '_> {
             let segments = parts.map(|(at, (part, name))| NodeSegment {
                 id: name.clone(),
                 algorithm: self.algorithm(id, part),
-                estimate: estimate(part.told(id)),
+                estimate: estimate(part.display_estimate(id)),
                 actual: self.actual(at, id),
             });
             let segments: Vec<_> = segments.collect();

@@ -12,7 +12,7 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{CostModel, Goal, Operator, Plan, Total};
+use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
@@ -273,7 +273,7 @@ impl TopKStrategy {
 impl Plan<'_> {
     /// Puts a page above what matches, with all that people are told of it.
     pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
-        let estimate = plan.wanted.estimate(self.told(self.root()), plan.operator);
+        let estimate = plan.wanted.estimate(self.display_estimate(self.root()), plan.operator);
         let best = match (&details, plan.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
                 self.costs_of_best(strategy, &plan.wanted, details)
@@ -292,7 +292,7 @@ impl Plan<'_> {
     ) -> Option<BestCosts> {
         let TopKDetails { lists: ScoredLists { n_docs, n_lists, postings, .. }, shape, .. } =
             *details;
-        let matching = self.told(self.root());
+        let matching = self.display_estimate(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
         match (strategy, shape) {
@@ -304,7 +304,8 @@ impl Plan<'_> {
                     Operator::Phrase { input, .. } => self.inputs(input).first(),
                     _ => None,
                 };
-                let candidates = with_words.map_or(matching.upper, |id| self.told(*id).documents);
+                let documents = |id: &NodeId| self.display_estimate(*id).documents;
+                let candidates = with_words.map_or(matching.upper, documents);
                 Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
             }
             (TopKStrategy::BlockMax, _) => {
@@ -319,7 +320,7 @@ impl Plan<'_> {
     /// Costs of counting by itself, and while everything that matches is scored in `n_lists`.
     pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
         let finding = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum::<f32>();
-        let matches = self.told(self.root()).documents as f64;
+        let matches = self.display_estimate(self.root()).documents as f64;
         (finding, finding + self.costs.score_matches_ns(matches, n_lists))
     }
 }

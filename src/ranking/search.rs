@@ -1,7 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
-use super::prepared::Ranked;
+use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhrasePruning, Pruning};
 use super::top::Top;
@@ -15,7 +15,7 @@ use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
-    ranked: &Ranked<'_>,
+    ranked: &Weight<'_>,
     segments: &[SegmentPlan<'_>],
     matches: &[DocIdSet],
     top: &mut Top,
@@ -49,7 +49,7 @@ pub(crate) fn score_all(
 /// Offers to `top` all documents that can be among its best, by the lists of the query where these are open already. A query may be
 /// taken for one of another shape. `count` says that their number is wanted, which is then found on the way where that costs little.
 pub(crate) fn find_best(
-    ranked: &Ranked<'_>,
+    ranked: &Weight<'_>,
     shape: Option<Shape>,
     mut open: Option<&mut OpenLists<'_>>,
     count: bool,
@@ -87,7 +87,7 @@ pub(crate) fn find_best(
 /// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds every document
 /// that has it. Here every threshold is one of documents that were kept, so none is too high.
 pub(crate) fn find_best_of_phrase(
-    ranked: &Ranked<'_>,
+    ranked: &Weight<'_>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
@@ -128,7 +128,7 @@ enum OpenQuery<'s> {
 impl<'s> OpenQuery<'s> {
     /// Opens the lists of a query in a segment whose first document has the number `base`.
     fn of(
-        ranked: &Ranked<'s>,
+        ranked: &Weight<'s>,
         shape: Shape,
         at: usize,
         base: u64,
@@ -156,7 +156,7 @@ impl<'s> OpenQuery<'s> {
     /// Offers to `top` all documents that can be among its best.
     fn offer(
         &mut self,
-        (ranked, at): (&Ranked<'_>, usize),
+        (ranked, at): (&Weight<'_>, usize),
         base: u64,
         count: bool,
         top: &mut Top,
@@ -198,7 +198,7 @@ impl<'s> OpenQuery<'s> {
 
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
-    pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
+    pub(crate) fn of(ranked: &Weight<'s>) -> Result<Self> {
         let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
             // Nothing is used again of what stays open.

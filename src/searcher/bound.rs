@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::request::{IdfScope, SearchRequest, Selection};
 use crate::schema::Schema;
 
@@ -61,7 +61,7 @@ impl<'s> Search<'s> {
         BindOptions { pattern_terms, notes }
     }
 
-    /// What gives names and words their meaning.
+    /// Schema and analyzers that give names and words their meaning.
     fn names(&self) -> (&'s Schema, &'s Analyzers) {
         (self.searcher.schema(), &self.searcher.0.setting.analyzers)
     }
@@ -115,7 +115,7 @@ impl<'s> Search<'s> {
     }
 
     /// Keeps what was looked up to score a query, which will be counted.
-    pub(super) fn keep_terms_of(&self, ranked: &Ranked<'_>) {
+    pub(super) fn keep_terms_of(&self, ranked: &Weight<'_>) {
         let look_ups = self.look_ups();
         if look_ups.begin_to_keep(&self.searcher.0.terms) {
             ranked.each_term(|segment, field, term, info| {
@@ -154,9 +154,9 @@ impl<'s> Search<'s> {
     ) -> Result<(Execution<'s>, String, Vec<String>)> {
         let Rewritten { normal, notes } = self.rewritten()?;
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let for_people = (clock, is_timed);
+        let timing = (clock, is_timed);
         let execution =
-            self.searcher.execution_of_matching(normal, options, self.look_ups(), for_people)?;
+            self.searcher.execution_of_matching(normal, options, self.look_ups(), timing)?;
         let text = || normal.to_text(self.searcher.schema());
         Ok((execution, self.meaning.time(Phase::Display, text), notes.clone()))
     }

@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
         let has_sets = !execution.plan().sets.is_empty();
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
-            // Where making the page has found all that was wanted, nothing below it was carried out.
+            // If making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
             of_sets: has_sets.then(|| execution.profile()),
             page: PageRun {
@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What there is to say of a query whose matches all score the same.
+/// Note on a query whose matches all score the same.
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
     let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))

@@ -1,11 +1,11 @@
-//! Meaning of a search in the schema of its index, as far as that is known.
+//! Meaning of a search in the schema of its index, as far as known.
 
 use super::bound_facet::BoundFacet;
 use super::scorings::Scorings;
 use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
-use crate::ranking::prepared::RankedScratch;
+use crate::ranking::prepared::WeightScratch;
 use crate::recycle::FreeLists;
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -32,7 +32,7 @@ pub(super) struct Meaning<'a> {
 #[derive(Debug, Default)]
 pub(super) struct SearchMemory {
     pub(super) bind: BindMemory,
-    pub(super) ranked: RankedScratch,
+    pub(super) ranked: WeightScratch,
     /// For the documents of a page.
     pub(super) docs: FreeLists<DocId>,
 }

@@ -44,10 +44,10 @@ impl<'a> Search<'a> {
         &self,
         sets: Vec<Normal>,
         (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
-        for_people: bool,
+        explain: bool,
         plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
     ) -> Result<(Execution<'a>, Duration)> {
-        let options = self.options(page.goal(), for_people, Some(scorings))?;
+        let options = self.options(page.goal(), explain, Some(scorings))?;
         let options = PlanOptions { sets, ..options };
         let (mut execution, mut took) = (plan(&options)?, Duration::ZERO);
         if !options.sets.is_empty() {
@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
             *page = self.page_plan(scorings);
         }
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        execution.plan_mut().aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
+        execution.plan_mut().aim(&self.options(page.goal(), explain, Some(scorings))?, clock)?;
         Ok((execution, took))
     }
 

@@ -12,7 +12,7 @@ use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
 
-/// A search whose words are looked up, whose lists are open and whose plan is made; from
+/// Prepared search: words looked up, lists open, plan made. It is from
 /// [`SearchBuilder::prepare`](super::SearchBuilder::prepare).
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
@@ -60,8 +60,8 @@ impl<'s> Search<'s> {
 }
 
 impl PreparedSearch<'_> {
-    /// Sets what each search may take from now on, in place of what the [builder](super::SearchBuilder::timeout) said:
-    /// another deadline or token for every search.
+    /// Sets the budget of each search from now on. It replaces that of the [builder](super::SearchBuilder::timeout):
+    /// every search may have another deadline or token.
     pub fn set_budget(&mut self, budget: Budget) {
         let partial = self.search.request.limits.partial;
         self.search.request.limits = RequestLimits { partial, ..RequestLimits::default() };
