@@ -131,6 +131,8 @@ pub(crate) struct PageWanted {
     pub(crate) is_collapsed: bool,
     /// Whether it goes on after a hit of an earlier page.
     pub(crate) is_after: bool,
+    /// Whether lists stay open from one search to the next.
+    pub(crate) stays_open: bool,
     pub(crate) forced: Option<Forced>,
 }
 
@@ -330,10 +332,11 @@ impl PageWanted {
     pub(crate) fn costs_of_tree(&self, scoring: &impl Scoring, costs: &CostModel) -> BestCosts {
         let best = self.offset.saturating_add(self.limit) as f64;
         let has_phrases = scoring.matches_by_phrases();
-        // Counting up to a number ends where scoring would go on; words that belong together are in far more documents than
-        // is expected.
+        // Lists that are open already are what bounds take most time for. Counting up to a number ends where scoring would go
+        // on. Words that belong together are in far more documents than is expected.
         let is_uncounted = self.total == Total::Unknown && !has_phrases;
-        let is_free = !self.has_facets && (matches!(self.total, Total::UpTo(_)) || is_uncounted);
+        let is_free = !self.has_facets
+            && (self.stays_open || matches!(self.total, Total::UpTo(_)) || is_uncounted);
         BestCosts::of_tree(costs, &scoring.lists(), best, has_phrases, is_free)
     }
 

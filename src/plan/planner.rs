@@ -604,10 +604,19 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Whether one phrase is all that is asked for.
+    /// Whether one phrase of words is all that is asked for.
     fn is_phrase(&self) -> bool {
-        let is_root = matches!(self.node(self.root()).operator, Operator::Phrase { .. });
-        is_root && matches!(&self.phrases[..], [phrase] if !phrase.is_beside_others)
+        let Operator::Phrase { ref input, .. } = self.node(self.root()).operator else {
+            return false;
+        };
+        let is_deleted = |id: &NodeId| matches!(self.node(*id).operator, Operator::Deleted(_));
+        let excludes = |id: &NodeId| match &self.node(*id).operator {
+            Operator::Intersect { none, .. } => !self.inputs(none).iter().all(is_deleted),
+            _ => false,
+        };
+        let is_plain = |it: &PhrasePlan| !it.is_beside_others && it.spec.open.is_empty();
+        matches!(&self.phrases[..], [phrase] if is_plain(phrase))
+            && !self.inputs(input).iter().any(excludes)
     }
 
     /// Whether documents are counted by the phrase at the root, which reads the lists of the operators below it by itself.

@@ -431,6 +431,7 @@ impl<'a> SearchBuilder<'a> {
             request: self.request,
             budget: self.budget,
             forced: None,
+            stays_open: false,
             estimate_from: None,
             explained: vec![],
             meaning: Meaning::default(),

@@ -74,6 +74,7 @@ impl<'a> Search<'a> {
             order: (!request.sort.is_empty()).then(|| self.order_shape()),
             is_collapsed: request.collapse.is_some(),
             is_after: request.after.is_some(),
+            stays_open: self.stays_open,
             forced: self.forced,
         };
         PagePlan::choose(wanted, scorings.page.as_ref(), self.searcher.costs())

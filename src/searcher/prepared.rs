@@ -28,8 +28,9 @@ pub struct PreparedSearch<'s> {
 
 impl<'s> Search<'s> {
     /// Opens and plans what can be done before.
-    pub(super) fn prepare(self) -> Result<PreparedSearch<'s>> {
+    pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
+        self.stays_open = true;
         let Ready { page, planned } = self.ready()?;
         let lists = match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
             (PageOperator::TopK(TopKStrategy::BlockMax), Some(ranked)) if !page.needs_matches() => {

@@ -18,6 +18,8 @@ pub(super) struct Search<'a> {
     pub(super) budget: Budget,
     /// Decision that is forced.
     pub(super) forced: Option<Forced>,
+    /// Whether lists stay open between searches.
+    pub(super) stays_open: bool,
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,

@@ -222,11 +222,19 @@ impl Search<'_> {
         }
         // However the search was stopped, its plan is shown.
         let unhurried = self.searcher.without_budget();
-        let Search { mut request, forced, estimate_from, explained, .. } = search;
+        let Search { mut request, forced, stays_open, estimate_from, explained, .. } = search;
         request.limits.timeout = Some(GRACE);
         let (searcher, budget, meaning) = (&unhurried, Budget::new(), Meaning::default());
-        let planned =
-            Search { searcher, request, budget, forced, estimate_from, explained, meaning };
+        let planned = Search {
+            searcher,
+            request,
+            budget,
+            forced,
+            stays_open,
+            estimate_from,
+            explained,
+            meaning,
+        };
         planned.explain().ok()
     }
 }

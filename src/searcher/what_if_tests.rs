@@ -317,7 +317,6 @@ fn what_is_forced_is_what_is_done() {
         Forced::SortAll,
         Forced::WithoutStreams,
         Forced::WithStreams,
-        Forced::Tally { nth: 0 },
     ];
     let missing: Vec<_> =
         others.iter().map(|it| it.name()).filter(|it| !done.contains(it)).collect();

@@ -139,7 +139,7 @@ fn looked_at(searcher: &Searcher, text: &str) -> u64 {
     let query = searcher.parse(text).unwrap();
     let plan = searcher.search(&query).count_only().analyze().unwrap();
     let of_node = |node: &ExplainNode| {
-        let actual = node.actual.as_ref().unwrap();
+        let Some(actual) = &node.actual else { return 0 };
         let terms = actual.terms.map_or(0, |terms| terms.visited);
         let positions = actual.positions.map_or(0, |it| it.candidates + it.positions);
         terms + positions + actual.documents + actual.documents_in.unwrap_or(0)

@@ -316,7 +316,8 @@ fn words_that_stand_once_are_placed_like_others() {
 
 fn check_plan(plan: &ExplainNode, query: &Query) {
     for node in plan.iter() {
-        let (estimate, actual) = (&node.estimate, node.actual.as_ref().unwrap());
+        // Lists of the words of a phrase that is counted are read by the phrase.
+        let (estimate, Some(actual)) = (&node.estimate, &node.actual) else { continue };
         assert!(actual.documents <= estimate.upper, "{} in {query}", node.label);
         assert!(
             !actual.complete || estimate.lower <= actual.documents,
