@@ -1,5 +1,5 @@
-//! Decisions of the planner: typed, so that taking one costs no strings and tests can match on it; `explain`
-//! has the names of the rules and puts them into words.
+//! Typed decisions of the planner. Taking one costs no strings, and tests can match on it; `explain` has the names of
+//! the rules and puts them into words.
 
 use super::{LeafId, NodeId};
 use crate::bitmap::Kernel;

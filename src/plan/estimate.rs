@@ -34,13 +34,12 @@ pub(crate) struct Estimate {
 pub enum EstimateFrom {
     /// Document frequencies of terms, from the dictionary; several terms are taken to be independent.
     Dictionary,
-    /// Headers of posting lists as well: how many documents a term has in each 65,536 of a segment. The default of
-    /// plans that are not carried out: making them reads no postings.
+    /// Headers of posting lists as well: document frequencies in each 65,536 of a segment. The default of plans that
+    /// are not carried out: making them reads no postings.
     #[default]
     Headers,
-    /// Postings as well: in some 65,536 documents, or in all of them where that is little, what matches is counted,
-    /// and the words of phrases are placed in some documents that have them. Some 20 µs. The default if the plan is
-    /// carried out as well.
+    /// Postings as well: matches in some 65,536 documents, or in all if few, are counted. The words of phrases are
+    /// placed in some documents that have them. Some 20 µs. The default if the plan is carried out as well.
     Samples,
 }
 

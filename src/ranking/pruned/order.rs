@@ -1,4 +1,4 @@
-//! Blocks in the order of what they promise, so that the worst kept score rises early.
+//! Blocks by falling bound, so that the worst kept score rises early.
 //!
 //! Blocks of windows that have a sum for each are visited in bands of falling sums, which takes no sorting;
 //! single blocks that were noted are sorted, the best of them first and by themselves.
