@@ -52,8 +52,7 @@ pub(crate) struct Run<'r> {
     pub(crate) measured: Option<&'r Measured>,
 }
 
-/// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
-/// add.
+/// Explains `plan`, and with `run` also what happened. The caller adds the query's texts.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let windows_left = Cell::new(windows::WINDOWS_MAX);

@@ -27,8 +27,7 @@ pub(crate) struct Estimate {
 
 /// Sources that the estimates of an explained plan may read.
 ///
-/// Bounds hold whichever it is. Execution does not depend on it: a plan that is only carried out never
-/// samples.
+/// Bounds hold whichever it is. Execution does not depend on it: a plan that is only carried out never samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EstimateFrom {
@@ -57,8 +56,7 @@ pub(crate) enum EstimateSource {
     FieldStatistics,
     /// The bounds of the inputs meet.
     Bounds,
-    /// Independence of the terms that a pattern stands for, between bounds from all of their
-    /// document frequencies.
+    /// Independence of the terms that a pattern stands for, between bounds from all of their document frequencies.
     Terms,
     /// Independence of the terms, between bounds from the first of them.
     FirstTerms,

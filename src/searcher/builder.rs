@@ -97,8 +97,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Sets the parameters of BM25 for one field. `k1` says how soon more of the same word adds nothing (0 or more,
-    /// default 1.2), and `b` how much the length of a document matters (0 to 1, default 0.75). Asked for twice, the
-    /// last counts.
+    /// default 1.2), and `b` how much the length of a document matters (0 to 1, default 0.75). The last call counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.request.parameters.push((field.into(), Parameters { k1, b }));
         self
@@ -196,7 +195,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Sets further limits of the search: a deadline, a cancelling token, memory. A timeout and memory are those of the
+    /// Sets further limits of the search: a deadline, a cancelling token, memory. A timeout and memory go to the
     /// request.
     pub fn budget(mut self, budget: Budget) -> Self {
         let (budget, timeout, memory_bytes) = budget.apart_from_numbers();

@@ -38,7 +38,7 @@ impl<'a> FilledPage<'a> {
 }
 
 impl Search<'_> {
-    /// Adds to a tree, which is otherwise complete, what was asked of single documents. `page` is there where the plan was
+    /// Adds the questions about single documents to a tree that is complete otherwise. `page` is there if the plan was
     /// run to its end.
     pub(super) fn put_documents(
         &self,

@@ -208,8 +208,7 @@ impl<'s> BestHits<'s> {
     }
 
     /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that
-    /// this is enough. If finding them is stopped, `visit` gets the best of the documents looked at before the error
-    /// comes.
+    /// this is enough. If this is stopped, `visit` gets the best of the documents looked at before the error comes.
     pub(super) fn each(
         &self,
         segments: &[SegmentPlan<'_>],
