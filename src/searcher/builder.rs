@@ -169,8 +169,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Stops the search after this time, within 10 ms. It ends with an error, or, as [`partial`](Self::partial), with
-    /// the hits found until then.
+    /// Stops the search after this time, within 10 ms. It fails, or, with [`partial`](Self::partial), returns the hits
+    /// so far.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -195,8 +195,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Sets further limits of the search: a deadline, a cancelling token, memory. A timeout and memory go to the
-    /// request.
+    /// Sets further limits of a search: a deadline, a cancelling token, memory. Timeout and memory go to the request.
     pub fn budget(mut self, budget: Budget) -> Self {
         let (budget, timeout, memory_bytes) = budget.apart_from_numbers();
         let limits = &mut self.request.limits;
@@ -236,7 +235,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Running gives a usage error for a field or an option that does not go with it, a query error for what is no regular
+    /// Running gives a usage error for a field or option that does not go with it, a query error for a wrong regular
     /// expression.
     pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
         self.request.facets.push(facet.into());

@@ -54,10 +54,10 @@ pub enum Accuracy {
     /// Exact figure.
     #[default]
     Exact,
-    /// A number of distinct values by the sketch HyperLogLog. It is within an [error](Self::error) of itself, in all
-    /// but 3 of a thousand cases.
+    /// A number of distinct values by the sketch HyperLogLog. It is off by up to an [error](Self::error) of itself, in
+    /// all but 3 of a thousand cases.
     HyperLogLog,
-    /// A percentile by the sketch KLL, which is one of the values. The share of values not above it is within an
+    /// A percentile by the sketch KLL: one of the values. The share of values not above it is within an
     /// [error](Self::error) of the percentage, in all but one of a million cases. The choice among the values near by
     /// depends on chance.
     Kll,
