@@ -518,8 +518,8 @@ impl ExplainNode {
         self.label.strip_prefix(self.operator.name()).unwrap_or(&self.label).trim_start()
     }
 
-    /// Whether the node makes a page of its first input's documents, or counts them. Such a node is above the query and
-    /// finds nothing itself. Its other inputs are sets that scores depend on.
+    /// Whether the node makes a page of its first input's documents, or counts them. It is above the query and finds
+    /// nothing itself. Its other inputs are sets that scores depend on.
     pub fn is_page(&self) -> bool {
         ExplainOperator::PAGES.contains(&self.operator) && !self.children.is_empty()
     }

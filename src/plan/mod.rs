@@ -268,7 +268,7 @@ pub(crate) struct Node {
     pub(crate) cost_ns: f32,
     /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
     pub(crate) keeps_order: bool,
-    /// By what two containers meet; where none is named, by that which suits them.
+    /// Kernel by which two containers meet; if none is named, the one that suits them.
     pub(crate) kernel: Option<Kernel>,
 }
 

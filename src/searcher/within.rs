@@ -163,7 +163,7 @@ impl Search<'_> {
     }
 }
 
-/// Which matches are needed of the buckets of a facet: by the selections that are left out.
+/// Matches that the buckets of a facet need: by the selections that are left out.
 fn wanted(facet: &BoundFacet) -> Vec<&ExcludedFilters> {
     let own = (facet.hits > 0).then_some(&facet.left_out).into_iter();
     let within = facet.within.iter().flat_map(BoundFacet::all_left_out);

@@ -52,7 +52,7 @@ pub(crate) enum TextSort {
     Collated(String),
 }
 
-/// Which end of an order comes first, and on which side of it what has no value.
+/// Direction of an order, and the side of values that are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Direction {
     pub(crate) descending: bool,

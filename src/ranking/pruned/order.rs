@@ -32,7 +32,7 @@ const NOTED_FIRST: usize = 32;
 /// A block of an open window, and what its best document reaches at most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Which of the windows.
+    /// Index of the window.
     pub(super) window: usize,
     pub(super) block: usize,
     pub(super) sum: u16,
