@@ -99,9 +99,8 @@ impl SortKey {
         self
     }
 
-    /// Sorts keywords by the rules of a language. They are Unicode's collation, tailored to a locale: `de`, `sv-SE`,
-    /// `de-u-kn` (numbers by value). An unknown locale has the rules of the root. Otherwise as
-    /// [`natural`](Self::natural).
+    /// Sorts keywords by the rules of a language. They are Unicode's collation for a locale: `de`, `sv-SE`, `de-u-kn`
+    /// (numbers by value). An unknown one has the root's. Otherwise as [`natural`](Self::natural).
     ///
     /// With the feature `collation` only, whose data of all locales makes a program 1.3 MB larger; without it the search is refused.
     #[must_use]
