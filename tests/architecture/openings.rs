@@ -30,7 +30,7 @@ fn first_sentences_become_shorter() {
         }
     }
     let told = format!("{n_long} of more than {WORDS_MAX} words, {n_where} with \"where\"");
-    assert!(n_long <= LONG_MAX && n_where == 0, "more than before: {told}");
+    assert_eq!((n_long.saturating_sub(LONG_MAX), n_where), (0, 0), "more than before: {told}");
 }
 
 /// The sentence that begins in this line, counted from 1, which may go on in the next ones.
@@ -54,8 +54,7 @@ fn sentence_at(text: &str, line: usize) -> String {
 const OF_COMMENTS: [&str; 9] =
     ["The same", "Those", "So many", "Such", "What", "How", "Where", "Which", "In what"];
 /// Sentences that begin so all the same, by room. They may only become fewer; other rooms have none.
-const HEADLESS_MAX: [(&str, usize); 4] =
-    [("format", 8), ("plan", 17), ("ranking", 18), ("simd", 2)];
+const HEADLESS_MAX: &[(&str, usize)] = &[("format", 8), ("plan", 17), ("ranking", 18), ("simd", 2)];
 
 #[test]
 fn comments_begin_with_a_noun_or_a_verb() {
