@@ -19,7 +19,7 @@ pub(crate) use shuttle::{
     thread::{Builder as ThreadBuilder, JoinHandle, ThreadId},
 };
 
-/// Which thread this is.
+/// Id of this thread.
 pub(crate) fn current_thread() -> ThreadId {
     #[cfg(not(all(test, treepie_schedules)))]
     use std::thread::current;

@@ -14,7 +14,7 @@
 use crate::analysis::apostrophe;
 use crate::analysis::normalization::Form;
 
-/// Which letters `I` and `İ` are the capitals of.
+/// Language by the letters that `I` and `İ` are the capitals of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     /// `I` of `i`, as in all languages but the Turkic ones.

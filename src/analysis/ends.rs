@@ -1,6 +1,6 @@
 //! Ends of words that a text from a pattern has.
 
-/// Which ends of a word a text of a pattern has.
+/// Ends of a word that a text of a pattern has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) first: bool,

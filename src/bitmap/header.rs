@@ -283,7 +283,7 @@ impl RoaringHeader {
         }
     }
 
-    /// Which container has `key`, or before which it would stand.
+    /// Index of the container that has `key`, or before which it would be.
     #[inline]
     pub(crate) fn find(&self, header: &[u8], key: u16) -> Result<usize, usize> {
         let (mut low, mut high) = (0, self.layout.n_containers);

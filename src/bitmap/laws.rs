@@ -14,7 +14,7 @@ pub(super) enum Shape {
     Scattered(u32),
     /// Exactly so many consecutive values.
     Block(u32),
-    /// So many runs of random length with random gaps.
+    /// Runs of random length with random gaps, so many of them.
     Runs(u32),
     /// Exactly so many values, two apart where they fit so.
     Spread(u32),

@@ -266,7 +266,7 @@ impl<'a> RoaringView<'a> {
         )
     }
 
-    /// Which container has `key`, or before which it would stand.
+    /// Index of the container that has `key`, or before which it would be.
     #[inline]
     pub(super) fn find(&self, key: u16) -> std::result::Result<usize, usize> {
         self.header.find(self.bytes, key)

@@ -39,7 +39,7 @@ pub(super) struct AfterPrefix<A> {
 /// Progress of an [`AfterPrefix`].
 #[derive(Clone, Copy)]
 pub(super) enum AfterPrefixState<S> {
-    /// So many bytes of the beginning have been taken.
+    /// Bytes of the beginning that have been taken.
     In(usize),
     Rest(S),
     Dead,

@@ -52,7 +52,7 @@ impl Letters<'_> {
 /// A part of an expression that is still to be mapped.
 struct Node<'t> {
     tree: &'t Ast,
-    /// Which ends of a match it has.
+    /// Ends of a match that it has.
     ends: Ends,
     is_repeated: bool,
 }

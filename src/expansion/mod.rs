@@ -176,7 +176,7 @@ impl Expansion {
         matches!(*self.pattern, TermPattern::Prefix(_) | TermPattern::Range(..))
     }
 
-    /// Which terms of a dictionary are meant, where two searches say it.
+    /// Ordinals of a dictionary's terms that are meant, if two searches find them.
     pub(crate) fn ordinals<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,

@@ -68,7 +68,7 @@ impl ExplainTree {
             }
             let to = |parent| (name.clone(), format!("n{parent}"), node.documents_out());
             let edge = parent.map(to);
-            // Which node it is, and all of what it answers.
+            // Name of the node, and all of its predicate.
             let text = shown(node.predicate.as_ref().unwrap_or(&node.label), TOOLTIP_CHARS_MAX);
             let tooltip = Some(format!("{} {text}", line(&node.id)));
             let share = share(node, all_ns);

@@ -81,8 +81,7 @@ pub struct Threshold {
 pub struct RunTimes {
     /// Time of the fastest run.
     pub min_ns: u64,
-    /// Median time: half of the runs are not above it. Of an even number of runs it is the lower of the two in the
-    /// middle.
+    /// Median time: half of the runs are not above it. Of an even number of runs it is the lower middle one.
     pub median_ns: u64,
     /// Time of the slowest run.
     pub max_ns: u64,

@@ -9,9 +9,9 @@ use super::{ExplainTree, PlanningTimes};
 const LABEL_CHARS_MAX: usize = 80;
 
 impl ExplainTree {
-    /// Returns the times of a plan as folded stacks, one a line. An example is
-    /// `query [rust];TopK [best 10];TermScan [rust] 1200`. That is what `flamegraph.pl`, `inferno-flamegraph` and
-    /// speedscope draw.
+    /// Returns the times of a plan as folded stacks, one a line. One is
+    /// `query [rust];TopK [best 10];TermScan [rust] 1200`. `flamegraph.pl`, `inferno-flamegraph` and speedscope draw
+    /// them.
     ///
     /// The numbers are nanoseconds of planning by phase, of each node without its inputs, or of a facet; together with the line of the query
     /// itself, which has what no node took, they make up [`total_ns`](Self::total_ns). Nodes that took no time have no

@@ -37,8 +37,7 @@ const LABEL_CHARS_MAX: usize = 200;
 /// Records of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'r> {
-    /// Profile of the matching operators; none where making the page has found all that was wanted, and they were not
-    /// carried out.
+    /// Profile of the matching operators; none if making the page found all that was wanted, so that they did not run.
     pub(crate) profile: Option<&'r Profile>,
     /// Profile of the operators that found sets, where there are any.
     pub(crate) of_sets: Option<&'r Profile>,
@@ -52,8 +51,7 @@ pub(crate) struct Run<'r> {
     pub(crate) measured: Option<&'r Measured>,
 }
 
-/// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
-/// add.
+/// Explains `plan`, and with `run` also what happened. The caller adds the query's texts.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let windows_left = Cell::new(windows::WINDOWS_MAX);

@@ -49,8 +49,8 @@ pub struct QErrors {
     pub too_low: u64,
     /// Nodes whose estimate was too high.
     pub too_high: u64,
-    /// Nodes outside their bounds: none, unless something is wrong. Such a node found more documents than its upper
-    /// bound, or ran to its end and found fewer than its lower bound.
+    /// Nodes outside their bounds: none, unless something is wrong. They found more documents than their upper bound,
+    /// or ran to their end and found fewer than their lower bound.
     pub outside: u64,
     /// Worst estimates first; before them those outside their bounds.
     pub worst: Vec<WorstEstimate>,

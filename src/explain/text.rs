@@ -170,8 +170,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A node, its details and what is below it; `first` stands before its line, `rest` before all
-    /// others.
+    /// A node, its details and what is below it; `first` stands before its line, `rest` before all others.
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
         let mut pieces = lens::marks(self.documents, node);
         pieces.extend([strong(node.operator.name()), plain(node.short_label())]);

@@ -32,8 +32,7 @@ pub struct ExplainTree {
     /// Verdicts of the nodes on single documents, if these were asked for.
     pub documents: Vec<ExplainDocument>,
     /// Number of look-ups of terms in dictionaries; `None` if nobody has counted. Each term of a field and each segment
-    /// count once, whatever needs the term to match, score, count or explain. Patterns walk dictionaries, which is no
-    /// part of it.
+    /// count once, whatever needs the term to match, score, count or explain. Walks of patterns are not counted.
     pub term_lookups: Option<u64>,
     /// Time of planning, before anything ran; `None` if the query was not run. Words were looked up, patterns expanded,
     /// what scores need was found, and a plan was chosen. The time is in no node, and a part of
@@ -199,8 +198,7 @@ pub struct Decision {
     pub measured_ns: Option<u64>,
     /// Best alternative that was not taken, if there was one.
     pub alternative: Option<Alternative>,
-    /// Other alternatives that were not taken. Measured ones come first, the fastest before the others, then by their
-    /// costs.
+    /// Other alternatives that were not taken. Measured ones come first, the fastest before the others; then by cost.
     pub others: Vec<Alternative>,
 }
 
@@ -490,8 +488,8 @@ impl ExplainNode {
         ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
-    /// Numbers the nodes: this one is `0`, each below has the path to it. Trees that were changed by hand need it to be
-    /// read back.
+    /// Numbers the nodes: this one is `0`, each below has the path to it. Trees changed by hand need it to be read
+    /// back.
     pub fn number(&mut self) {
         fn number(node: &mut ExplainNode, id: String) {
             for (at, child) in node.children.iter_mut().enumerate() {
@@ -520,8 +518,8 @@ impl ExplainNode {
         self.label.strip_prefix(self.operator.name()).unwrap_or(&self.label).trim_start()
     }
 
-    /// Whether the node makes a page of its first input's documents, or counts them. Such a node is above the query and
-    /// finds nothing itself. Its other inputs are sets that scores depend on.
+    /// Whether the node makes a page of its first input's documents, or counts them. It is above the query and finds
+    /// nothing itself. Its other inputs are sets that scores depend on.
     pub fn is_page(&self) -> bool {
         ExplainOperator::PAGES.contains(&self.operator) && !self.children.is_empty()
     }

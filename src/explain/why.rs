@@ -1,7 +1,6 @@
 //! Verdicts of a plan's operators on one document, and what follows from them.
 //!
-//! The document is looked up in what the leaves read, once for each leaf that is asked; nothing else is
-//! found.
+//! The document is looked up in what the leaves read, once for each leaf that is asked; nothing else is found.
 
 use super::documents::{ExplainDocument, Verdict};
 use super::from_plan::inputs_of;
@@ -75,8 +74,7 @@ struct Walk<'w, 's> {
 type Verdicts = BTreeMap<String, Verdict>;
 
 impl Walk<'_, '_> {
-    /// Asks an operator and what is below it, which `node` and its children show, in the order in which they are
-    /// carried out.
+    /// Asks an operator and those below it, which `node` and its children show, in the order of execution.
     fn ask(&mut self, id: NodeId, node: &ExplainNode, verdicts: &mut Verdicts) -> Result<bool> {
         let plan = self.plan;
         let operator = &plan.node(id).operator;

@@ -22,8 +22,7 @@ pub struct WhyEmpty {
     /// The conditions that must hold together, in the order of the query.
     pub clauses: Vec<EmptyClause>,
     /// Conditions that no document meets together. They are ascending places in [`clauses`](Self::clauses); without any
-    /// one of them there is a document that meets the others. Empty where something matches, and where there are no
-    /// documents.
+    /// one of them there is a document that meets the others. Empty if something matches, or without documents.
     pub conflict: Vec<usize>,
     /// Whether this is a conflict of the fewest conditions.
     pub size: ConflictSize,
@@ -95,8 +94,7 @@ impl WhyEmpty {
         self.matches == 0
     }
 
-    /// Says in one line what would help; `None` if something matches. The help is another word, or a condition to leave
-    /// out.
+    /// Says in one line what would help; `None` if something matches. It is another word, or a condition to leave out.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

@@ -14,7 +14,7 @@ pub(super) trait Terms {
     fn next(&mut self) -> Result<Option<(&[u8], Self::Info)>>;
 }
 
-/// Such terms of fields as a filter wants, or all.
+/// Terms of fields as a filter wants them, or all.
 pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
 
 /// A term in one of the lists that are merged: the list's place, and what is known of it there.

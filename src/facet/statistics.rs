@@ -199,7 +199,7 @@ fn ranks(percentiles: &[f64], n: u64) -> impl Iterator<Item = u64> {
     percentiles.iter().map(move |percent| rank(*percent, n).clamp(1, n.max(1)))
 }
 
-/// So many percent of `n`, rounded up: by the digits that mean the percentage, as 99.9 is a little more than itself in binary.
+/// Rank of a percentage of `n`, rounded up, by its digits: 99.9 is a little more than itself in binary.
 fn rank(percent: f64, n: u64) -> u64 {
     let text = percent.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));

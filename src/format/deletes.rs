@@ -1,5 +1,5 @@
-//! The documents of a segment that are deleted: a set of them for each commit that deletes more, in a file of its own.
-//! Built as a [`DeletedSet`], read by `segment::deletes`.
+//! Deleted documents of a segment: a set for each commit that deletes more. Each is a file of its own. Built as a
+//! [`DeletedSet`], read by `segment::deletes`.
 //!
 //! # Layout
 //!

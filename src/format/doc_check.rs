@@ -1,5 +1,5 @@
-//! Test support: reads the layout table and the hex dump out of a module's own docs, so that the
-//! docs of a format are also its test vectors and cannot drift from the code.
+//! Test support: reads the layout table and the hex dump of a module's docs. The docs of a format are also its test
+//! vectors, and cannot drift from the code.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The first 64 bytes of every file of an index: what it is, which version wrote it, and what a reader
-//! must know to read it. Written by [`Header::encode`], read by [`Header::decode`].
+//! First 64 bytes of every file: its kind, its writer's version, and required features. Written by [`Header::encode`],
+//! read by [`Header::decode`].
 //!
 //! # Layout
 //!
@@ -92,7 +92,7 @@ pub(super) const SIMILARITY: u32 = 16_384;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
-/// What a file is, according to its header.
+/// Kind of a file, according to its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Segment = 1,
@@ -190,7 +190,7 @@ impl Header {
     }
 }
 
-/// What stands in a header of whatever version.
+/// Fields of a header of whatever version.
 struct Fields {
     kind: u16,
     version: (u16, u16),

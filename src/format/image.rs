@@ -1,4 +1,4 @@
-//! An image: a whole index in one piece of memory, to embed in a program or hand over as one file.
+//! Image: a whole index in one piece of memory. It is for embedding in a program or for handing over as one file.
 //! Encoded by [`encode`], taken apart by [`decode`]; the files in it are those of a directory, byte for byte.
 //!
 //! # Layout

@@ -1,4 +1,4 @@
-//! Occurrences: how often and where a term occurs in each document of a list that is read whole.
+//! Occurrences: frequencies and positions of a term in a list that is read whole.
 //!
 //! Written while a run is built ([`write()`]), joined by concatenation when runs are merged, read
 //! as [`OccurrenceReader`] by whoever ranks or places the term. Lists of more than 255 documents

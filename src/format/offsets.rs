@@ -1,4 +1,4 @@
-//! Offsets of words in the text of a document: for each position the bytes that the word was made of.
+//! Offsets of words in texts: for each position the bytes of its word.
 //!
 //! Written by [`OffsetsWriter`] behind the dictionary of a field that keeps offsets, from the parts that
 //! [`write_part`] makes of one document each; read by [`Offsets`] a document at a time, by position.

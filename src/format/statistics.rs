@@ -1,4 +1,4 @@
-//! Counts of a segment and of each of its fields: what planning and ranking know without looking.
+//! Counts of a segment and of its fields, which planning and ranking know without looking.
 //!
 //! Written at the end of a build by [`SegmentStatistics::encode`], read when a segment is opened.
 //!

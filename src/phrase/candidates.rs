@@ -1,4 +1,4 @@
-//! The documents of a window that have all words of a phrase, and what the words' codes say of them.
+//! Documents of a window with all words of a phrase, and their words' codes.
 
 use super::PhraseReader;
 use super::list::WordList;

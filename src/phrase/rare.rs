@@ -1,4 +1,4 @@
-//! Phrases with a rare word: its documents are looked up in the lists of the others.
+//! Phrases with a rare word, whose documents are looked up in the others' lists.
 //!
 //! A word in at most 255 documents leaves few candidates, and each further word, rarest first, fewer. Lists
 //! of long words are not opened once nothing is left, occurrences of short ones not walked, and no

@@ -1,5 +1,5 @@
-//! Strategies that depend on how many documents match, which a plan can but estimate: it holds each with the number of matches
-//! from which on it is taken, and a run compares what it has found with these.
+//! Strategies that depend on the number of matches, which a plan can but estimate. It holds each with the number of
+//! matches from which on it is taken, and a run compares its findings with these.
 
 use smallvec::{SmallVec, smallvec};
 

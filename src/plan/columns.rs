@@ -1,4 +1,4 @@
-//! Conditions that are asked of a column: whether the documents that all else leaves have one of the values.
+//! Conditions on a column: whether the remaining documents have one of the values.
 
 use super::cost;
 use super::decision::Rule;

@@ -1,4 +1,4 @@
-//! Costs of operators, by the figures of a [`CostModel`], and the kernel that a pair of containers takes.
+//! Costs of operators by a [`CostModel`], and the kernel for a pair of containers.
 
 use super::adaptive::Adaptive;
 use super::costs::CostModel;
@@ -12,9 +12,9 @@ use crate::simd::arrays::gallop_ratio;
 const SCORED_PER_HIT: f64 = 16.0;
 /// The share of documents with two words where one stands behind the other.
 const PHRASE_SHARE: f64 = 0.2;
-/// What a way by the column takes at the least where it pays to look at a sample of terms, which takes a tenth of that.
+/// Least cost of a strategy by the column at which a sample of terms pays, which takes a tenth of that.
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
-/// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
+/// Bytes of about a term and its count in a table, beside its own: an entry, room for others, and an allocation.
 pub(crate) const MET_TERM_BYTES: u64 = 100;
 /// Documents up to which the smallest of a pattern are looked for in the lists of its terms, where no more are wanted: they are kept
 /// in order while the lists are read.
@@ -25,7 +25,7 @@ pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f6
 
 /// Elements above which a container is a bitmap rather than an array.
 const ARRAY_MAX: f32 = bitmap::ARRAY_MAX as f32;
-/// How many times longer the other list was where [`CostModel::gallop_ns`] was measured.
+/// Ratio of the lists' lengths for which [`CostModel::gallop_ns`] was measured.
 pub(crate) const GALLOP_MEASURED: f32 = 60.0;
 /// Document frequencies below this are stored as varints rather than as containers.
 const SHORT_LIST_BELOW: u64 = 256;
@@ -79,8 +79,8 @@ pub(crate) fn kernel(a: f64, b: f64, windows: f32) -> Kernel {
     Kernel::of(a as f32 / windows, b as f32 / windows)
 }
 
-/// How many of the documents that have the words are expected to have the phrase: of those of two
-/// words of the benchmark game a fifth had.
+/// Expected share of the documents with the words that have the phrase: of those of two words of the benchmark game a
+/// fifth had.
 pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
     let slop = match phrase.proximity {
         Proximity::Exact => 0,
@@ -91,8 +91,8 @@ pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
     1.0 - (1.0 - exact).powf(1.0 + f64::from(slop))
 }
 
-/// What it takes to gallop to the next value in a list so many times longer, in steps: there are twice as many for four times
-/// the way, beside what each value takes anyway.
+/// Number of steps of a gallop to the next value in a list so many times longer: there are twice as many for four times
+/// the way, beside the cost of each value.
 fn gallop_steps(ratio: f32) -> f32 {
     2.0 + ratio.max(1.0).log2()
 }
@@ -115,7 +115,7 @@ impl CostModel {
         }
     }
 
-    /// What a kernel costs on two sets spread over `windows`.
+    /// Cost of a kernel on two sets spread over `windows`.
     pub(crate) fn kernel_ns(&self, kernel: Kernel, a: f64, b: f64, windows: f32) -> f32 {
         windows * self.pair_ns(kernel, a as f32 / windows, b as f32 / windows)
     }
@@ -143,7 +143,7 @@ impl CostModel {
             + documents as f32 * (self.varint_ns + self.set_ns)
     }
 
-    /// The same with each term looked up and read by itself.
+    /// Cost of a pattern with each term looked up and read by itself.
     pub(crate) fn expand_each_ns(&self, terms: u64, documents: u64, windows: f32) -> f32 {
         let windows = windows.min(documents as f32 / terms.max(1) as f32);
         self.expand_ns(terms, documents) + terms as f32 * (self.lookup_ns + windows * self.visit_ns)
@@ -160,7 +160,7 @@ impl CostModel {
     pub(crate) fn few_are_looked_up(&self, few: u32, inputs: impl Iterator<Item = u32>) -> bool {
         let looked_up = few as f32 * self.look_up_doc_ns;
         let of_bitmap = self.write_bitmap_ns + self.bitmap_pair_ns;
-        // What uniting an input takes beyond looking for the few in it.
+        // Cost of uniting an input beyond looking for the few in it.
         let saved = |documents: u32| (documents as f32 * self.set_ns).min(of_bitmap) - looked_up;
         inputs.map(saved).sum::<f32>() > 0.0
     }
@@ -463,7 +463,7 @@ impl TermSample {
         self.0.last().map_or(0.0, |most| f64::from(*most))
     }
 
-    /// What part of the terms have at least so many documents, and how many these have in the mean.
+    /// Share of the terms with at least so many documents, and how many these have in the mean.
     fn at_least(&self, documents: f64) -> (f64, f64) {
         let frequent = &self.0[self.0.partition_point(|of| f64::from(*of) < documents)..];
         let n = frequent.len().max(1) as f64;
@@ -471,7 +471,7 @@ impl TermSample {
     }
 }
 
-/// What the ways to count the terms of a facet cost.
+/// Costs of the methods that count the terms of a facet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FacetCosts {
     /// Walking over the dictionary.
@@ -566,19 +566,19 @@ impl FacetSizes {
         (met * (MET_TERM_BYTES as f64 + of_term)) as u64
     }
 
-    /// What it costs to take away from document frequencies what so many deleted documents have: their values are counted, and the
-    /// terms of these read. `None` without a column.
+    /// Cost of taking the terms of so many deleted documents away from document frequencies: their values are counted,
+    /// and the terms of these read. `None` without a column.
     pub(crate) fn taken_away_ns(&self, costs: &CostModel, deleted: f64) -> Option<f32> {
         let n_codes = self.column_codes?;
         let met = deleted.min(self.n_terms as f64) as f32;
         Some(self.column_ns(costs, n_codes, deleted) + met * costs.merge_term_ns)
     }
 
-    /// What it costs to look each of `matches` documents up in the column, and to count its codes.
+    /// Cost of looking each of `matches` documents up in the column, and of counting its codes.
     pub(super) fn column_ns(&self, costs: &CostModel, n_codes: u64, matches: f64) -> f32 {
         let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
         let n_blocks = f64::from(self.n_docs_by_block) / f64::from(BLOCK_DOCS);
-        // Those that are not missed by any of the matches, as if these lay anywhere.
+        // Blocks that are not missed by any of the matches, as if these lay anywhere.
         let touched = n_blocks * (1.0 - (-by_block / n_blocks.max(1.0)).exp());
         let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));
         let counters = match TallyStrategy::choose(n_codes, matches as u64) {
@@ -590,7 +590,7 @@ impl FacetSizes {
             true => met * self.n_segments as f32 * costs.merge_term_ns,
             false => 0.0,
         };
-        // What is wanted is found in the dictionary, or by the terms of what was met.
+        // Wanted terms are found in the dictionary, or among the terms that were met.
         let filtered = match self.n_wanted < self.n_walked {
             true => (met * costs.merge_term_ns).min(self.n_walked as f32 * costs.enumerate_term_ns),
             false => 0.0,
@@ -654,7 +654,7 @@ mod tests {
         let few = costs(4.0);
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
-        // Where a sample shows that terms are alike, many may enter; where it lacks the documents of a head, few.
+        // If a sample shows that terms are alike, many may enter; if it lacks the documents of a head, few.
         let even = std::array::from_fn(|nth| 10.0 + nth as f32 / 4.0);
         let with_sample = |sample| FacetSizes { sample: Some(TermSample::new(sample)), ..sizes };
         let alike = FacetCosts::of(&CostModel::BUILT_IN, &with_sample(even), 10, false, 200_000.0);

@@ -146,7 +146,7 @@ impl Costs {
         Costs { model, machine: machine.map(printable) }
     }
 
-    /// The machine that was measured, where that is known; `None` of the built-in ones.
+    /// Machine that was measured, if known; `None` for the built-in costs.
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
@@ -156,8 +156,8 @@ impl Costs {
         self.model.each()
     }
 
-    /// The figures as text: a line for each, `name = nanoseconds`, after one for the version and one for the machine. It is
-    /// TOML.
+    /// Returns the figures as text, `name = nanoseconds` on a line each. A line for the version and one for the machine
+    /// come before. It is TOML.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "# What this machine takes, in nanoseconds: written by `treepie calibrate`.\nversion = {VERSION}\n"

@@ -1,5 +1,5 @@
-//! Decisions of the planner: typed, so that taking one costs no strings and tests can match on it; `explain`
-//! has the names of the rules and puts them into words.
+//! Typed decisions of the planner. Taking one costs no strings, and tests can match on it; `explain` has the names of
+//! the rules and puts them into words.
 
 use super::{LeafId, NodeId};
 use crate::bitmap::Kernel;
@@ -22,8 +22,7 @@ pub(crate) enum Rule {
     AbsentTerm(LeafId),
     /// An intersection whose inputs never meet in a container.
     NeverMeet,
-    /// Inputs of an intersection from the smallest to the largest; `moved` where the query named
-    /// them in another order.
+    /// Inputs of an intersection from the smallest to the largest; `moved` where the query named them in another order.
     SmallestFirst { moved: bool },
     /// The kernel that most containers of the two smallest inputs take.
     Kernel { chosen: Kernel },

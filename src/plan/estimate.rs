@@ -27,20 +27,18 @@ pub(crate) struct Estimate {
 
 /// Sources that the estimates of an explained plan may read.
 ///
-/// Bounds hold whichever it is. Execution does not depend on it: a plan that is only carried out never
-/// samples.
+/// Bounds hold whichever it is. Execution does not depend on it: a plan that is only carried out never samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EstimateFrom {
     /// Document frequencies of terms, from the dictionary; several terms are taken to be independent.
     Dictionary,
-    /// Headers of posting lists as well: how many documents a term has in each 65,536 of a segment. The default of
-    /// plans that are not carried out: making them reads no postings.
+    /// Headers of posting lists as well: document frequencies in each 65,536 of a segment. The default of plans that
+    /// are not carried out: making them reads no postings.
     #[default]
     Headers,
-    /// Postings as well: in some 65,536 documents, or in all of them where that is little, what matches is counted,
-    /// and the words of phrases are placed in some documents that have them. Some 20 µs. The default if the plan is
-    /// carried out as well.
+    /// Postings as well: matches in some 65,536 documents, or in all if few, are counted. The words of phrases are
+    /// placed in some documents that have them. Some 20 µs. The default if the plan is carried out as well.
     Samples,
 }
 
@@ -58,8 +56,7 @@ pub(crate) enum EstimateSource {
     FieldStatistics,
     /// The bounds of the inputs meet.
     Bounds,
-    /// Independence of the terms that a pattern stands for, between bounds from all of their
-    /// document frequencies.
+    /// Independence of the terms that a pattern stands for, between bounds from all of their document frequencies.
     Terms,
     /// Independence of the terms, between bounds from the first of them.
     FirstTerms,

@@ -272,10 +272,10 @@ pub enum FacetMethod {
     /// keeps a [column](crate::Field::column), their values there are subtracted. Not to be had if not all others
     /// match.
     DocumentFrequency,
-    /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
-    /// the first. Not to be had where values come by [value](FacetOrder::Value).
+    /// Posting lists of the most frequent values are intersected with the matches first. Others follow that may still
+    /// be among the first. Not to be had where values come by [value](FacetOrder::Value).
     MostFrequentFirst,
-    /// Posting lists of all values are intersected with what matches, in one pass over the dictionary.
+    /// Posting lists of all values are intersected with the matches, by one dictionary pass.
     Dictionary,
     /// Each document that matches is looked up in the field's [column](crate::Field::column).
     Column,

@@ -1,4 +1,5 @@
-//! Operators that count facets over what matches: beside the matching ones, each with those that look into its buckets.
+//! Operators that count facets over the matches. They are beside those that find matches, each with those that look
+//! into its buckets.
 //!
 //! | operator | finds | strategies |
 //! |---|---|---|
@@ -278,7 +279,7 @@ impl FacetNode {
             }
         };
         let with_value = sizes.n_with as f64 / f64::from(sizes.n_docs.max(1));
-        // What no document lies in is no bucket, and what has no value is one more.
+        // A bucket without documents is none, and missing values are one more.
         let shown = n.min((around.documents * with_value).ceil());
         let buckets = shown + f64::from(u8::from(with_value < 1.0));
         let documents = around.documents * (with_value * share + 1.0 - with_value);

@@ -1,4 +1,4 @@
-//! Ways that are taken although the plan decided otherwise, one at a time: to measure what a decision was worth.
+//! Forced alternatives to a plan's decisions, one at a time. They measure the worth of a decision.
 //!
 //! A plan that is forced finds the same as any other. A forced way replaces a strategy while the plan is made; whoever carries the
 //! plan out reads its strategies and cannot tell whether one was forced.
@@ -58,7 +58,7 @@ pub(crate) enum InputOrder {
 }
 
 impl Forced {
-    /// What a person calls it.
+    /// Name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Forced::Order(_, InputOrder::LargestFirst) => "largest first",
@@ -85,7 +85,7 @@ impl Forced {
     }
 }
 
-/// What a search took as it was planned and otherwise: of each way the least of several runs.
+/// Times of a search as it was planned and otherwise: of each alternative the least of several runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) chosen_ns: u64,
@@ -93,7 +93,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// What it took that way, where that was measured.
+    /// Time of that alternative, if it was measured.
     pub(crate) fn of(&self, forced: Forced) -> Option<u64> {
         self.others.iter().find(|(other, _)| *other == forced).map(|(_, ns)| *ns)
     }

@@ -1,4 +1,4 @@
-//! Figures by which ranking chooses its way inside one window of documents, or one block of it.
+//! Figures by which ranking chooses its strategy inside one window, or one block.
 //!
 //! Bounds leave out the more, the better the worst of the documents kept so far is, and that rises while they are found.
 //! So the way that costs least is not known before the window is opened, and is chosen there; by these.

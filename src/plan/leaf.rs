@@ -1,4 +1,4 @@
-//! The leaves of a plan in one segment: what the dictionary and the headers say about one set.
+//! Leaves of a plan in one segment: sets as dictionary and headers describe them.
 
 use super::estimate::{EstimateSource, Span};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Terms of a search as the dictionaries have them: each is asked for once in each segment, whoever needs it first.
+//! Terms of a search in the dictionaries. Each is asked for once in each segment, whoever needs it first.
 //!
 //! Matching and scoring, counts and facets mean the same terms, and each plans by itself. Terms that the first of
 //! them has looked up are kept for the others, unless it is known that there are none.

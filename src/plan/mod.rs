@@ -89,7 +89,7 @@ pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the plan is for.
+/// Purpose and options of a plan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) goal: Goal,
@@ -130,7 +130,7 @@ impl PlanOptions {
     }
 }
 
-/// What is wanted of the documents that match.
+/// Result that is wanted of the documents that match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// Only how many there are.
@@ -156,7 +156,7 @@ impl Goal {
     }
 }
 
-/// How far matches are counted; see [`crate::request::TotalMode`] for the public twin.
+/// Limit up to which matches are counted; see [`crate::request::TotalMode`] for the public twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Total {
     #[default]
@@ -171,7 +171,7 @@ pub(crate) enum Total {
 #[derive(Debug)]
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
-    /// What makes a page of what matches, and what people are told of it; none where that is nobody's business.
+    /// Plan of a page of the matches, and its description for people; none if nobody asks.
     pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     pub(crate) keeps_matches: bool,
@@ -187,7 +187,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) unselected: Vec<String>,
     /// The inputs of all operators; each operator names ranges of this.
     pub(crate) inputs: Vec<NodeId>,
-    /// What each leaf reads, the same in every segment.
+    /// Key of each leaf, the same in every segment.
     pub(crate) leaves: Vec<LeafKey>,
     /// The bytes of all terms, one after the other.
     pub(crate) terms: Vec<u8>,
@@ -197,7 +197,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) decisions: Vec<Decision>,
     /// In the order asked for.
     pub(crate) facets: Vec<FacetNode>,
-    /// What everything is reckoned to cost.
+    /// Cost model.
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
     forced: Option<Forced>,
@@ -276,7 +276,7 @@ pub(crate) struct Node {
     pub(crate) cost_ns: f32,
     /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
     pub(crate) keeps_order: bool,
-    /// By what two containers meet; where none is named, by that which suits them.
+    /// Kernel by which two containers meet; if none is named, the one that suits them.
     pub(crate) kernel: Option<Kernel>,
 }
 
@@ -310,7 +310,7 @@ pub(crate) enum Operator {
     Exists(LeafId),
     /// Documents that have one of the terms that a pattern stands for.
     Expand(LeafId),
-    /// The same, by the values of a column, in segments where the leaf says so.
+    /// Scan of a pattern by the values of a column, in segments whose leaf says so.
     ColumnScan(LeafId),
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
     /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
@@ -324,7 +324,7 @@ pub(crate) enum Operator {
     AtLeast { minimum: u32, any: Range<u32> },
 }
 
-/// What a leaf reads.
+/// Key of a leaf: the term, field or pattern that it reads.
 #[derive(Clone, Debug)]
 pub(crate) enum LeafKey {
     /// A term, as a range of [`Plan::terms`].
@@ -370,7 +370,7 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) base: u64,
     pub(crate) n_docs: u32,
     pub(crate) leaves: Vec<Leaf<'s>>,
-    /// What the dictionary says of each leaf's term; nothing in a plan without phrases.
+    /// Dictionary entry of each leaf's term; nothing in a plan without phrases.
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
@@ -382,7 +382,7 @@ pub(crate) struct SegmentPlan<'s> {
 }
 
 impl Operator {
-    /// What it reads, where it has no inputs.
+    /// Leaf that it reads, if it has no inputs.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<LeafId> {
         match self {
@@ -559,7 +559,7 @@ impl SegmentPlan<'_> {
         self.n_docs.div_ceil(WINDOW)
     }
 
-    /// How many documents stand in window `key`.
+    /// Number of documents in window `key`.
     #[inline]
     pub(crate) fn window_len(&self, key: u32) -> u32 {
         self.n_docs.saturating_sub(key * WINDOW).min(WINDOW)

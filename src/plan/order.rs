@@ -1,4 +1,4 @@
-//! Ways to find the first documents of an order, and the first of each group, by cost.
+//! Strategies for the first documents of an order, and of each group, by cost.
 //!
 //! | way | reads |
 //! |---|---|
@@ -15,7 +15,7 @@ use super::forced::Forced;
 use crate::bitmap;
 use crate::format::column::BLOCK_DOCS;
 
-/// How many times less lists must take than heads of blocks: values of what matches may be others than those of all.
+/// Factor by which lists must cost less than heads of blocks: values of the matches may be others than those of all.
 const BETTER_BY: f32 = 4.0;
 /// Matches of a window up to which a document is searched for among them.
 const ARRAY_MAX: f64 = bitmap::ARRAY_MAX as f64;

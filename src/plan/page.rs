@@ -72,7 +72,7 @@ pub(crate) enum CollapseStrategy {
     All,
 }
 
-/// How the best by score are found.
+/// Strategy that finds the best by score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopKStrategy {
     /// By the best that blocks of documents can score.

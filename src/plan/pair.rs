@@ -1,7 +1,7 @@
-//! Plans of one or two lists, of which nothing but the number of documents is wanted.
+//! Plans of one or two lists of which only the number of documents is wanted.
 //!
-//! Two words joined by AND or OR are what people ask most, and their lists are mostly short: to go through the operators for
-//! each window would cost more than the windows. Such a count goes through the lists alone.
+//! Two words joined by AND or OR are what people ask most, and their lists are mostly short: to go through the
+//! operators for each window would cost more than the windows. Their count goes through the lists alone.
 
 use super::leaf::Postings;
 use super::{LeafId, NodeId, Operator, Plan, SegmentPlan};

@@ -506,7 +506,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// What follows for one operator from what is known of its inputs among `w` documents.
+    /// Bounds of one operator, from those of its inputs among `w` documents.
     #[inline]
     pub(super) fn combine(
         &self,

@@ -1,4 +1,4 @@
-//! Ways to find out how the values of a field lie: how many different ones there are, and what stands at some ranks.
+//! Strategies for the spread of a field's values. They count the distinct ones, and find the values at some ranks.
 
 use super::adaptive::MatchBounds;
 use super::cost::{FacetSizes, TallyStrategy};
@@ -144,7 +144,7 @@ impl Facts {
             }
             let bits = if distinct { n_codes / 8 + 8 } else { 0 };
             let fits = bits <= self.memory && bits <= n_values.saturating_mul(LISTED_BYTES);
-            // Where near codes have a counter each there is nothing to gain.
+            // If near codes have a counter each, there is nothing to gain.
             if n_codes > COUNTERS_NEAR && sizes.n_values <= u64::from(u32::MAX) && fits {
                 return SpreadStrategy::Rounds;
             }

@@ -2,9 +2,8 @@
 //!
 //! [`bind`](super::bind()) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words
 //! are terms, and clauses without terms have dropped out. Scored parts stay as they were asked for: how often for a
-//! word, with which weight, and by which clauses that match nothing by themselves. Which documents match follows from
-//! it by the laws of sets, where parts may be dropped, merged and moved as long as the set stays the same: that is
-//! [`Normal`].
+//! word, with which weight, and by which clauses that match nothing by themselves. The matching documents follow from
+//! it by the laws of sets, which may drop, merge and move parts as long as the set stays the same: that is [`Normal`].
 //!
 //! A part that has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
 //! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.

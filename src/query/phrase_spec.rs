@@ -29,7 +29,7 @@ pub(crate) struct PhraseSpec {
 pub(crate) struct PhraseWord {
     /// Its position less that of the first word, where they stand as written.
     pub(crate) offset: u32,
-    /// Which of the terms, or of the patterns.
+    /// Index of the term, or of the pattern.
     pub(crate) term: u32,
 }
 

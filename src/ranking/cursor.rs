@@ -1,4 +1,4 @@
-//! Cursor over the postings of one term, with the part that it adds to the score of a document.
+//! Cursor over the postings of one term, with its parts of scores.
 
 use crate::bytes::Bytes;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Tree that combines the scores of the parts of a query into the score of a document.
+//! Tree that combines score parts of a query into the score of a document.
 
 use crate::error::Result;
 use crate::recycle::FreeLists;

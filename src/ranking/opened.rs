@@ -1,4 +1,4 @@
-//! Queries open in one segment: the lists of their terms, and the words of their phrases.
+//! Queries open in one segment: lists of their terms, words of their phrases.
 
 use super::Clause;
 use super::node::Node;

@@ -267,7 +267,7 @@ impl<'s> Weight<'s> {
         Ok(nodes)
     }
 
-    /// What matches `matching`: a set that is to be found.
+    /// Node of the set of `matching`, which is to be found.
     pub(super) fn set(&mut self, matching: &Normal, score: f32) -> Node {
         self.wanted.push(matching.clone());
         Node::Set { set: self.wanted.len() - 1, score, label: self.label(matching) }
@@ -424,7 +424,7 @@ impl<'s> Weight<'s> {
         self
     }
 
-    /// What changes scores. There are no bounds of it.
+    /// Functions that change scores. There are no bounds of it.
     pub(crate) fn functions(&self) -> &[BoundScoreFunction] {
         &self.functions
     }

@@ -72,7 +72,7 @@ pub(crate) fn find_best(
                     found
                 }
             };
-            // How many match came to light only where none is deleted.
+            // The number of matches came to light only if none is deleted.
             let matching = of_segment.matching.filter(|n| *n == 0 || !top.leaves_out());
             pruning += Pruning { matching, ..of_segment };
         }

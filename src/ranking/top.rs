@@ -43,7 +43,7 @@ struct Deleted {
     /// The number of the segment's first document.
     base: u64,
     docs: Arc<DeletedDocs>,
-    /// So many are asked for where k documents are wanted that are not deleted.
+    /// Number that is asked for if k documents are wanted that are not deleted.
     k: usize,
 }
 

@@ -12,7 +12,7 @@ use crate::value::{self, Value};
 /// Values that a facet shows unless a number is given.
 const VALUES_DEFAULT: usize = 10;
 
-/// Which values are wanted, and how they are to be counted.
+/// Options of wanted values, and of counting them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ValueOptions {
     pub(crate) limit: usize,

@@ -216,8 +216,7 @@ impl Search<'_> {
         Total { value: counted.documents, relation }
     }
 
-    /// Finds everything that matches by what is `planned` for it, or else by a plan of its own, does something with it, and
-    /// counts the facets.
+    /// Finds all matches by the `planned` execution or a plan of its own, does something with them, and counts facets.
     pub(super) fn with_matches(
         &self,
         planned: Option<&mut Execution<'_>>,

@@ -1,5 +1,4 @@
-//! Facets of a search with their names and options resolved. They are made once, for all that plans, counts and
-//! explains them.
+//! Facets of a search with their names and options resolved. They are made once for plans, counts and explanations.
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};

@@ -97,8 +97,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Sets the parameters of BM25 for one field. `k1` says how soon more of the same word adds nothing (0 or more,
-    /// default 1.2), and `b` how much the length of a document matters (0 to 1, default 0.75). Asked for twice, the
-    /// last counts.
+    /// default 1.2), and `b` how much the length of a document matters (0 to 1, default 0.75). The last call counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.request.parameters.push((field.into(), Parameters { k1, b }));
         self
@@ -170,8 +169,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Stops the search after this time, within 10 ms. It ends with an error, or, as [`partial`](Self::partial), with
-    /// the hits found until then.
+    /// Stops the search after this time, within 10 ms. It fails, or, with [`partial`](Self::partial), returns the hits
+    /// so far.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -196,8 +195,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Sets further limits of the search: a deadline, a cancelling token, memory. A timeout and memory are those of the
-    /// request.
+    /// Sets further limits of a search: a deadline, a cancelling token, memory. Timeout and memory go to the request.
     pub fn budget(mut self, budget: Budget) -> Self {
         let (budget, timeout, memory_bytes) = budget.apart_from_numbers();
         let limits = &mut self.request.limits;
@@ -237,7 +235,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// Running gives a usage error for a field or an option that does not go with it, a query error for what is no regular
+    /// Running gives a usage error for a field or option that does not go with it, a query error for a wrong regular
     /// expression.
     pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
         self.request.facets.push(facet.into());

@@ -18,8 +18,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// Sets the sources that the estimates of a plan may read. By default [`explain`](Self::explain) reads no postings,
-    /// and [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected,
-    /// not what is done.
+    /// and [`analyze`](Self::analyze), which reads them anyway, a sample before. It changes estimates, not work.
     ///
     /// ```
     /// use treepie::explain::EstimateFrom;
@@ -46,9 +45,9 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Sets documents of which plans say why they match, or why not. For [`explain`](Self::explain) and
-    /// [`analyze`](Self::analyze), [`ExplainTree::documents`] then has for each, once and in this order, the verdicts
-    /// of the plan's nodes, the node at which it fails, and its score. Changes nothing else, and nothing of
+    /// Sets documents of which plans say why they match, or why not. [`ExplainTree::documents`] of
+    /// [`explain`](Self::explain) and [`analyze`](Self::analyze) then has for each, once and in this order, the
+    /// verdicts of the plan's nodes, the node at which it fails, and its score. Changes nothing else, and nothing of
     /// [`run`](Self::run).
     ///
     /// Each document is looked up in what the leaves of the plan read: costs about a microsecond a leaf, and for a pattern on a

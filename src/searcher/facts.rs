@@ -128,8 +128,7 @@ impl Searcher {
     }
 }
 
-/// A fact that cannot be read, or not in the time that is left, is not known: the search itself has said so if it
-/// matters.
+/// A fact that cannot be read in the time left is unknown: the search itself has said so if it matters.
 impl Facts for Searcher {
     fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<(String, u64)> {
         self.widest(self.schema().field_id(field)?, prefix, more).ok().flatten()

@@ -131,8 +131,7 @@ pub struct Hit {
     /// Values that it is [sorted](crate::SearchBuilder::sort) by, one per key, null for none. The list is empty if hits
     /// are not sorted by fields.
     pub sort: Vec<Value>,
-    /// Value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null for none. `None` if they are
-    /// not grouped.
+    /// Value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, or null. `None` if not grouped.
     pub group: Option<Value>,
     /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,

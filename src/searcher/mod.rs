@@ -350,8 +350,8 @@ impl Searcher {
     /// Returns numbers of this snapshot that the scores of a search depend on. A coordinator adds them up over all
     /// shards and hands them to each as [`IdfScope::Collection`]. Nothing is searched.
     ///
-    /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
-    /// others.
+    /// Costs what looking up the words costs. Patterns scored by their [best terms](SearchBuilder::pattern_terms) have
+    /// others in each shard.
     ///
     /// # Errors
     ///

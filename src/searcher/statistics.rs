@@ -9,8 +9,7 @@ use std::fmt;
 /// Microseconds of a second.
 const MICROS: f64 = 1e6;
 
-/// Sum, extremes, mean and spread of a field's values in the matching documents. Of a document with many values each
-/// counts.
+/// Sum, extremes, mean and spread of a field's values in the matching documents. Each of many values counts.
 ///
 /// The variance is that of all these values, and not what it would be of more of which they are a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,8 +31,7 @@ pub struct FieldStatistics {
     pub variance: Option<f64>,
     /// Number of different values, if it was asked for.
     pub distinct: Option<u64>,
-    /// Accuracy of `distinct`. It is exact if a quarter of the memory that the search has left suffices to count each
-    /// value.
+    /// Accuracy of `distinct`. It is exact if a quarter of the search's remaining memory suffices to count each value.
     pub distinct_by: Accuracy,
     /// Percentiles that were asked for; none without values. Each is the least value that so many percent are not above
     /// (the "nearest rank", always one of the values).
@@ -56,10 +54,10 @@ pub enum Accuracy {
     /// Exact figure.
     #[default]
     Exact,
-    /// A number of distinct values by the sketch HyperLogLog. It is within an [error](Self::error) of itself, in all
-    /// but 3 of a thousand cases.
+    /// A number of distinct values by the sketch HyperLogLog. It is off by up to an [error](Self::error) of itself, in
+    /// all but 3 of a thousand cases.
     HyperLogLog,
-    /// A percentile by the sketch KLL, which is one of the values. The share of values not above it is within an
+    /// A percentile by the sketch KLL: one of the values. The share of values not above it is within an
     /// [error](Self::error) of the percentage, in all but one of a million cases. The choice among the values near by
     /// depends on chance.
     Kll,

@@ -100,8 +100,7 @@ impl Search<'_> {
                 let ran = match search(way.forced).ran() {
                     Ok(ran) => ran,
                     Err(error) if is_over(&error) => break 'rounds,
-                    // An alternative that takes more memory than there is is none, unless it is the one that was
-                    // chosen.
+                    // An alternative that needs more memory than there is is none, unless it was chosen.
                     Err(error) if budget::is_of_way(&error) && way.forced.is_some() => {
                         way.is_none = true;
                         continue;

@@ -300,7 +300,7 @@ fn what_is_forced_is_what_is_done() {
             }
         }
     }
-    // Which kernel combines two containers, and whether the last step writes them, is not counted.
+    // The kernel of two containers is not counted, nor whether the last step writes them.
     let others = [
         Forced::Order(crate::plan::NodeId(0), InputOrder::LargestFirst),
         Forced::Order(crate::plan::NodeId(0), InputOrder::AsWritten),

@@ -38,8 +38,8 @@ impl<'a> FilledPage<'a> {
 }
 
 impl Search<'_> {
-    /// Adds to a tree, which is otherwise complete, what was asked of single documents. `page` is there where the plan was
-    /// run to its end.
+    /// Adds the questions about single documents to an otherwise complete tree. `page` is there if the plan was run to
+    /// its end.
     pub(super) fn put_documents(
         &self,
         tree: &mut ExplainTree,

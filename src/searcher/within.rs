@@ -163,7 +163,7 @@ impl Search<'_> {
     }
 }
 
-/// Which matches are needed of the buckets of a facet: by the selections that are left out.
+/// Matches that the buckets of a facet need: by the selections that are left out.
 fn wanted(facet: &BoundFacet) -> Vec<&ExcludedFilters> {
     let own = (facet.hits > 0).then_some(&facet.left_out).into_iter();
     let within = facet.within.iter().flat_map(BoundFacet::all_left_out);
@@ -208,8 +208,7 @@ impl<'s> BestHits<'s> {
     }
 
     /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that
-    /// this is enough. If finding them is stopped, `visit` gets the best of the documents looked at before the error
-    /// comes.
+    /// this is enough. If this is stopped, `visit` gets the best of the documents looked at before the error comes.
     pub(super) fn each(
         &self,
         segments: &[SegmentPlan<'_>],

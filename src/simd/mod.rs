@@ -1,4 +1,4 @@
-//! Kernels where vector instructions pay, each beside the portable twin that defines its result.
+//! Vector kernels, each beside the portable twin that defines its result.
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
 //! 65,536 bits, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks

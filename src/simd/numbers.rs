@@ -1,4 +1,4 @@
-//! Numbers of a column: where bits are set, packed numbers at places, and how many are not below another.
+//! Numbers of a column: positions of bits, packed numbers at places, and counts by size.
 //!
 //! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for what has instructions of its own: fetching
 //! numbers from places, spreading the bytes of neighbours, and bringing the places of bits together.

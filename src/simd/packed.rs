@@ -1,5 +1,5 @@
-//! Numbers packed with as many bits as the widest of them needs, lowest bit first: running sums of
-//! them, and the frequencies and widths of a record.
+//! Numbers packed by the widest one's bits, lowest bit first. There are running sums of them, and the frequencies and
+//! widths of a record.
 //!
 //! The vector forms spread packed numbers over bytes or halves of words with one instruction
 //! (PDEP), which is slow on processors of AMD before Zen 3 and as right there.
@@ -178,7 +178,7 @@ impl Unpacked {
         }
     }
 
-    /// How often the term is in the document of posting `nth`.
+    /// Number of times that the term is in the document of posting `nth`.
     #[inline]
     pub(crate) fn frequency(&self, nth: usize) -> u32 {
         match self.are_great {
@@ -187,7 +187,7 @@ impl Unpacked {
         }
     }
 
-    /// How many bits each of its positions has.
+    /// Number of bits of each of its positions.
     #[inline]
     pub(crate) fn width(&self, nth: usize) -> u32 {
         self.widths[nth].into()
@@ -341,7 +341,7 @@ mod vector {
         word_at(bytes, bit / 8) >> (bit % 8)
     }
 
-    /// The same, and zeros from `end` on.
+    /// Reads bits, and zeros from `end` on.
     #[inline]
     #[target_feature(enable = "avx2,bmi2")]
     fn bits_between(bytes: &[u8], bit: usize, end: usize) -> u64 {

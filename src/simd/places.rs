@@ -1,4 +1,5 @@
-//! Places in a sorted list of 16-bit numbers: where one stands, and which of the 64 of a block are there.
+//! Places in a sorted list of 16-bit numbers. They are that of one number, and those of the 64 of a block that are
+//! there.
 //!
 //! Only a few dozen numbers are looked at, between two entries of a directory. They are compared 32 at once, because how
 //! many there are cannot be foreseen; AVX2 reads neighbours in the list with them, which are left out of account.

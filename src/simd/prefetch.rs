@@ -1,4 +1,4 @@
-//! Asking for memory before it is needed, so that several waits for it happen at once.
+//! Prefetching of memory before its use, so that several waits happen at once.
 
 /// Bytes that come from memory together.
 const LINE: usize = 64;

@@ -172,8 +172,8 @@ fn at_least_avx2(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
     std::arch::x86_64::_bzhi_u64(good, n as u32)
 }
 
-/// Adds what a list scores to the first `n` scores: `weight * f / (f + k)` where the frequency f is not 0. Those behind may be
-/// anything afterwards.
+/// Adds what a list scores to the first `n` scores: `weight * f / (f + k)` where the frequency f is not 0. Numbers
+/// behind may be anything afterwards.
 #[inline]
 pub(crate) fn add(
     n: usize,

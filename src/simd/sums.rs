@@ -1,4 +1,4 @@
-//! Bounds of 1024 blocks as 16-bit sums: codes multiplied and added up, and the largest picked.
+//! Bounds of 1024 blocks as 16-bit sums. Codes are multiplied and added up, and the largest picked.
 //!
 //! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for picking, which needs the
 //! instruction that makes a number of comparisons.

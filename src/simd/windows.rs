@@ -18,7 +18,7 @@ const LOOKED_UP_MAX: u32 = 2;
 /// Codes of lengths.
 const CODES: usize = 256;
 
-/// What a list adds by length, a row for each frequency that is looked up.
+/// Score parts of a list by length, a row for each frequency that is looked up.
 pub(crate) type PartTable = [f32; CODES << LOOKED_UP_MAX];
 
 /// Postings that are scored at once where their parts are computed, and the widest frequencies of so many that a word has.
@@ -28,7 +28,7 @@ const WORD_MAX: u32 = 7;
 const LOOKED_UP_AT_ONCE: usize = 16;
 const _: () = assert!(LOOKED_UP_AT_ONCE * LOOKED_UP_MAX as usize + 7 <= 64);
 
-/// What a list adds to a score.
+/// Weight and score parts of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListParts<'a> {
     pub(crate) weight: f32,
@@ -170,7 +170,7 @@ pub(crate) fn good<'a>(
             good &= good - 1;
             Some((first + bit, scores[bit as usize % BLOCK]))
         });
-        // What is absent is as good as 0.
+        // An absent score is as good as 0.
         good.filter(|(_, score)| score.to_bits() != ABSENT.to_bits())
     })
 }

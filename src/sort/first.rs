@@ -1,8 +1,8 @@
 //! The first documents of an order, found without sorting the others.
 //!
-//! By keywords, documents are compared by the numbers of their terms, which each segment counts for itself: before the next one
-//! is looked at, what is kept gets the ranks that its terms have there. A term that the next does not have finds its place between
-//! two others.
+//! By keywords, documents are compared by the numbers of their terms, which each segment counts for itself: before the
+//! next one is looked at, kept documents get the ranks of their terms there. A term that the next lacks gets a place
+//! between two.
 
 use super::key::Direction;
 use super::order::{SortField, SortOrder};

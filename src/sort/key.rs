@@ -9,9 +9,8 @@ use std::str::FromStr;
 /// Name of a key that shuffles.
 const RANDOM: &str = "random";
 
-/// Sort key of hits, with its direction. A field's numbers, dates and booleans are sorted by their size, keywords by
-/// their bytes; other keys are the [score](Self::score), a [function](Self::function) of both, or
-/// [chance](Self::random).
+/// Sort key of hits, with its direction. A field's numbers, dates and booleans go by size, keywords by bytes. Others
+/// are the [score](Self::score), a [function](Self::function) of both, and [chance](Self::random).
 ///
 /// The least of a document's many values counts if the order ascends, the greatest if it descends. Documents without
 /// a value come last, unless they are wanted [first](Self::missing_first), whichever way the order goes.
@@ -53,7 +52,7 @@ pub(crate) enum TextSort {
     Collated(String),
 }
 
-/// Which end of an order comes first, and on which side of it what has no value.
+/// Direction of an order, and the side of values that are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Direction {
     pub(crate) descending: bool,
@@ -100,9 +99,8 @@ impl SortKey {
         self
     }
 
-    /// Sorts keywords by the rules of a language. They are the Unicode collation algorithm with the tailoring of a
-    /// locale: `de`, `sv-SE`, `de-u-kn` (numbers by their value). A locale that is not known has the rules of the root.
-    /// Otherwise as [`natural`](Self::natural).
+    /// Sorts keywords by the rules of a language. They are Unicode's collation for a locale: `de`, `sv-SE`, `de-u-kn`
+    /// (numbers by value). An unknown one has the root's. Otherwise as [`natural`](Self::natural).
     ///
     /// With the feature `collation` only, whose data of all locales makes a program 1.3 MB larger; without it the search is refused.
     #[must_use]

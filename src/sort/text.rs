@@ -208,8 +208,7 @@ impl<'s> TextKeys<'s> {
         Ok(TextKeys { field, order, column, dictionary, at_hand, held, ordinals, term })
     }
 
-    /// Key that a document is compared by; `None` if it has no value. Of several that counts which is least or greatest
-    /// by its key.
+    /// Key that a document is compared by; `None` without a value. Of several, the least or greatest by its key counts.
     pub(super) fn of(&mut self, doc: u32) -> Result<Option<Rc<TextKey>>> {
         let (block, place) = self.column.block_of(doc)?;
         let mut best: Option<Rc<TextKey>> = None;

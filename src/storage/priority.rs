@@ -134,7 +134,7 @@ mod system {
     }
 }
 
-/// Which of these this thread has.
+/// Priority that this thread has.
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn io_priority() -> Option<IoPriority> {
     let value = system::get().expect("Linux tells");

@@ -152,7 +152,7 @@ fn interval(unit: &str) -> Option<Unit> {
     }))
 }
 
-/// So many of a unit; `None` for more than there can be between two dates.
+/// Span of so many of a unit; `None` for more than there can be between two dates.
 fn span(number: i64, unit: char) -> Option<Span> {
     let zero = Span::new();
     match unit {

@@ -114,7 +114,7 @@ impl Calendar {
         Calendar { interval, zone, n_years: 1 }
     }
 
-    /// So many years at a time, from a multiple of that on.
+    /// Interval of so many years, from a multiple of that on.
     pub(crate) fn of_years(n: i16, zone: Zone) -> Self {
         Calendar { n_years: n.max(1), ..Calendar::new(Interval::Year, zone) }
     }

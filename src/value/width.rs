@@ -10,7 +10,7 @@ const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 const POWER_MAX: i32 = 22;
 /// Below this width numbers have fewer digits than elsewhere, and multiples are those of the number itself.
 const DECIMAL_MIN: f64 = 1e-290;
-/// By what part of itself a quotient may be wrong: one division, and the rounding of a width and of the beginning of a step.
+/// Relative error of a quotient: one division, and the rounding of a width and of the beginning of a step.
 const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
 
 /// The width of steps of fractions, as a number and as its shortest decimal text.

@@ -54,7 +54,7 @@ pub(crate) struct LineBatch {
     pub(crate) fields: LineFields,
 }
 
-/// Which fields a line fills.
+/// Fields that a line fills.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LineFields {
     /// Gets the whole line.

@@ -25,7 +25,7 @@ pub struct MergePolicy {
 /// Segments of fewer documents are taken to have so many: they are all cheap to merge.
 const DOCUMENTS_MIN: u32 = 100;
 
-/// So many segments may become one whatever the factor is.
+/// Number of segments that may become one whatever the factor is.
 const SEGMENTS_MIN: usize = 64;
 
 impl Default for MergePolicy {

@@ -36,8 +36,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// Which of two documents comes first, given the ranks of all by the other fields. Documents of the same values
-    /// stay as they are to each other.
+    /// Compares two documents, given the ranks of all by the other fields. Documents of the same values stay as they
+    /// are to each other.
     fn compare(&self, other: &Self, ranks: &[Vec<OrderRank>]) -> Ordering {
         let by_first = (self.is_missing, self.code).cmp(&(other.is_missing, other.code));
         let (a, b) = (self.place, other.place);
@@ -107,8 +107,8 @@ fn by_fields(
     sorted(&mut entries, &ranks, SORTED_AT_ONCE)
 }
 
-/// The numbers of documents by their places, if they are not those; `None` if they stand in order. So many are sorted in
-/// one step.
+/// The numbers of documents by their places, if they are not those; `None` if they stand in order. At most `at_once`
+/// entries are sorted in one step.
 fn sorted(
     entries: &mut [Entry],
     ranks: &[Vec<OrderRank>],

@@ -87,7 +87,7 @@ fn list_bytes(graph: &Graph, docs: &[u32]) -> u64 {
     sum
 }
 
-/// Which of the terms that are looked at each document has.
+/// Graph of the documents with those of their terms that are looked at.
 fn graph(all: InTurn<'_, '_>, similarity: &Similarity<'_>) -> Result<Graph> {
     let n_docs = all.1.iter().map(Renumbering::n_live).sum();
     let mut frequencies = Frequencies::default();

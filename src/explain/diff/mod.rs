@@ -33,7 +33,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanDiff {
-    /// All nodes of both plans, each once. They are in the order of the first, with nodes of the second alone at their
+    /// All nodes of both plans, each once. They come in the order of the first, those of the second alone at their
     /// places.
     pub nodes: Vec<NodeDiff>,
     /// Differences beside the nodes: in the queries, the index, facets, findings or the total.

@@ -1,4 +1,4 @@
-//! Conditions that say nothing or too much. Examples are words that no document has or every one, and queries that only
+//! Conditions that say nothing or too much. Examples are words of no document or of every one, and queries that only
 //! exclude.
 
 use super::look::{Look, asked, is_leaf};

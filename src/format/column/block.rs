@@ -110,7 +110,7 @@ impl Block<'_> {
         }
     }
 
-    /// Which of the block's numbers are those of the document in this place of it.
+    /// Range of the block's numbers that are those of the document in this place of it.
     #[inline]
     fn numbers(&self, place: u32) -> Range<u32> {
         let none = 0..0;

@@ -1,5 +1,4 @@
-//! The values of a field in document order: for sorting, for counting, and for whatever begins with a document and asks
-//! for its value.
+//! Values of a field in document order, for sorting, counting and look-ups by document.
 //!
 //! Written by [`ColumnWriter`], a document after the other; read by [`Column`], a block at a time.
 //!

@@ -1,6 +1,6 @@
-//! The envelope of a segment file, and of the file of its deletes: a header, sections, a checksum for every block, a table of the
-//! sections, a footer. Written in one pass by [`EnvelopeWriter`], opened by [`Envelope::open`]; what the
-//! sections hold is the business of the other modules.
+//! Envelope of a segment file, and of the file of its deletes. It has a header, sections, a checksum for every block, a
+//! table of the sections, and a footer. Written in one pass by [`EnvelopeWriter`], opened by [`Envelope::open`]; what
+//! the sections hold is the business of the other modules.
 //!
 //! # Layout
 //!

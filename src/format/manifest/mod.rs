@@ -1,5 +1,5 @@
-//! A manifest: one commit, that is the schema and the segments that make up the index from now on.
-//! Encoded by the commit ([`Manifest::encode`]), decoded by whoever opens the index ([`Manifest::decode`]).
+//! Manifest: one commit, with the schema and the segments of the index from now on. Encoded by the commit
+//! ([`Manifest::encode`]), decoded by whoever opens the index ([`Manifest::decode`]).
 //!
 //! # Layout
 //!

@@ -153,7 +153,7 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         }
     }
 
-    /// How often the term occurs in the document of this rank.
+    /// Number of times that the term occurs in the document of this rank.
     #[inline]
     pub(crate) fn get(&mut self, rank: u32) -> Result<u32> {
         if rank >= self.frequencies.df {
@@ -250,7 +250,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         FrequencyReader::new(self.clone())
     }
 
-    /// How often the term occurs in the document of this rank.
+    /// Number of times that the term occurs in the document of this rank.
     #[inline]
     pub(crate) fn get(&self, rank: u32) -> Result<u32> {
         if rank >= self.df {
@@ -285,7 +285,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         self.group_of_entry(&entry, base, nth)
     }
 
-    /// Where the entry of a group is.
+    /// Range of the entry of a group.
     #[inline]
     pub(super) fn entry_range(&self, nth: u32) -> Range<u64> {
         let at = self.widths_at + u64::from(nth) * WIDTH_LEN;

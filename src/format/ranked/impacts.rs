@@ -1,5 +1,5 @@
-//! Upper bounds of score parts: one code per block of 64 documents, one per container, one number
-//! per term; and lower bounds of the k-th best.
+//! Upper bounds of score parts, and lower bounds of the k-th best. The upper ones are one code per block of 64
+//! documents, one per container, one number per term.
 
 use super::KTH;
 use super::directory::{BLOCKS, Granularity};

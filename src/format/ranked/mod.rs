@@ -1,4 +1,4 @@
-//! Data of a long list for ranking and phrases, addressed by the rank of a posting.
+//! Data of a long list for ranking and phrases, by the rank of a posting.
 //!
 //! Written behind the list's bitmap by [`RankedWriter`] while runs or segments are merged, read by
 //! [`RankedLong`] and [`PostingReader`] in pieces: no part is ever decoded as a whole. The rank of a posting
@@ -181,7 +181,7 @@ const BASE_LEN: u64 = 16;
 /// The ranks whose score parts are kept.
 pub(crate) const KTH: [usize; 3] = [10, 100, 1000];
 
-/// What is known of a field before its lists are written.
+/// Settings of a field that are known before its lists are written.
 #[derive(Debug)]
 pub(crate) struct Ranking {
     pub(crate) detail: Detail,
@@ -317,7 +317,7 @@ pub(crate) enum RankedList<'s, S> {
     Long(RankedLong<'s, S>),
 }
 
-/// Where the bytes behind long lists go, for `inspect`.
+/// Bytes behind long lists by their use, for `inspect`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RankedBytes {
     /// Heads, and the code of each container.
@@ -530,7 +530,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         self.hot.get(HEAD_LEN..).unwrap_or_default()
     }
 
-    /// Where its bytes go.
+    /// Bytes of the list by their use.
     pub(crate) fn bytes(&self) -> RankedBytes {
         let Frequencies { widths_at, bases_at, packed, df, .. } = &self.frequencies;
         let bases = (u64::from(*df).div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
@@ -567,7 +567,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         Ok(if granularity.is_dense() { Codes::Dense(bytes) } else { Codes::ByRank(bytes) })
     }
 
-    /// How to find the ranks of a container's documents.
+    /// Directory that finds the ranks of a container's documents.
     #[inline]
     pub(crate) fn directory(&self, container: &RankedContainer) -> Result<Directory<'s>> {
         let granularity = Granularity::of(container.cardinality);
@@ -613,7 +613,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         })
     }
 
-    /// How often the term is in each document, by rank.
+    /// Frequencies of the term in each document, by rank.
     #[inline]
     pub(crate) fn frequencies(&self) -> &Frequencies<S> {
         &self.frequencies

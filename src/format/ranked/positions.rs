@@ -1,4 +1,4 @@
-//! Positions by rank: per 32 postings an offset and the width of each, then each at its own width.
+//! Positions by rank. Per 32 postings there are an offset and the width of each, then each at its own width.
 
 use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
@@ -140,8 +140,8 @@ impl<'s, S: Source<'s>> Positions<S> {
         at..at + RECORD_LEN
     }
 
-    /// Where the positions of a record begin, and the widths of its postings as they are written; given its
-    /// bytes, and what its offset counts from.
+    /// Start of the positions of a record, and the widths of its postings as they are written; given its bytes, and the
+    /// base of its offset.
     #[inline]
     pub(super) fn start_of(&self, record: &[u8], base: u64) -> Result<(u64, [u8; WIDTHS_LEN])> {
         let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
@@ -168,11 +168,11 @@ impl<'s, S: Source<'s>> Positions<S> {
 /// The bits of one posting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
-    /// Where its record begins.
+    /// Start of its record.
     pub(super) start: u64,
     /// The posting's first bit, from there.
     pub(super) bit: u64,
-    /// How many numbers, of how many bits.
+    /// Number of positions, and their bits.
     pub(super) n: u32,
     pub(super) width: u32,
 }
@@ -183,7 +183,7 @@ impl Place {
         Place { n, ..Place::default() }
     }
 
-    /// How many positions.
+    /// Number of positions.
     #[inline]
     pub(crate) fn n(&self) -> u32 {
         self.n

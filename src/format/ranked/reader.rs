@@ -25,7 +25,7 @@ pub(crate) struct PostingReader<'s, S> {
 struct Record {
     /// Its number; none at first.
     number: u32,
-    /// Where the positions begin.
+    /// Start of the positions.
     start: u64,
     postings: Unpacked,
 }
@@ -99,8 +99,8 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         self.positions.source.prefetch(start..start + 1);
     }
 
-    /// Replaces `positions` by those at a place, ascending; those behind the first that passes `limit` may be
-    /// left out. How many bytes were read.
+    /// Replaces `positions` by those at a place, ascending; those behind the first that passes `limit` may be left out.
+    /// Returns how many bytes were read.
     #[inline]
     pub(crate) fn positions(
         &mut self,

@@ -1,4 +1,4 @@
-//! Data of a list of at most 255 documents for ranking and phrases, which is read whole.
+//! Data of a short list for ranking and phrases, read whole. A list is short up to 255 documents.
 
 use crate::bytes::Bytes;
 use crate::format::occurrences::OccurrenceReader;

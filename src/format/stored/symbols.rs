@@ -1,5 +1,5 @@
-//! Short texts by a table of symbols: every byte of the compressed form stands for one to eight
-//! bytes of text, so a single row is decoded without any other.
+//! Short texts by a table of symbols. Every byte of the compressed form stands for one to eight bytes of text, so a
+//! single row is decoded without any other.
 //!
 //! FSST: Boncz, Neumann, Leis, "FSST: Fast Random Access String Compression", VLDB 2020. The table is
 //! trained by the `fsst-rs` crate; coding and decoding are here because the crate's coder needs

@@ -18,10 +18,10 @@ pub(super) const BLOCK_KEY_BYTES: usize = 16 << 10;
 const LONE_KEY_BYTES: usize = MAX_TERM_LEN + 3;
 /// The fewest documents of a list that is not in the dictionary.
 const STORED_DOCS_MIN: u8 = INLINE_DOCS_MAX as u8 + 1;
-/// What a nibble of a key's first byte cannot hold.
+/// Least length that a nibble of a key's first byte cannot hold.
 const NIBBLE_FULL: usize = 15;
 
-/// What is wrong inside a block, and where, counted from its first byte.
+/// Fault inside a block, and its place, counted from its first byte.
 #[derive(Debug)]
 pub(super) struct Damage {
     pub(super) at: usize,
@@ -179,7 +179,7 @@ fn later_key_len(shared: usize, term_len: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct Block<'s> {
     bytes: Bytes<'s>,
-    /// Where the block begins in its section.
+    /// Start of the block in its section.
     pub(super) at: u64,
     pub(super) number: u32,
     pub(super) count: u32,
@@ -338,7 +338,7 @@ impl<'s> Block<'s> {
         occurrences.ok_or(Damage { at: self.occurrences_at, found })
     }
 
-    /// How many bytes the next term takes over from the one before, and the bytes it adds.
+    /// Number of bytes that the next term takes over from the one before, and the bytes it adds.
     ///
     /// Call it `count` times at most.
     #[inline]
@@ -359,7 +359,7 @@ impl<'s> Block<'s> {
         self.next_long_key(cursor)
     }
 
-    /// The same for a key whose lengths may be written as varints.
+    /// Reads a key whose lengths may be written as varints.
     #[cold]
     fn next_long_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
         let cut = |at| Damage { at, found: "the end of the keys inside a term" };
@@ -684,7 +684,7 @@ mod tests {
         let cut = "the end of the keys inside a term";
         check(&[1, b'a', 0x11, b'b'], cut);
         check(&[1, b'a', 0x1E, b'b'], cut);
-        // The same behind a term whose lengths are in its first byte.
+        // A key behind a term whose lengths are in its first byte.
         let bytes = block_of(3, &[7], 0, &[1, b'a', 0, b'b', 0x20, b'c'], &[0; 3]);
         let block = parse(&bytes, 9).unwrap();
         let mut cursor = block.keys();

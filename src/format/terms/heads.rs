@@ -1,4 +1,4 @@
-//! The HEADS section: an FST from the shortest separator before each block to the block's number.
+//! HEADS section: an FST from the shortest separator before each block to its number.
 //!
 //! The `fst` crate builds it. It does not read it: its reader trusts its bytes and panics on bad
 //! ones, so [`Heads`] walks the nodes itself, and no byte of a file reaches that crate. Each step

@@ -1,4 +1,4 @@
-//! The INDEX section: which block a term or an ordinal is in, without reading other blocks.
+//! INDEX section: finds the block of a term or an ordinal without other blocks.
 //!
 //! [`IndexBuilder`] makes it, [`Index`] reads it; the layout is told in the [dictionary's](super)
 //! docs.
@@ -163,7 +163,7 @@ impl Header {
         })
     }
 
-    /// What is kept of each occurrence.
+    /// Detail that is kept of each occurrence.
     pub(super) fn detail(&self) -> Option<Detail> {
         [Detail::Documents, Detail::Frequencies, Detail::Positions]
             .into_iter()
@@ -186,7 +186,7 @@ impl Header {
         self.early_at() + u64::from(self.n_early) * EARLY_LEN
     }
 
-    /// What contradicts itself in this header, if anything does.
+    /// Contradiction in this header, if there is one.
     fn contradiction(&self) -> Option<&'static str> {
         let fewest_and_most = u64::from(self.n_blocks)..=u64::from(self.n_blocks) * 32;
         if !fewest_and_most.contains(&u64::from(self.n_terms)) {
@@ -207,13 +207,13 @@ impl Header {
     }
 }
 
-/// Where a term must be, if it is anywhere.
+/// Block in which a term must be, if it is anywhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Floor {
     pub(super) block: u32,
     /// The first bytes of its first term.
     pub(super) prefix: u64,
-    /// Where its bytes are in TERMS.
+    /// Range of its bytes in TERMS.
     pub(super) range: Range<u64>,
 }
 
@@ -320,7 +320,7 @@ impl<'s, S: Source<'s>> Index<S> {
         }
     }
 
-    /// Where a group of blocks begins in the section, and how many blocks it has.
+    /// Start of a group of blocks in the section, and how many blocks it has.
     fn group(&self, group: u32) -> (u64, u32) {
         let before = u64::from(group) * u64::from(GROUP_BLOCKS);
         let n_blocks = (u64::from(self.header.n_blocks) - before).min(u64::from(GROUP_BLOCKS));
@@ -347,7 +347,7 @@ impl<'s, S: Source<'s>> Index<S> {
         Ok((self.u64_at(at)?, self.u64_at(at + 8)?))
     }
 
-    /// Where the bytes of a block are that exists.
+    /// Range of the bytes of a block that exists.
     pub(super) fn block_range(&self, block: u32) -> Result<Range<u64>> {
         let (group, in_group) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
         let (at, n_blocks) = self.group(group);

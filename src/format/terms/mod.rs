@@ -1,4 +1,4 @@
-//! The terms of one field of one segment, in order, each with its ordinal and its documents.
+//! Terms of one field of one segment, in order, with their ordinals and documents.
 //!
 //! Written by [`TermDictionaryWriter`] while a segment is built, read by [`TermDictionary`] where
 //! the bytes lie. Three sections: TERMS holds blocks of front-coded terms, INDEX finds the block of

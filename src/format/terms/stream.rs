@@ -144,7 +144,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 }
 
-/// What is known of the terms with ordinals in a range, in their order: no key is decoded.
+/// Entries of the terms with ordinals in a range, in their order: no key is decoded.
 #[derive(Debug)]
 pub(crate) struct TermInfos<'s, S> {
     dictionary: TermDictionary<S>,
@@ -191,7 +191,7 @@ impl<'s, S: Source<'s>> TermInfos<'s, S> {
 
 /// An automaton over the bytes of terms.
 pub(crate) trait TermAutomaton: Automaton {
-    /// What it keeps between these questions.
+    /// Memory that it keeps between these questions.
     type Memory: Default + std::fmt::Debug;
 
     /// The smallest byte from `from` on after which a match is still possible, and the state that it leads to. A
@@ -247,7 +247,7 @@ impl<A: Automaton> TermAutomaton for ByBytes<A> {
     }
 }
 
-/// How far a search looks ahead for the smallest byte string that may match.
+/// Number of bytes that a search looks ahead for the smallest byte string that may match.
 const LOOK_AHEAD: usize = 8;
 
 /// The terms that an automaton accepts, in order.
@@ -296,7 +296,7 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
         self
     }
 
-    /// How many terms were looked at, accepted or not; those in blocks that were passed over were not.
+    /// Number of terms that were looked at, accepted or not; those in blocks that were passed over were not.
     pub(crate) fn visited(&self) -> u64 {
         self.visited
     }

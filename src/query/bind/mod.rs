@@ -1,6 +1,6 @@
 //! [`Query`] → [`Logical`]: fields become ids and words become terms, once for all steps.
 //!
-//! Which documents match follows from the logical tree: [`Normal`], as small as the laws of set algebra make it
+//! The matching documents follow from the logical tree: [`Normal`], as small as the laws of set algebra make it
 //! ([`algebra`]), before anything is known about the documents. A note says if the meaning of the text is changed in a
 //! way its author may not expect.
 //!

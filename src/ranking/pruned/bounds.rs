@@ -1,4 +1,4 @@
-//! Upper bounds of scores as whole numbers of 16 bits, so that those of many blocks are added at once.
+//! Upper bounds of scores as 16-bit numbers. Bounds of many blocks are added at once.
 //!
 //! With n clauses, the best possible score M = Σ mᵗ of all of them is 65,535 − 258 n *units*. A clause
 //! whose best is m has the weight W = max(256, ⌈m / M × units × 256 / 255⌉), and what its code c adds to a

@@ -1,12 +1,11 @@
-//! The k best documents of a segment by the sum of their score parts, found without scoring the rest.
+//! The k best documents of a segment by sums of score parts. They are found without scoring the rest.
 //!
 //! Every long list says of each block of 64 documents what its best posting can add to a score at most
-//! ([`format::ranked`](crate::format::ranked)). These bounds, as whole numbers of 16 bits ([`bounds`]), are
-//! added over the lists of a query, and what cannot reach the worst kept score is never looked at: windows
-//! of 65,536 documents by the best of their containers, then blocks ([`blocks`]), then documents of a
-//! block. Where all words must match and one has few documents in a window, its documents are looked up in
-//! the other lists instead ([`ranked_and`]). Results are those of scoring everything ([`exhaustive`]), to the
-//! last bit of every score and the order of equal ones.
+//! ([`format::ranked`](crate::format::ranked)). These bounds, as whole numbers of 16 bits ([`bounds`]), are added over
+//! the lists of a query, and what cannot reach the worst kept score is never looked at: windows of 65,536 documents by
+//! the best of their containers, then blocks ([`blocks`]), then documents of a block. If all words must match and one
+//! has few documents in a window, its documents are looked up in the other lists instead ([`ranked_and`]). Results are
+//! those of scoring everything ([`exhaustive`]), to the last bit of every score and the order of equal ones.
 
 mod batch;
 mod blocks;

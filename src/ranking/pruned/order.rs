@@ -1,4 +1,4 @@
-//! Blocks in the order of what they promise, so that the worst kept score rises early.
+//! Blocks by falling bound, so that the worst kept score rises early.
 //!
 //! Blocks of windows that have a sum for each are visited in bands of falling sums, which takes no sorting;
 //! single blocks that were noted are sorted, the best of them first and by themselves.
@@ -32,7 +32,7 @@ const NOTED_FIRST: usize = 32;
 /// A block of an open window, and what its best document reaches at most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Which of the windows.
+    /// Index of the window.
     pub(super) window: usize,
     pub(super) block: usize,
     pub(super) sum: u16,

@@ -1,4 +1,4 @@
-//! Postings of a query by window, each with an upper bound of its part of a score.
+//! Postings of a query by window, each with an upper bound of its score part.
 
 use super::bounds::{ScoreQuantizer, changes};
 use crate::bitmap::{Container, ContainerKind};
@@ -25,20 +25,20 @@ pub(super) struct WindowPostings {
     /// In the order of their documents until they are sorted.
     pub(super) windows: Vec<Window>,
     of_windows: Vec<Part>,
-    /// What each clause has in a window.
+    /// Best part of each clause in a window.
     best: Vec<u16>,
 }
 
 /// A clause.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
-    /// What it adds to a score at most.
+    /// Maximum that it adds to a score.
     best: f64,
-    /// What its codes are multiplied with.
+    /// Factor on its codes.
     pub(super) weight: u16,
     /// Its place in `containers`, or in `scores` and `units`.
     range: Range<usize>,
-    /// How far it has been divided into windows.
+    /// Position up to which it has been divided into windows.
     at: usize,
 }
 
@@ -108,7 +108,7 @@ impl WindowPostings {
         Ok(())
     }
 
-    /// What a clause adds to a score at most.
+    /// Maximum that a clause adds to a score.
     pub(super) fn best(&self, clause: usize) -> f64 {
         self.terms[clause].best
     }
@@ -252,11 +252,11 @@ pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top
     }
 }
 
-/// What a clause has in a window, to be read.
+/// Postings of a clause in a window, to be read.
 #[derive(Debug)]
 pub(super) struct Opened<'q, 's> {
     pub(super) clause: usize,
-    /// What its codes are multiplied with.
+    /// Factor on its codes.
     pub(super) weight: u16,
     /// Units that none of its postings passes.
     pub(super) best: u16,

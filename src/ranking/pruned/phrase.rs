@@ -43,12 +43,12 @@ pub(crate) struct PhrasePruning {
     pub(crate) matching: u64,
 }
 
-/// Documents that have all words of a phrase, before these are placed; see [`PositionCounts`] for the rest.
+/// Documents with all words of a phrase, before placing; see [`PositionCounts`] for the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CandidateCounts {
-    /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
-    /// candidates were found.
+    /// Documents of a rare word looked up one by one in the others' lists. It is 0 if candidates were found in another
+    /// way.
     pub looked_up: u64,
     /// Number of candidates that were found.
     pub found: u64,

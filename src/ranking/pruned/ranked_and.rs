@@ -1,5 +1,5 @@
-//! Documents that several lists have, found by one of them: those that all have, by the shortest, and those of any list that
-//! filters let through, by each.
+//! Documents that several lists have, found by one of them. Documents of all lists are found by the shortest, and those
+//! of any list that filters let through, by each.
 
 use super::batch::{Batch, Others};
 use super::bounds::{CLAUSES_MAX, code_for};

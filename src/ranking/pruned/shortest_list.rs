@@ -1,4 +1,4 @@
-//! Documents that all lists have, where one of them is short: its documents are looked up in the others.
+//! Documents that all lists have, if one is short. Its documents are looked up in the others.
 //!
 //! At most 255 documents are looked up, in the shorter lists first, and few are left after the first: bounds would cost
 //! more than the scores that they spare.

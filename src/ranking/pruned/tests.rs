@@ -1,4 +1,4 @@
-//! Pruned search against the sum over every document, computed from a plain model of the corpus.
+//! Pruned search against the sum over every document, from a plain model of the corpus.
 
 use super::bounds::CLAUSES_MAX;
 use super::*;

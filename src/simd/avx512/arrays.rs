@@ -1,4 +1,4 @@
-//! Twins of [`arrays`]: sixteen values are compared with all sixteen of another block, 32 pairs at once.
+//! Twins of [`arrays`] in AVX-512. Sixteen values are compared with all sixteen of another block, 32 pairs at once.
 
 use super::load_numbers;
 use crate::simd::arrays::{self, Le16};

@@ -1,4 +1,5 @@
-//! Twins of [`places`](crate::simd::places): 32 numbers are a vector, of which those are loaded that are in the range.
+//! Twins of [`places`](crate::simd::places) in AVX-512. A vector has 32 numbers, of which those in the range are
+//! loaded.
 
 use super::load_numbers;
 use crate::simd::places::Le16;

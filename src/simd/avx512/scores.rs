@@ -1,4 +1,5 @@
-//! Twins of [`scores`](crate::simd::scores): a block of 64 documents is a vector of bytes, or four of scores.
+//! Twins of [`scores`](crate::simd::scores) in AVX-512. A block of 64 documents is a vector of bytes, or four of
+//! scores.
 
 use super::load_bytes;
 use crate::simd::scores::{BLOCK, Packed};

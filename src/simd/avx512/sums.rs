@@ -1,4 +1,5 @@
-//! Twins of [`sums`](crate::simd::sums): a number is made of 64 comparisons, and its bits are brought together as places.
+//! Twins of [`sums`](crate::simd::sums) in AVX-512. A number is made of 64 comparisons, and its bits are brought
+//! together as places.
 
 use super::{load_bytes, store_places};
 use crate::simd::sums::BLOCKS;

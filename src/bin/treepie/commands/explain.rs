@@ -79,7 +79,7 @@ pub(crate) struct Args {
     count: bool,
     /// Show what becomes of a document, by its number.
     ///
-    /// Which nodes it matches, where it fails, and its score.
+    /// Prints the nodes that it matches, the one that it fails at, and its score.
     #[arg(help_heading = "Plan")]
     #[arg(long, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     doc: Option<u64>,

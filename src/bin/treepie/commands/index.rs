@@ -93,7 +93,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Index")]
     #[arg(
         long,
-        value_name = "FIELD,...",
+        value_name = "FIELD,…",
         value_delimiter = ',',
         allow_hyphen_values = true,
         conflicts_with = "append"
@@ -106,7 +106,7 @@ pub(crate) struct Args {
     #[arg(help_heading = "Index", hide_short_help = true)]
     #[arg(
         long,
-        value_name = "FIELD,...",
+        value_name = "FIELD,…",
         value_delimiter = ',',
         num_args = 0..,
         require_equals = true,
@@ -138,7 +138,7 @@ pub(crate) struct Args {
     /// That is in fields of numbers, dates, booleans and addresses, for those of the schema or index or the usual
     /// ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
     #[arg(help_heading = "Input")]
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,...")]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,…")]
     null_words: Option<Vec<String>>,
     /// Leave out bad lines and documents, and count them.
     ///

@@ -140,7 +140,7 @@ enum What {
     Io(inspect_io::IoArgs),
 }
 
-/// Which field.
+/// Field that a command looks at.
 #[derive(Debug, clap::Args)]
 struct FieldArg {
     /// Field of the index.

@@ -275,7 +275,7 @@ impl Page<'_> {
         }
         let n_keys = self.n_keys;
         let mut names = vec!["doc".to_owned(), "score".to_owned()];
-        // Which fields these are says who asked for them.
+        // Whoever asked for these fields knows their names.
         names.extend(
             (1..=n_keys)
                 .map(|nth| if n_keys == 1 { "sort".to_owned() } else { format!("sort{nth}") }),

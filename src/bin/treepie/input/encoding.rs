@@ -179,7 +179,7 @@ impl Decoding {
     }
 }
 
-/// Which UTF-16 the beginning of a text looks like: every other byte is zero and no other one is.
+/// Name of the UTF-16 that the beginning of a text looks like: every other byte is zero and no other one is.
 fn looks_like_utf_16(head: &[u8]) -> Option<&'static Encoding> {
     const CHARS_MIN: usize = 2;
     let pairs = || head.chunks_exact(2);

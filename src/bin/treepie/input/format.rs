@@ -315,7 +315,7 @@ impl Sample<'_> {
         Recognised { format, described }
     }
 
-    /// By what the first line has of the fields that are known.
+    /// Recognises an input by the known fields in its first line.
     fn of_known_fields(&self, known: &KnownFields) -> Result<Recognised, Error> {
         if self.is_blank() {
             return Ok(if known.takes_lines { lines() } else { json() });

@@ -426,7 +426,7 @@ mod tests {
         );
         let long = "n".repeat(FIELD_NAME_BYTES_MAX - 3);
         assert!(table(&format!("{long}\nx\nx\n")).unwrap().ends_with("]\ntype = \"text\"\n"));
-        // So many fields that copies would be too many.
+        // As many fields as make copies too many.
         let names: Vec<_> = (0..FIELDS_MAX).map(|n| format!("f{n}")).collect();
         let row = vec!["x"; FIELDS_MAX].join(",");
         let schema = table(&format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();

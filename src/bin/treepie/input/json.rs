@@ -178,7 +178,7 @@ pub(crate) struct Leaf {
 enum NoLeaves {
     Json(serde_json::Error),
     TooDeep,
-    /// So many bytes.
+    /// Path of so many bytes.
     LongPath(usize),
     /// A name that an object has twice, and the address of its second value.
     Twice(String, usize),

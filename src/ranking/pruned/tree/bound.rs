@@ -1,4 +1,4 @@
-//! Upper bounds of the score of a query tree, from its lists and sets: for a window, a block, or a document.
+//! Upper bounds of a query tree's score for a window, a block, or a document. They are made from its lists and sets.
 
 use super::lists::Tree;
 use crate::bitmap::Container;

@@ -1,4 +1,4 @@
-//! The k best documents of a segment by any tree of sums and maxima over terms, phrases and sets.
+//! The k best documents of a segment by a tree over terms, phrases and sets. Its nodes are sums and maxima.
 //!
 //! The bounds of terms are put together as their scores are ([`bound`]): first those of whole windows, then
 //! those of all blocks of a window at once ([`sums`]) or, where every result is in some list of few postings, of
@@ -6,13 +6,14 @@
 //! 64 documents at a time ([`block`]): what all parts together allow is what is scored. Nothing is found
 //! beforehand but sets, so a word that must not be there costs a look into the blocks that are good enough.
 //!
-//! Where one word must be there and others only add to its score, or must not be there, what has that word alone is
+//! If one word must be there and others only add to its score, or must not be there, documents with that word alone are
 //! found as if it were the whole query ([`required`]).
 //!
-//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`tie_cache`](super::tie_cache)).
+//! If texts are short, the score of one word alone is soon known to be not good enough
+//! ([`tie_cache`](super::tie_cache)).
 //!
-//! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
-//! a score, the same is done with a limit of 0, so that everything that matches is scored.
+//! If bounds cannot be computed with, because there are too many parts or because nothing adds to a score, the same is
+//! done with a limit of 0, so that everything that matches is scored.
 
 mod block;
 mod bound;

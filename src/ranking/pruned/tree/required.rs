@@ -1,4 +1,4 @@
-//! One word that must be there, words that only add to its score, and words that must not be there.
+//! One required word, with words that only add to its score or must be absent.
 //!
 //! Documents with one of the words that add are few, or found by bounds as those of any other tree. They come
 //! first. All others have the one word alone, and are found as if that were the whole query: by its codes,
