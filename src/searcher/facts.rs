@@ -7,6 +7,7 @@ use crate::explain::{ExplainTree, Facts, Finding, TermCounts};
 use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::query::{Normal, Query};
+use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use std::collections::BTreeMap;
 
@@ -144,7 +145,8 @@ impl Facts for Searcher {
     }
 
     fn has_column(&self, field: &str) -> Option<bool> {
-        Some(self.schema().field(field)?.column)
+        let field = self.schema().field(field)?;
+        (field.kind != FieldKind::Text).then_some(field.column)
     }
 }
 
@@ -154,7 +156,7 @@ mod tests {
     use crate::document::Document;
     use crate::plan::FacetMethod;
     use crate::query::parse;
-    use crate::schema::{Field, FieldKind, Schema};
+    use crate::schema::{Field, Schema};
     use crate::searcher::stopping_tests::filled;
 
     fn searcher(texts: &[&[&str]]) -> Searcher {

@@ -1,6 +1,7 @@
 //! Findings about the hits of a page: what is counted, scored, sorted and placed for them.
 
 use super::look::{Look, own_ns, sum};
+use super::patterns::walking_ns;
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
 use crate::explain::tree::Branch;
@@ -59,7 +60,9 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let [matching] = &root.children[..] else { return };
     let ns = Look::ns_below(matching);
     let Some(actual) = &matching.actual else { return };
-    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(ns) {
+    // A pattern looks for its terms, also where nothing is counted.
+    let counting_ns = ns.saturating_sub(sum(matching.iter().map(walking_ns)));
+    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(counting_ns) {
         return;
     }
     // A number that the dictionary knows costs nothing.

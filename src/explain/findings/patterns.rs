@@ -14,6 +14,8 @@ const VISITED_MANY: u64 = 10_000;
 const PLANNING_LONG_NS: u64 = 10_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
+/// Remedy of a range that is answered by its terms.
+const COLUMN_OF_RANGE: &str = "a column (column = true in the schema), whose values are compared";
 /// The decision of scoring patterns, and how it says that terms were left out.
 const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
 
@@ -83,18 +85,16 @@ fn begins_with_anything(query: &Query) -> bool {
 }
 
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
-    let (text, rebuild) = match pattern {
-        Query::Fuzzy { .. } => (narrower_fuzzy(facts, pattern)?, false),
-        Query::Regex { .. } => (
-            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
-            false,
-        ),
-        _ => (
-            "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, so that parts of words are terms".to_owned(),
-            true,
-        ),
+    let text = match pattern {
+        Query::Fuzzy { .. } => return Some((narrower_fuzzy(facts, pattern)?, false)),
+        Query::Regex { .. } => {
+            "an expression that begins with some characters spares all terms that begin otherwise"
+        }
+        _ => {
+            "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms"
+        }
     };
-    Some((text, rebuild))
+    Some((text.to_owned(), !matches!(pattern, Query::Regex { .. })))
 }
 
 fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
@@ -115,9 +115,12 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| {
-        let pattern = asked(node)?;
+        let (pattern, field) = (asked(node)?, node.field.as_deref().unwrap_or_default());
         let text = match &pattern {
-            Query::Prefix { text, .. } => longer_prefix(facts, node, text, terms),
+            Query::Prefix { text, .. } => longer_prefix(facts, field, text, terms),
+            Query::Range { .. } if facts.has_column(field) == Some(false) => {
+                return Some((COLUMN_OF_RANGE.to_owned(), true));
+            }
             _ => narrower_fuzzy(facts, pattern),
         };
         text.map(|text| (text, false))
@@ -130,8 +133,7 @@ fn pays(then: u64, now: u64) -> bool {
 }
 
 /// Says what a prefix of some more characters has at the most, if that is clearly less than what this one has.
-fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) -> Option<String> {
-    let field = node.field.as_deref().unwrap_or_default();
+fn longer_prefix(facts: &dyn Facts, field: &str, text: &str, now: u64) -> Option<String> {
     let mut widest: Option<(String, u64)> = None;
     let mut longer = (1..=MORE_CHARS_MAX).map(|more| facts.widest_prefix(field, text, more));
     while widest.as_ref().is_none_or(|(_, n_terms)| *n_terms >= TERMS_WIDE)
@@ -159,9 +161,20 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     let field = node.field.as_deref().unwrap_or_default();
     let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
     let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
-    let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
+    let severity = look.severity(walking_ns(node));
+    let finding = Finding::new("wide search for terms", severity, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
     true
+}
+
+/// Time of a pattern that walks the dictionary when it runs, as it has more terms than planning keeps. Next to that walk,
+/// uniting the lists of what it finds takes no time.
+pub(super) fn walking_ns(node: &ExplainNode) -> u64 {
+    let terms = node.actual.as_ref().and_then(|actual| actual.terms).unwrap_or_default();
+    let is_walk = node.terms.is_some_and(|planned| planned < terms.expanded)
+        && terms.visited >= VISITED_MANY
+        && terms.expanded <= terms.visited / 2;
+    if is_walk { own_ns(node) } else { 0 }
 }
 
 /// A fuzzy word with a first character that is as written, if that spares anything worth it.
@@ -195,8 +208,7 @@ mod tests {
 
     #[test]
     fn a_prefix_grows_until_it_has_few_terms_and_by_three_characters_at_the_most() {
-        let node = ExplainNode::new("Expand", "title:a*");
-        let remedy = |terms| longer_prefix(&Widest(terms), &node, "a", 10_500);
+        let remedy = |terms| longer_prefix(&Widest(terms), "title", "a", 10_500);
         let has = |terms: &str, of: &str| {
             Some(format!(
                 "a longer beginning, as {of}*, has at most {terms} and finds fewer documents"
