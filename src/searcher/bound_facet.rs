@@ -124,7 +124,7 @@ impl BoundWhat {
         Ok(match &facet.what {
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {
-                    return wrong("a field that keeps a column");
+                    return wrong("a field that keeps a column (column = true in the schema)");
                 }
                 if options.between.is_some() && !kind.has_codes() {
                     return wrong("a field of numbers or dates, whose values can lie in a range");
@@ -136,7 +136,7 @@ impl BoundWhat {
             }
             FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
                 true => BoundWhat::Addresses(AddressRanges::of(of_schema, ranges)?),
-                false => return wrong("a field that keeps a column"),
+                false => return wrong("a field that keeps a column (column = true in the schema)"),
             },
             FacetWhat::Ranges(_) if !kind.has_codes() => {
                 return wrong("a field of numbers, dates or addresses");
@@ -150,7 +150,9 @@ impl BoundWhat {
                 percentiles: options.percentiles()?,
                 has_column: of_schema.column,
             },
-            _ if !of_schema.column => return wrong("a field that keeps a column"),
+            _ if !of_schema.column => {
+                return wrong("a field that keeps a column (column = true in the schema)");
+            }
             FacetWhat::Intervals(..) if kind != FieldKind::Date => {
                 return wrong("a field of dates");
             }

@@ -36,7 +36,8 @@ impl<'a> Search<'a> {
         };
         if let Some((expected, found)) = is_without {
             let error = Error::new(ErrorKind::Usage, "going on after a hit");
-            return Err(error.expected(expected).found(found));
+            let hint = "pages go on in the order of the first one";
+            return Err(error.expected(expected).found(found).hint(hint));
         }
         let order = self.sort_order()?;
         if !self.is_scored(&order) && !self.request.score_functions.is_empty() {

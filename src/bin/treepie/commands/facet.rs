@@ -44,7 +44,7 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like; a FIELD with : or / in its name between backquotes",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()

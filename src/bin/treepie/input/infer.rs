@@ -6,6 +6,7 @@
 //! passed over. Without any text all fields are default fields, so that there is always something that a word alone may mean. What would need a type that does not exist is an error that names the field, so that no index has to be built again
 //! when it does.
 
+mod clues;
 mod seen;
 mod strings;
 
