@@ -21,7 +21,7 @@ use crate::schema::DEFAULT_ANALYZER;
 
 /// Filters of a spec at the most.
 const FILTERS_MAX: usize = 32;
-/// Languages that are asked for by name and have no analyzer of their own, as the default one is for them.
+/// Languages that have no analyzer but the default one.
 const UNSTEMMED: [&str; 8] = ["chinese", "japanese", "korean", "thai", "zh", "ja", "ko", "th"];
 
 /// Names and what they stand for.

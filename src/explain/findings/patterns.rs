@@ -167,8 +167,8 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     true
 }
 
-/// Time of a pattern that walks the dictionary when it runs, as it has more terms than planning keeps. Next to that walk,
-/// uniting the lists of what it finds takes no time.
+/// Own time of a pattern that walks the dictionary when it runs. It has more terms than planning keeps, and next to that
+/// walk, uniting their lists takes no time.
 pub(super) fn walking_ns(node: &ExplainNode) -> u64 {
     let terms = node.actual.as_ref().and_then(|actual| actual.terms).unwrap_or_default();
     let is_walk = node.terms.is_some_and(|planned| planned < terms.expanded)

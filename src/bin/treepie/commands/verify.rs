@@ -67,7 +67,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// Says that there are files of no commit: of one that was not finished, or of one whose manifest is gone.
+/// Says how much is in files of no commit, if anything is.
 fn print_unreferenced(out: &mut Output, index: &Path) -> Outcome<()> {
     let unreferenced = open(index)?.disk_usage()?.unreferenced;
     if unreferenced > 0 {

@@ -341,7 +341,7 @@ pub(crate) struct BadRecords {
 /// Bad records shown in full.
 const SHOWN_MAX: usize = 10;
 
-/// Settings that read a value which does not fit its field as it is written, with a semicolon behind.
+/// Settings that may read a value which does not fit its field, before a semicolon.
 fn hint_of_writing(message: &str) -> &'static str {
     let is_of = |kind: &str| message.contains(&format!("indexing a value of the {kind} field"));
     if is_of("date") {

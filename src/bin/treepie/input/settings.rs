@@ -389,7 +389,7 @@ pub(crate) enum NumberStyle {
 }
 
 impl NumberStyle {
-    /// A number with a point before its fraction and nothing between groups of three digits; an exponent may be behind.
+    /// A number as Rust reads it, without anything between groups of digits. An exponent may be behind.
     pub(crate) fn with_point(self, text: &str) -> Option<String> {
         if let Some((number, exponent)) = text.split_once(['e', 'E']) {
             let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);

@@ -1,4 +1,4 @@
-//! Strings that may be meant otherwise: dates and numbers that are written in another way, and several values in one text.
+//! Strings that may be dates, numbers, or several values, written in another way.
 //!
 //! A schema that is inferred takes them as they are, since a guess may be wrong for what comes later. The comment behind the
 //! type says which lines of a schema file would read them.
@@ -105,7 +105,7 @@ impl Clues {
         n > 0 && (self.n_values - n.min(self.n_values)) * ONE_IN <= self.n_values
     }
 
-    /// Lines of a schema file that would read the values in another way, if they may be meant so.
+    /// Lines of a schema file that would read the values otherwise, if any.
     pub(super) fn told(&self) -> Option<String> {
         self.of_dates().or_else(|| self.of_numbers()).or_else(|| self.of_lists())
     }
