@@ -14,7 +14,10 @@ const VISITED_MANY: u64 = 10_000;
 const PLANNING_LONG_NS: u64 = 10_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
-/// Remedy of a range that is answered by its terms.
+/// Remedies of patterns without a fixed beginning, and of a range that is answered by its terms.
+const BEGINNING_OF_EXPRESSION: &str =
+    "an expression that begins with some characters spares all terms that begin otherwise";
+const BEGINNING_OF_WILDCARD: &str = "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms";
 const COLUMN_OF_RANGE: &str = "a column (column = true in the schema), whose values are compared";
 /// The decision of scoring patterns, and how it says that terms were left out.
 const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
@@ -85,16 +88,11 @@ fn begins_with_anything(query: &Query) -> bool {
 }
 
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
-    let text = match pattern {
-        Query::Fuzzy { .. } => return Some((narrower_fuzzy(facts, pattern)?, false)),
-        Query::Regex { .. } => {
-            "an expression that begins with some characters spares all terms that begin otherwise"
-        }
-        _ => {
-            "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms"
-        }
-    };
-    Some((text.to_owned(), !matches!(pattern, Query::Regex { .. })))
+    match pattern {
+        Query::Fuzzy { .. } => Some((narrower_fuzzy(facts, pattern)?, false)),
+        Query::Regex { .. } => Some((BEGINNING_OF_EXPRESSION.to_owned(), false)),
+        _ => Some((BEGINNING_OF_WILDCARD.to_owned(), true)),
+    }
 }
 
 fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
@@ -152,11 +150,7 @@ fn longer_prefix(facts: &dyn Facts, field: &str, text: &str, now: u64) -> Option
 
 /// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
 fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
-    let Some(terms) = node.actual.as_ref().and_then(|actual| actual.terms) else { return false };
-    // Where most of them are meant, they are what takes the time.
-    if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
-        return false;
-    }
+    let Some(terms) = searched(node) else { return false };
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
     let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
@@ -170,11 +164,14 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
 /// Own time of a pattern that walks the dictionary when it runs. It has more terms than planning keeps, and next to that
 /// walk, uniting their lists takes no time.
 pub(super) fn walking_ns(node: &ExplainNode) -> u64 {
-    let terms = node.actual.as_ref().and_then(|actual| actual.terms).unwrap_or_default();
-    let is_walk = node.terms.is_some_and(|planned| planned < terms.expanded)
-        && terms.visited >= VISITED_MANY
-        && terms.expanded <= terms.visited / 2;
-    if is_walk { own_ns(node) } else { 0 }
+    let walked = searched(node).zip(node.terms).filter(|(terms, known)| *known < terms.expanded);
+    walked.map_or(0, |_| own_ns(node))
+}
+
+/// Terms that a node looked at, if they are many. If most of them are meant, these are what takes the time.
+fn searched(node: &ExplainNode) -> Option<TermCounts> {
+    let terms = node.actual.as_ref()?.terms?;
+    (terms.visited >= VISITED_MANY && terms.expanded <= terms.visited / 2).then_some(terms)
 }
 
 /// A fuzzy word with a first character that is as written, if that spares anything worth it.
