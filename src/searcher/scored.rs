@@ -35,9 +35,9 @@ impl<'a> Search<'a> {
             _ => None,
         };
         if let Some((expected, found)) = is_without {
-            let error = Error::new(ErrorKind::Usage, "going on after a hit");
-            let hint = "pages go on in the order of the first one";
-            return Err(error.expected(expected).found(found).hint(hint));
+            let error =
+                Error::new(ErrorKind::Usage, "going on after a hit, in the order of its page");
+            return Err(error.expected(expected).found(found));
         }
         let order = self.sort_order()?;
         if !self.is_scored(&order) && !self.request.score_functions.is_empty() {

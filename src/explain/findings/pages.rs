@@ -62,11 +62,9 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let Some(actual) = &matching.actual else { return };
     // A pattern looks for its terms, also where nothing is counted.
     let counting_ns = ns.saturating_sub(sum(matching.iter().map(walking_ns)));
-    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(counting_ns) {
-        return;
-    }
     // A number that the dictionary knows costs nothing.
-    if !matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0) {
+    let is_read = matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0);
+    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(counting_ns) || !is_read {
         return;
     }
     let (documents, limit) = (number_of(actual.documents, "document"), page.limit);

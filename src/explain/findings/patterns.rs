@@ -14,11 +14,12 @@ const VISITED_MANY: u64 = 10_000;
 const PLANNING_LONG_NS: u64 = 10_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
-/// Remedies of patterns without a fixed beginning, and of a range that is answered by its terms.
-const BEGINNING_OF_EXPRESSION: &str =
+/// Remedies of words, of patterns without a fixed beginning, and of a range that is answered by its terms.
+const AGAIN: &str = "run it again: what nobody has read before comes from the disk and is checked";
+const OF_EXPRESSION: &str =
     "an expression that begins with some characters spares all terms that begin otherwise";
-const BEGINNING_OF_WILDCARD: &str = "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms";
-const COLUMN_OF_RANGE: &str = "a column (column = true in the schema), whose values are compared";
+const OF_WILDCARD: &str = "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms";
+const COLUMN: &str = "a column (column = true in the schema), whose values are compared";
 /// The decision of scoring patterns, and how it says that terms were left out.
 const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
 
@@ -70,11 +71,7 @@ fn planning(look: &mut Look<'_>) {
     let finding = Finding::new("long planning", look.severity(ns), message);
     look.add_asking(ns, finding, move |facts| match pattern {
         Some(pattern) => fixed_beginning(facts, pattern),
-        None => (!has_others).then(|| {
-            let again =
-                "run it again: what nobody has read before comes from the disk and is checked";
-            (again.to_owned(), false)
-        }),
+        None => (!has_others).then(|| (AGAIN.to_owned(), false)),
     });
 }
 
@@ -90,8 +87,8 @@ fn begins_with_anything(query: &Query) -> bool {
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
     match pattern {
         Query::Fuzzy { .. } => Some((narrower_fuzzy(facts, pattern)?, false)),
-        Query::Regex { .. } => Some((BEGINNING_OF_EXPRESSION.to_owned(), false)),
-        _ => Some((BEGINNING_OF_WILDCARD.to_owned(), true)),
+        Query::Regex { .. } => Some((OF_EXPRESSION.to_owned(), false)),
+        _ => Some((OF_WILDCARD.to_owned(), true)),
     }
 }
 
@@ -114,14 +111,13 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| {
         let (pattern, field) = (asked(node)?, node.field.as_deref().unwrap_or_default());
-        let text = match &pattern {
-            Query::Prefix { text, .. } => longer_prefix(facts, field, text, terms),
+        match &pattern {
+            Query::Prefix { text, .. } => Some((longer_prefix(facts, field, text, terms)?, false)),
             Query::Range { .. } if facts.has_column(field) == Some(false) => {
-                return Some((COLUMN_OF_RANGE.to_owned(), true));
+                Some((COLUMN.into(), true))
             }
-            _ => narrower_fuzzy(facts, pattern),
-        };
-        text.map(|text| (text, false))
+            _ => Some((narrower_fuzzy(facts, pattern)?, false)),
+        }
     });
 }
 
