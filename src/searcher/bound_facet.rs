@@ -106,7 +106,6 @@ impl BoundFacet {
 impl BoundWhat {
     /// Checks and resolves what is counted of a field.
     pub(super) fn of(facet: &Facet, of_schema: &Field, analyzers: &Analyzers) -> Result<Self> {
-        const COLUMN: &str = "a field that keeps a column (column = true in the schema)";
         let kind = of_schema.kind;
         let counting = match &facet.what {
             FacetWhat::Values(_) => "counting values",
@@ -125,7 +124,7 @@ impl BoundWhat {
         Ok(match &facet.what {
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {
-                    return wrong(COLUMN);
+                    return wrong("a field that keeps a column (column = true)");
                 }
                 if options.between.is_some() && !kind.has_codes() {
                     return wrong("a field of numbers or dates, whose values can lie in a range");
@@ -137,7 +136,7 @@ impl BoundWhat {
             }
             FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
                 true => BoundWhat::Addresses(AddressRanges::of(of_schema, ranges)?),
-                false => return wrong(COLUMN),
+                false => return wrong("a field that keeps a column (column = true)"),
             },
             FacetWhat::Ranges(_) if !kind.has_codes() => {
                 return wrong("a field of numbers, dates or addresses");
@@ -153,7 +152,7 @@ impl BoundWhat {
                 percentiles: options.percentiles()?,
                 has_column: of_schema.column,
             },
-            _ if !of_schema.column => return wrong(COLUMN),
+            _ if !of_schema.column => return wrong("a field that keeps a column (column = true)"),
             FacetWhat::Intervals(..) if kind != FieldKind::Date => {
                 return wrong("a field of dates");
             }

@@ -7,7 +7,6 @@ use crate::explain::{ExplainTree, Facts, Finding, TermCounts};
 use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::query::{Normal, Query};
-use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use std::collections::BTreeMap;
 
@@ -146,7 +145,7 @@ impl Facts for Searcher {
 
     fn has_column(&self, field: &str) -> Option<bool> {
         let field = self.schema().field(field)?;
-        (field.kind != FieldKind::Text).then_some(field.column)
+        (!field.kind.is_text()).then_some(field.column)
     }
 }
 
@@ -156,7 +155,7 @@ mod tests {
     use crate::document::Document;
     use crate::plan::FacetMethod;
     use crate::query::parse;
-    use crate::schema::{Field, Schema};
+    use crate::schema::{Field, FieldKind, Schema};
     use crate::searcher::stopping_tests::filled;
 
     fn searcher(texts: &[&[&str]]) -> Searcher {

@@ -468,7 +468,7 @@ fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
     let hit = by(vec![price()]).run().unwrap().hits.remove(0);
     refused(
         by(vec![price()]).after(After::score(1.0, hit.doc)),
-        "in the order of its page: expected values of a hit, found a score",
+        "in its order: expected values of a hit, found a score",
     );
     refused(by(vec![]).after(After::values(&hit.sort, hit.doc)), "expected keys to sort by");
     let two: [Value; 2] = [Value::Null, Value::Null];

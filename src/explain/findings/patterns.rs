@@ -157,8 +157,7 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     true
 }
 
-/// Own time of a pattern that walks the dictionary when it runs. It has more terms than planning keeps, and next to that
-/// walk, uniting their lists takes no time.
+/// Own time of a pattern that walks the dictionary when it runs. Next to that, uniting what it finds takes no time.
 pub(super) fn walking_ns(node: &ExplainNode) -> u64 {
     let walked = searched(node).zip(node.terms).filter(|(terms, known)| *known < terms.expanded);
     walked.map_or(0, |_| own_ns(node))
