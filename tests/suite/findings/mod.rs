@@ -293,9 +293,13 @@ fn a_pattern_that_walks_the_dictionary_is_told_and_not_that_its_matches_are_coun
     let of_many = |text: &str, percent| {
         let mut tree = analyzed(&searcher, text, |search| search.order(Order::Document));
         each_node(&mut tree.plan, &mut |node| {
-            node.actual.as_mut().unwrap().documents = 10_000;
+            let actual = node.actual.as_mut().unwrap();
+            (actual.documents, actual.bytes_read) = (10_000, 1);
         });
-        found_if(&tree, "Expand", percent)
+        let mut found = found_if(&tree, "Expand", percent);
+        // Nothing expected as many as are said here.
+        found.retain(|finding| finding.rule != "estimate far off");
+        found
     };
     // More terms than planning keeps: they are looked for when the pattern runs, whether matches are counted or not.
     let severity = |percent| only(&of_many("*5*", percent), "wide search for terms").severity;
