@@ -21,6 +21,8 @@ use crate::schema::DEFAULT_ANALYZER;
 
 /// Filters of a spec at the most.
 const FILTERS_MAX: usize = 32;
+/// Languages that have no analyzer but the default one.
+const UNSTEMMED: [&str; 8] = ["chinese", "japanese", "korean", "thai", "zh", "ja", "ko", "th"];
 
 /// Names and what they stand for.
 const NAMES: &[(&str, &str)] = &[
@@ -150,7 +152,13 @@ fn tokenizer(part: &str) -> Result<Splitter> {
             let names = NAMES.iter().map(|(name, _)| *name);
             let others = tokenizers().filter(|name| *name != DEFAULT_ANALYZER);
             let known: Vec<_> = names.chain(others).collect();
-            Err(unknown("an analyzer or a tokenizer", part, &known.join(", ")))
+            let error = unknown("an analyzer or a tokenizer", part, &known.join(", "));
+            Err(match UNSTEMMED.contains(&word) {
+                true => error.hint(
+                    "`default` finds parts of Chinese, Japanese, Korean and Thai texts without a dictionary",
+                ),
+                false => error,
+            })
         }
     }
 }
@@ -246,6 +254,14 @@ mod tests {
         let error = parse(spec, ANALYSIS_VERSION).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Analyzer, "{spec}");
         error.to_string()
+    }
+
+    #[test]
+    fn languages_of_the_default_analyzer_are_told_to_take_it() {
+        for (name, is_told) in [("japanese", true), ("thai|lower", true), ("klingon", false)] {
+            let message = now(name).unwrap_err().to_string();
+            assert_eq!(message.contains("`default` finds parts of Chinese"), is_told, "{message}");
+        }
     }
 
     #[test]

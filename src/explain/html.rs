@@ -97,8 +97,7 @@ impl HtmlPages {
 
     /// Adds the plan of a search that finds nothing, with the reason for that.
     pub fn add_why_empty(&mut self, title: &str, plan: &ExplainTree, why: &WhyEmpty) {
-        let why = why.to_json();
-        self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why));
+        self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why.to_json()));
     }
 
     /// Adds a pair of plans, before and after, and their differences as JSON. Its shape is that of

@@ -163,8 +163,7 @@ impl<'a> Page<'a> {
         let indent = terminal::width(name) + 1;
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
         if let Some(remedy) = &finding.remedy {
-            let arrow = piece(Style::Good, "        →").whole();
-            let mut pieces = vec![arrow, plain(&**remedy)];
+            let mut pieces = vec![piece(Style::Good, "        →").whole(), plain(&**remedy)];
             pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
             self.line("", indent, pieces);
         }

@@ -125,7 +125,7 @@ impl BoundWhat {
         Ok(match &facet.what {
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {
-                    return wrong("a field that keeps a column");
+                    return wrong("a field that keeps a column (column = true)");
                 }
                 if options.between.is_some() && !kind.has_codes() {
                     return wrong("a field of numbers or dates, whose values can lie in a range");
@@ -137,13 +137,15 @@ impl BoundWhat {
             }
             FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
                 true => BoundWhat::Addresses(AddressRanges::of(of_schema, ranges)?),
-                false => return wrong("a field that keeps a column"),
+                false => return wrong("a field that keeps a column (column = true)"),
             },
             FacetWhat::Ranges(_) if !kind.has_codes() => {
                 return wrong("a field of numbers, dates or addresses");
             }
             _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
-            FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
+            FacetWhat::Statistics(_) | FacetWhat::Suitable(..) | FacetWhat::Quantiles(_)
+                if kind == FieldKind::Bool =>
+            {
                 return wrong("a field of numbers or dates");
             }
             FacetWhat::Statistics(options) => BoundWhat::Statistics {
@@ -151,7 +153,7 @@ impl BoundWhat {
                 percentiles: options.percentiles()?,
                 has_column: of_schema.column,
             },
-            _ if !of_schema.column => return wrong("a field that keeps a column"),
+            _ if !of_schema.column => return wrong("a field that keeps a column (column = true)"),
             FacetWhat::Intervals(..) if kind != FieldKind::Date => {
                 return wrong("a field of dates");
             }
@@ -162,9 +164,6 @@ impl BoundWhat {
                 return wrong("a field of numbers");
             }
             FacetWhat::Steps(width) => BoundWhat::Steps(steps_of(of_schema, width)?),
-            FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
-                return wrong("a field of numbers or dates");
-            }
             FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n)
                 if !(2..=RANGES_MAX).contains(n) =>
             {

@@ -144,7 +144,8 @@ impl Facts for Searcher {
     }
 
     fn has_column(&self, field: &str) -> Option<bool> {
-        Some(self.schema().field(field)?.column)
+        let field = self.schema().field(field)?;
+        (!field.kind.is_text()).then_some(field.column)
     }
 }
 

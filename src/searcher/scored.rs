@@ -35,7 +35,7 @@ impl<'a> Search<'a> {
             _ => None,
         };
         if let Some((expected, found)) = is_without {
-            let error = Error::new(ErrorKind::Usage, "going on after a hit");
+            let error = Error::new(ErrorKind::Usage, "going on after a hit in its order");
             return Err(error.expected(expected).found(found));
         }
         let order = self.sort_order()?;

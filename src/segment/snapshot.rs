@@ -343,9 +343,20 @@ pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
         Contents::Commits(generations) => {
             generations.last().copied().ok_or_else(|| not_an_index("none".into()))
         }
-        Contents::NoCommit => Err(not_an_index("none".into()).hint(
-            "it is empty, or its first build never finished; `treepie index` makes an index",
-        )),
+        Contents::NoCommit => {
+            let is_segment =
+                |name: &str| matches!(FileName::parse(name), Some(FileName::Segment(_)));
+            let hint = match storage.list()?.iter().any(|entry| is_segment(&entry.name)) {
+                true => {
+                    "its first build never finished, or its manifests were deleted, which name the fields of its segments: \
+                     take a copy, or index the input again, which removes them"
+                }
+                false => {
+                    "it is empty, or its first build never finished; `treepie index` makes an index"
+                }
+            };
+            Err(not_an_index("none".into()).hint(hint))
+        }
         Contents::Foreign(name) => Err(not_an_index(format!("other files, such as {name:?}"))),
     }
 }

@@ -310,8 +310,7 @@ impl SortField {
         if !of_schema.column {
             let hint = match of_schema.kind {
                 FieldKind::Text => "texts cannot be sorted by: a keyword field beside it can",
-                FieldKind::Keyword => "column = true in its schema makes it sortable",
-                _ => "its schema says column = false, or is older than columns are",
+                _ => "column = true in the schema, and an index made anew, make it sortable",
             };
             return Err(refused()
                 .expected("a field of numbers, dates, booleans or keywords that keeps a column")

@@ -454,7 +454,10 @@ fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
     let price = || SortKey::ascending("price");
     refused(by(vec![SortKey::ascending("prize")]), "expected one of price, found 'prize'");
     refused(by(vec![SortKey::ascending("name")]), "found the text field 'name'");
-    refused(by(vec![SortKey::ascending("plain")]), "its schema says column = false");
+    refused(
+        by(vec![SortKey::ascending("plain")]),
+        "column = true in the schema, and an index made anew",
+    );
     refused(by(vec![price(), SortKey::descending("price")]), "expected each field once");
     refused(by(vec![price().natural()]), "found the u64 field 'price'");
     let of_language = match cfg!(feature = "collation") {
@@ -465,7 +468,7 @@ fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
     let hit = by(vec![price()]).run().unwrap().hits.remove(0);
     refused(
         by(vec![price()]).after(After::score(1.0, hit.doc)),
-        "expected values of a hit, found a score",
+        "in its order: expected values of a hit, found a score",
     );
     refused(by(vec![]).after(After::values(&hit.sort, hit.doc)), "expected keys to sort by");
     let two: [Value; 2] = [Value::Null, Value::Null];

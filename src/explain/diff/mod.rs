@@ -211,8 +211,7 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and their differences in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let diff = PlanDiff::new(before, after).json(true);
-        self.add_pair(title, before, after, &diff);
+        self.add_pair(title, before, after, &PlanDiff::new(before, after).json(true));
     }
 }
 

@@ -32,8 +32,7 @@ impl PlanDiff {
             // Many in a row that are the same are counted, but for the last ones, which stand right before what differs or at the end.
             let left_out = if row.len() > SAME_SHOWN + 1 { row.len() - SAME_SHOWN } else { 0 };
             if left_out > 0 {
-                let text = format!("… {left_out} nodes that are the same");
-                page.line("  ", 2, vec![faint(text)]);
+                page.line("  ", 2, vec![faint(format!("… {left_out} nodes that are the same"))]);
             }
             row[left_out..].iter().for_each(|node| page.node_diff(node));
         }

@@ -50,6 +50,5 @@ fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<Advice> {
         parts.push("fewer values, so that more terms cannot be among them");
     }
     // Fewer values are had at once.
-    let rebuild = lacks_column && parts.len() == 1;
-    (!parts.is_empty()).then(|| (parts.join("; or "), rebuild))
+    (!parts.is_empty()).then(|| (parts.join("; or "), lacks_column && parts.len() == 1))
 }

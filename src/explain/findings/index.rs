@@ -30,8 +30,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 fn stopped(look: &mut Look<'_>) {
     let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
     // Operators above it were stopped by it.
-    let stopped = look.nodes.iter().rfind(|(node, _)| is_stopped(node));
-    let Some(&(node, _)) = stopped else { return };
+    let Some(&(node, _)) = look.nodes.iter().rfind(|(node, _)| is_stopped(node)) else { return };
     let message = format!(
         "the search was stopped at {} {}, so the answer is what was found until then",
         node.operator, node.label

@@ -110,7 +110,7 @@ pub(crate) trait Facts {
         vec![]
     }
 
-    /// Whether a field keeps a column.
+    /// Whether a field keeps a column. Fields of texts can have none, which is `None`.
     fn has_column(&self, _field: &str) -> Option<bool> {
         None
     }

@@ -1,6 +1,7 @@
 //! Findings about the hits of a page: how they are counted, scored, sorted and placed.
 
 use super::look::{Look, own_ns, sum};
+use super::patterns::walking_ns;
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
 use crate::explain::tree::Branch;
@@ -59,11 +60,11 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let [matching] = &root.children[..] else { return };
     let ns = Look::ns_below(matching);
     let Some(actual) = &matching.actual else { return };
-    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(ns) {
-        return;
-    }
+    // A pattern looks for its terms, also where nothing is counted.
+    let counting_ns = ns.saturating_sub(sum(matching.iter().map(walking_ns)));
     // A number that the dictionary knows costs nothing.
-    if !matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0) {
+    let is_read = matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0);
+    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(counting_ns) || !is_read {
         return;
     }
     let (documents, limit) = (number_of(actual.documents, "document"), page.limit);

@@ -15,6 +15,12 @@ const VISITED_MANY: u64 = 10_000;
 const PLANNING_LONG_NS: u64 = 10_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
+/// Remedies of words, of patterns without a fixed beginning, and of a range that is answered by its terms.
+const AGAIN: &str = "run it again: what nobody has read before comes from the disk and is checked";
+const OF_EXPRESSION: &str =
+    "an expression that begins with some characters spares all terms that begin otherwise";
+const OF_WILDCARD: &str = "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, as ngram:3,3|lower, so that parts of words are terms";
+const COLUMN: &str = "a column (column = true in the schema), whose values are compared";
 /// The decision of scoring patterns, and how it says that terms were left out.
 const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
 
@@ -66,11 +72,7 @@ fn planning(look: &mut Look<'_>) {
     let finding = Finding::new("long planning", look.severity(ns), message);
     look.add_asking(ns, finding, move |facts| match pattern {
         Some(pattern) => fixed_beginning(facts, pattern),
-        None => (!has_others).then(|| {
-            let again =
-                "run it again: what nobody has read before comes from the disk and is checked";
-            (again.to_owned(), false)
-        }),
+        None => (!has_others).then(|| (AGAIN.to_owned(), false)),
     });
 }
 
@@ -84,18 +86,11 @@ fn begins_with_anything(query: &Query) -> bool {
 }
 
 fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<Advice> {
-    let (text, rebuild) = match pattern {
-        Query::Fuzzy { .. } => (narrower_fuzzy(facts, pattern)?, false),
-        Query::Regex { .. } => (
-            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
-            false,
-        ),
-        _ => (
-            "characters before the first * or ? spare all terms that begin otherwise; or an analyzer that makes ngrams, so that parts of words are terms".to_owned(),
-            true,
-        ),
-    };
-    Some((text, rebuild))
+    match pattern {
+        Query::Fuzzy { .. } => Some((narrower_fuzzy(facts, pattern)?, false)),
+        Query::Regex { .. } => Some((OF_EXPRESSION.to_owned(), false)),
+        _ => Some((OF_WILDCARD.to_owned(), true)),
+    }
 }
 
 fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
@@ -116,12 +111,14 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| {
-        let pattern = asked(node)?;
-        let text = match &pattern {
-            Query::Prefix { text, .. } => longer_prefix(facts, node, text, terms),
-            _ => narrower_fuzzy(facts, pattern),
-        };
-        text.map(|text| (text, false))
+        let (pattern, field) = (asked(node)?, node.field.as_deref().unwrap_or_default());
+        match &pattern {
+            Query::Prefix { text, .. } => Some((longer_prefix(facts, field, text, terms)?, false)),
+            Query::Range { .. } if facts.has_column(field) == Some(false) => {
+                Some((COLUMN.into(), true))
+            }
+            _ => Some((narrower_fuzzy(facts, pattern)?, false)),
+        }
     });
 }
 
@@ -131,8 +128,7 @@ fn pays(then: u64, now: u64) -> bool {
 }
 
 /// Says what a prefix of some more characters has at the most, if that is clearly less than what this one has.
-fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) -> Option<String> {
-    let field = node.field.as_deref().unwrap_or_default();
+fn longer_prefix(facts: &dyn Facts, field: &str, text: &str, now: u64) -> Option<String> {
     let mut widest: Option<(String, u64)> = None;
     let mut longer = (1..=MORE_CHARS_MAX).map(|more| facts.widest_prefix(field, text, more));
     while widest.as_ref().is_none_or(|(_, n_terms)| *n_terms >= TERMS_WIDE)
@@ -151,18 +147,27 @@ fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) ->
 
 /// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
 fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
-    let Some(terms) = node.actual.as_ref().and_then(|actual| actual.terms) else { return false };
-    // If most of them are meant, they take the time.
-    if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
-        return false;
-    }
+    let Some(terms) = searched(node) else { return false };
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
     let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
     let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
-    let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
+    let severity = look.severity(walking_ns(node));
+    let finding = Finding::new("wide search for terms", severity, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
     true
+}
+
+/// Own time of a pattern that walks the dictionary when it runs. Next to that, uniting what it finds takes no time.
+pub(super) fn walking_ns(node: &ExplainNode) -> u64 {
+    let walked = searched(node).zip(node.terms).filter(|(terms, known)| *known < terms.expanded);
+    walked.map_or(0, |_| own_ns(node))
+}
+
+/// Terms that a node looked at, if they are many. If most of them are meant, these are what takes the time.
+fn searched(node: &ExplainNode) -> Option<TermCounts> {
+    let terms = node.actual.as_ref()?.terms?;
+    (terms.visited >= VISITED_MANY && terms.expanded <= terms.visited / 2).then_some(terms)
 }
 
 /// A fuzzy word with a first character that is as written, if that spares anything worth it.
@@ -196,8 +201,7 @@ mod tests {
 
     #[test]
     fn a_prefix_grows_until_it_has_few_terms_and_by_three_characters_at_the_most() {
-        let node = ExplainNode::new("Expand", "title:a*");
-        let remedy = |terms| longer_prefix(&Widest(terms), &node, "a", 10_500);
+        let remedy = |terms| longer_prefix(&Widest(terms), "title", "a", 10_500);
         let has = |terms: &str, of: &str| {
             Some(format!(
                 "a longer beginning, as {of}*, has at most {terms} and finds fewer documents"

@@ -102,8 +102,7 @@ impl Explaining<'_, '_> {
             PageDetails::Sort(details) => self.sort(root, details),
             PageDetails::Collapse(details) => self.collapse(root, details),
         };
-        let is_kept = page.and_then(|page| page.is_kept);
-        node.decisions.extend(is_kept.map(cache_decision));
+        node.decisions.extend(page.and_then(|page| page.is_kept).map(cache_decision));
         let unselected =
             self.plan.unselected.iter().map(|it| format!("without selections of {it}: "));
         let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());

@@ -276,6 +276,25 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
 }
 
 #[test]
+fn manifests_that_were_deleted_are_told_by_what_they_leave() {
+    let dir = Dir::with_titles();
+    let sound = dir.ok(&["verify", "t.tp"]);
+    assert!(!sound.contains("no commit names"), "{sound}");
+    dir.write("more.txt", "Paris again\n");
+    let preset = ["--preset", "wikipedia-titles", "--append", "--quiet"];
+    dir.ok(&[&["index", "t.tp", "more.txt"][..], &preset].concat());
+    fs::remove_file(dir.0.join("t.tp/manifest-0000000000000002")).unwrap();
+    let sound = dir.ok(&["verify", "t.tp"]);
+    assert!(sound.contains("sound: 1 segment") && sound.contains("no commit names"), "{sound}");
+    fs::remove_file(dir.0.join("t.tp/manifest-0000000000000001")).unwrap();
+    for command in ["verify", "recover", "stats"] {
+        dir.run(&[command, "t.tp"]).fails_with(&["its manifests were deleted", "take a copy"]);
+    }
+    fs::create_dir(dir.0.join("empty.tp")).unwrap();
+    dir.run(&["stats", "empty.tp"]).fails_with(&["it is empty"]);
+}
+
+#[test]
 fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     let dir = Dir::with_titles();
     let index = dir.0.join("t.tp");

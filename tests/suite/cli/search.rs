@@ -249,6 +249,8 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     for line in ["\n  0  10.00..12.25\n", "\n  1  10.00..       ########################\n"] {
         assert!(text.contains(line), "{line} in {text}");
     }
+    // Whole days for people, and moments for programs.
+    assert!(text.contains("  2019-01-01..2019-02-01"), "{text}");
     let rows = dir.ok(&[&facets[..], &["--format", "tsv", "--limit", "0"]].concat());
     assert!(rows.contains("since\t2019-01-01T00:00:00Z..2019-02-01T00:00:00Z\t1\n"), "{rows}");
     let plan = dir.ok(&["explain", "t.tp", "*", "--sort", "price:desc", "--analyze"]);

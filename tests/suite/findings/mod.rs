@@ -104,7 +104,7 @@ const TOLD: [(&str, &[&str], &[Severity], bool); 22] = {
         ("long planning", &[], &[Warning], false),
         ("wide expansion", &["0", "0.0", "0.1"], &[Warning, Hint], false),
         ("scores of some terms", &["0"], &[Note], true),
-        ("wide search for terms", &["0"], &[Hint], true),
+        ("wide search for terms", &["0", "0.0"], &[Warning, Hint], true),
         ("deep page", &["0"], &[Hint], true),
         ("counting all matches", &["0.0"], &[Warning], true),
         ("everything is scored", &["0"], &[Warning], true),
@@ -284,6 +284,55 @@ fn patterns_that_look_at_all_terms_are_told_to_begin_with_something() {
     // A few terms less.
     let texts = numbered(&[("w0", 9_990)]);
     quiet(&counted(&titles([strs(&texts)]).searcher().unwrap(), "*99"));
+}
+
+#[test]
+fn a_pattern_that_walks_the_dictionary_is_told_and_not_that_its_matches_are_counted() {
+    let texts = numbered(&[("w", 12_000)]);
+    let searcher = titles([strs(&texts)]).searcher().unwrap();
+    let of_many = |text: &str, percent| {
+        let mut tree = analyzed(&searcher, text, |search| search.order(Order::Document));
+        each_node(&mut tree.plan, &mut |node| {
+            let actual = node.actual.as_mut().unwrap();
+            (actual.documents, actual.bytes_read) = (10_000, 1);
+        });
+        let mut found = found_if(&tree, "Expand", percent);
+        // Nothing expected as many as are said here.
+        found.retain(|finding| finding.rule != "estimate far off");
+        found
+    };
+    // More terms than planning keeps: they are looked for when the pattern runs, whether matches are counted or not.
+    let severity = |percent| only(&of_many("*5*", percent), "wide search for terms").severity;
+    assert_eq!((severity(60), severity(40)), (Severity::Warning, Severity::Hint));
+    // Few terms are known from planning: all that is left is to count.
+    let rules = of_many("*55", 60).into_iter().map(|it| (it.rule, it.severity));
+    assert_eq!(
+        Vec::from_iter(rules),
+        [
+            ("counting all matches".to_owned(), Severity::Warning),
+            ("wide search for terms".to_owned(), Severity::Hint)
+        ]
+    );
+}
+
+#[test]
+fn a_wide_range_of_a_field_without_a_column_is_told_to_have_one() {
+    for (kind, is_told) in [(FieldKind::U64, true), (FieldKind::Text, false)] {
+        let field = Field::new("n", kind).column(false);
+        let index = Index::in_memory(Schema::builder().field(field).build().unwrap());
+        let mut writer = index.writer().unwrap();
+        for n in 1_000..6_000 {
+            writer.add(Document::new().with("n", n.to_string())).unwrap();
+        }
+        writer.commit().unwrap();
+        let tree = counted(&index.searcher().unwrap(), "n:[1001 TO *]");
+        let finding = only(&tree.findings, "wide expansion");
+        let column = "a column (column = true in the schema), whose values are compared";
+        assert_eq!(
+            (finding.remedy.as_deref(), finding.rebuild),
+            (is_told.then_some(column), is_told)
+        );
+    }
 }
 
 #[test]

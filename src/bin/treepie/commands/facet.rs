@@ -44,7 +44,7 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like; a FIELD with : or / in its name between backquotes",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
@@ -362,9 +362,19 @@ fn print_at(
 fn shown(facet: &FacetCounts, bucket: &Bucket) -> String {
     let value = match facet.kind {
         FacetKind::Terms => bucket.value.to_text(),
-        _ => range_label(facet, bucket).into(),
+        _ => without_midnights(range_label(facet, bucket)).into(),
     };
     terminal::printable(&value).into_owned()
+}
+
+/// A range of whole days as `2024-03-01..2024-04-01`, which queries read as the same dates.
+fn without_midnights(range: String) -> String {
+    const MIDNIGHT: &str = "T00:00:00Z";
+    let is_day = |end: &str| end.is_empty() || end.ends_with(MIDNIGHT);
+    match range.split_once("..") {
+        Some((from, to)) if is_day(from) && is_day(to) => range.replace(MIDNIGHT, ""),
+        _ => range,
+    }
 }
 
 /// The facets of a bucket, and its best hits.

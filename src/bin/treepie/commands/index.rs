@@ -62,11 +62,12 @@ schema or index in its first line, or its content; where that leaves a doubt, --
 needed. Without --preset and --schema plain text becomes the field `text`, and the schema of JSON,
 CSV and TSV is inferred from the first documents and printed. JSON is objects: one a line, over
 several lines, or in a list. CSV and TSV need a header; several columns of one name are several
-values of that field. A schema file also says how inputs are read: `from`, `date_format` and
-`decimal_comma` of fields, `delimiter`, `encoding` and `ignore_unknown` under [input]. The index
-remembers that, as it does --preset, --delimiter, --encoding, --ignore-unknown and --null-words:
-what --append adds is read in the same way. Such an option beside --append, or a schema file in
-place of all, says otherwise for that run; `treepie inspect INDEX schema` prints what is remembered.
+values of that field. A schema file also says how inputs are read: `from`, `date_format`,
+`decimal_comma`, `thousands_comma` and `split` of fields, `delimiter`, `encoding`, `trim` and
+`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter,
+--encoding, --ignore-unknown and --null-words: what --append adds is read in the same way. Such an
+option beside --append, or a schema file in place of all, says otherwise for that run; `treepie
+inspect INDEX schema` prints what is remembered.
 Nothing is visible before everything is durable: a build that is interrupted leaves what was there."
 )]
 pub(crate) struct Args {

@@ -217,7 +217,12 @@ impl Stats {
         writeln!(out, "commit {}, format {major}.{minor}", grouped(self.generation))?;
         if self.on_disk.reclaimable() > 0 {
             let (reclaimable, all) = (self.on_disk.reclaimable(), self.on_disk.total());
-            writeln!(out, "on disk {}, {} of it of older commits", bytes(all), bytes(reclaimable))?;
+            writeln!(
+                out,
+                "on disk {}, {} of it not of this commit",
+                bytes(all),
+                bytes(reclaimable)
+            )?;
         }
         writeln!(out)?;
         let mut table = Table::new(out, Format::Text, &["part", "bytes", "percent"])?;

@@ -60,8 +60,25 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             checked => writeln!(out, "damaged: {}; {NEXT}", what_is_damaged(checked))?,
         }
     }
+    if args.format == Format::Text && damage.is_empty() {
+        print_unreferenced(&mut out, &args.index)?;
+    }
     out.flush()?;
     Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Says how much is in files of no commit, if anything is.
+fn print_unreferenced(out: &mut Output, index: &Path) -> Outcome<()> {
+    let unreferenced = open(index)?.disk_usage()?.unreferenced;
+    if unreferenced > 0 {
+        writeln!(
+            out,
+            "{} in files that no commit names: being written, left by a writer that was stopped, or of a newer commit \
+             whose manifest is gone; the next writer removes them",
+            bytes(unreferenced)
+        )?;
+    }
+    Ok(())
 }
 
 /// Next step after damage.

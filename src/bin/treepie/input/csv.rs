@@ -269,16 +269,18 @@ impl<R: Read> Csv<R> {
                 let is_blank = match blanks_say_nothing {
                     true => cell.trim_ascii().is_empty(),
                     // As PostgreSQL has it, an empty text is one in quotes.
+                    false if self.settings.trim => cell.trim_ascii().is_empty() && !is_quoted,
                     false => cell.is_empty() && !is_quoted,
                 };
                 if !is_blank {
-                    let text = text(cell, self.lossy, line, offset)?;
-                    let converted = match self.has_formats {
-                        true => self.settings.converted(name, &text, false, line)?,
-                        false => None,
-                    };
-                    document
-                        .push(name.clone(), converted.or_else(|| self.value_of(text, is_quoted)));
+                    match self.value_of(text(cell, self.lossy, line, offset)?, is_quoted) {
+                        Some(text) if self.has_formats => {
+                            for value in self.settings.values(name, text, line)? {
+                                document.push(name.clone(), value);
+                            }
+                        }
+                        value => document.push(name.clone(), value),
+                    }
                 }
             }
         }

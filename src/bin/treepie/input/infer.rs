@@ -7,6 +7,7 @@
 //! something that a word alone may mean. A field whose type does not exist is an error that names it, so that no index
 //! has to be built again when it does.
 
+mod clues;
 mod seen;
 mod strings;
 

@@ -120,17 +120,22 @@ fn targeted(
     for leaf in leaves {
         let fields = settings.targets(&leaf.path, schema);
         for field in &fields {
-            let (mut values, is_list) = (leaf.values.clone(), leaf.is_list);
-            for value in values.iter_mut().filter(|_| has_formats) {
-                let (text, is_number) = match &*value {
-                    Value::String(text) => (text.clone(), false),
-                    Value::Number(number) => (number.to_string(), true),
-                    _ => continue,
-                };
-                if let Some(converted) = settings.converted(&field.name, &text, is_number, line)? {
-                    *value = Value::String(converted);
+            let mut values = vec![];
+            for value in leaf.values.clone() {
+                match value {
+                    Value::String(text) if has_formats => {
+                        let read = settings.values(&field.name, text, line)?;
+                        values.extend(read.into_iter().map(Value::String));
+                    }
+                    Value::Number(number) if has_formats => {
+                        let text = number.to_string();
+                        let converted = settings.converted(&field.name, &text, true, line)?;
+                        values.push(converted.map_or(Value::Number(number), Value::String));
+                    }
+                    value => values.push(value),
                 }
             }
+            let is_list = leaf.is_list || values.len() != leaf.values.len();
             targeted.push(Leaf { path: field.name.clone(), values, is_list });
         }
         if !fields.is_empty() {

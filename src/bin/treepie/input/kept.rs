@@ -116,9 +116,7 @@ impl Kept {
         if let Some(format) = &of_all.date_format {
             input.push(format!("date_format = {}", quoted(format.text())));
         }
-        if let Some(comma) = of_all.decimal_comma {
-            input.push(format!("decimal_comma = {comma}"));
-        }
+        input.extend(commas(of_all));
         lines.of_index.extend(null_words.of_index().map(words));
         for field in schema.fields() {
             let mut own = vec![];
@@ -129,11 +127,11 @@ impl Kept {
                 {
                     own.push(format!("date_format = {}", quoted(format.text())));
                 }
-                if let Some(comma) = settings.decimal_comma
-                    && settings.decimal_comma != of_all.decimal_comma
-                {
-                    own.push(format!("decimal_comma = {comma}"));
+                let said = commas(settings);
+                if said != commas(of_all) {
+                    own.extend(said);
                 }
+                own.extend(settings.split.map(|it| format!("split = {}", quoted(&it.to_string()))));
             }
             own.extend(null_words.of_field(&field.name).map(words));
             if !own.is_empty() {
@@ -148,11 +146,16 @@ impl Kept {
         let settings = &self.settings;
         let delimiter = settings.delimiter.map(|byte| quoted(&char::from(byte).to_string()));
         let encoding = settings.encoding.map(|it| quoted(&it.name().to_ascii_lowercase()));
-        let ignores = settings.ignore_unknown.then(|| "true".to_owned());
-        [("delimiter", delimiter), ("encoding", encoding), ("ignore_unknown", ignores)]
-            .into_iter()
-            .filter_map(|(key, value)| Some(format!("{key} = {}", value?)))
-            .collect()
+        let is_true = |said: bool| said.then(|| "true".to_owned());
+        [
+            ("delimiter", delimiter),
+            ("encoding", encoding),
+            ("ignore_unknown", is_true(settings.ignore_unknown)),
+            ("trim", is_true(settings.trim)),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value?)))
+        .collect()
     }
 
     /// A sentence on what is not as it is anyway; nothing if there is none.
@@ -165,10 +168,12 @@ impl Kept {
         let named = |has: &dyn Fn(&FieldSettings) -> bool| {
             fields.iter().filter(|field| has(field)).map(|field| field.name.clone()).collect()
         };
-        let of_fields: [(&str, Vec<String>); 4] = [
+        let of_fields: [(&str, Vec<String>); 6] = [
             ("from", named(&|field| field.from.is_some())),
             ("date_format", named(&|field| field.date_format.is_some())),
             ("decimal_comma", named(&|field| field.decimal_comma == Some(true))),
+            ("thousands_comma", named(&|field| field.thousands_comma == Some(true))),
+            ("split", named(&|field| field.split.is_some())),
             ("null_words", self.null_words.fields()),
         ];
         for (key, names) in of_fields.into_iter().filter(|(_, names)| !names.is_empty()) {
@@ -182,6 +187,13 @@ impl Kept {
             )
         })
     }
+}
+
+/// Keys that say what a comma is in numbers.
+fn commas(settings: &FieldSettings) -> Vec<String> {
+    let said =
+        [("decimal_comma", settings.decimal_comma), ("thousands_comma", settings.thousands_comma)];
+    said.into_iter().filter_map(|(key, comma)| Some(format!("{key} = {}", comma?))).collect()
 }
 
 /// A few of many names.
@@ -225,7 +237,7 @@ fn check(file: &File<'_>, schema: &Schema) -> Result<(), Error> {
                     let keys = in_order(file.table(value, &span, name)?);
                     if let Some((key, span, _)) = keys.into_iter().find(|(key, ..)| !is_known(key))
                     {
-                        let known = "from, date_format, decimal_comma or null_words";
+                        let known = "from, date_format, decimal_comma, thousands_comma, split or null_words";
                         return Err(file.unknown(span, key, known));
                     }
                 }

@@ -341,6 +341,19 @@ pub(crate) struct BadRecords {
 /// Bad records shown in full.
 const SHOWN_MAX: usize = 10;
 
+/// Settings that may read a value which does not fit its field, before a semicolon.
+fn hint_of_writing(message: &str) -> &'static str {
+    let is_of = |kind: &str| message.contains(&format!("indexing a value of the {kind} field"));
+    if is_of("date") {
+        "`date_format` in the schema file reads dates that are written otherwise, and --null-words WORD passes over words; "
+    } else if ["decimal", "f64", "i64", "u64"].into_iter().any(is_of) {
+        "`thousands_comma` (1,234.50) or `decimal_comma` (1.234,50) in the schema file reads numbers with commas, \
+         and --null-words WORD passes over words; "
+    } else {
+        ""
+    }
+}
+
 impl BadRecords {
     /// Whether they are left out; if they are not, whether a schema that was inferred may be why they do not fit.
     pub(crate) fn new(skip: bool, is_inferred: bool) -> Self {
@@ -350,12 +363,13 @@ impl BadRecords {
     /// A record that does not fit.
     pub(crate) fn meet(&mut self, error: Error) -> Result<(), Error> {
         if !self.skip {
+            let as_written = hint_of_writing(&error.to_string());
             return Err(error.hint(match self.is_inferred {
-                true => {
-                    "--skip-bad-lines leaves such lines out; `treepie schema infer` prints what was inferred, \
+                true => format!(
+                    "{as_written}--skip-bad-lines leaves such lines out; `treepie schema infer` prints what was inferred, \
                      to change it and to give it with --schema"
-                }
-                false => "--skip-bad-lines leaves such lines out",
+                ),
+                false => format!("{as_written}--skip-bad-lines leaves such lines out"),
             }));
         }
         self.n_skipped += 1;

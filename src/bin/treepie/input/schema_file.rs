@@ -422,7 +422,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, column, from, date_format or decimal_comma";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }

@@ -5,13 +5,19 @@
 //! delimiter = ";"        # between two cells of CSV; default ","
 //! encoding = "utf-16le"  # a label of the WHATWG; default UTF-8, and UTF-16 where a byte order mark says so
 //! decimal_comma = true   # 1.234,50 in all fields of numbers; default false
+//! thousands_comma = true # 1,234.50 in all fields of numbers; default false
+//! trim = true            # blanks at the ends of texts are left out; default false
 //! date_format = "%d.%m.%Y"   # in all fields of dates: as in strftime, or "seconds" or "milliseconds" after 1970 began
 //! ignore_unknown = true  # columns and keys that no field is of are left out; default false
 //! preset = "wikipedia-titles"   # what a line of text is, in an index of these fields
 //! [fields.price]
 //! type = "f64"
 //! from = "Price (EUR)"   # the name of the column or key; default that of the field
-//! decimal_comma = true   # in this field; numbers only
+//! decimal_comma = true   # in this field; numbers only; as is thousands_comma
+//! [fields.tags]
+//! type = "keyword"
+//! many = true
+//! split = ";"            # a text is several values with this between them
 //! [fields.day]
 //! type = "date"
 //! date_format = "%d.%m.%Y"   # in this field; dates only
@@ -46,6 +52,8 @@ pub(crate) struct InputSettings {
     /// Encoding of the bytes, if one was given.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) ignore_unknown: bool,
+    /// Whether blanks at the ends of texts are left out.
+    pub(crate) trim: bool,
     /// Preset format of the lines, if one was given.
     pub(crate) preset: Option<Preset>,
     /// Settings of all fields that may have them; those of `fields` have them too.
@@ -71,6 +79,9 @@ pub(crate) struct FieldSettings {
     pub(crate) from: Option<String>,
     pub(crate) date_format: Option<DateFormat>,
     pub(crate) decimal_comma: Option<bool>,
+    pub(crate) thousands_comma: Option<bool>,
+    /// Stands between the values of one text.
+    pub(crate) split: Option<char>,
 }
 
 /// Format of dates.
@@ -172,9 +183,35 @@ impl InputSettings {
         })
     }
 
-    /// Whether values of any field are written in another way.
+    /// Whether texts of any field are not its values as they are.
     pub(crate) fn has_formats(&self) -> bool {
-        self.fields.iter().any(FieldSettings::has_format)
+        let has = |field: &FieldSettings| field.has_format() || field.split.is_some();
+        self.trim || self.fields.iter().any(has)
+    }
+
+    /// The values that a text stands for, as its field takes them.
+    pub(crate) fn values(
+        &self,
+        field: &str,
+        text: String,
+        line: u64,
+    ) -> Result<Vec<String>, Error> {
+        let value = |text: &str| {
+            let converted = self.converted(field, text, false, line)?;
+            Ok(converted.unwrap_or_else(|| text.to_owned()))
+        };
+        match self.split(field, &text) {
+            Some(parts) => parts.into_iter().map(value).collect(),
+            None if self.trim => Ok(vec![value(text.trim())?]),
+            None => Ok(vec![value(&text)?]),
+        }
+    }
+
+    /// The parts of a text without empty ones, if its field has it split.
+    fn split<'t>(&self, field: &str, text: &'t str) -> Option<Vec<&'t str>> {
+        let own = self.fields.iter().find(|own| own.name == field)?;
+        let parts = text.split(own.split?).map(str::trim);
+        Some(parts.filter(|part| !part.is_empty()).collect())
     }
 
     /// A value as its field takes it, if it is written in another way; `is_number` of JSON. A word without digits is left to
@@ -193,7 +230,10 @@ impl InputSettings {
         let (converted, expected) = match &own.date_format {
             Some(format) => (format.read(text), format.described()),
             None if is_number => return Ok(None),
-            None => (with_point(text), "a number with a comma before its fraction".to_owned()),
+            None => {
+                let style = own.number_style();
+                (style.with_point(text), style.described().to_owned())
+            }
         };
         match converted {
             Some(converted) => Ok(Some(converted)),
@@ -206,7 +246,16 @@ impl InputSettings {
 
 impl FieldSettings {
     fn has_format(&self) -> bool {
-        self.date_format.is_some() || self.decimal_comma == Some(true)
+        self.date_format.is_some() || self.number_style() != NumberStyle::Plain
+    }
+
+    /// How numbers are written; a comma is not both.
+    fn number_style(&self) -> NumberStyle {
+        match (self.decimal_comma, self.thousands_comma) {
+            (Some(true), _) => NumberStyle::DecimalComma,
+            (_, Some(true)) => NumberStyle::ThousandsComma,
+            _ => NumberStyle::Plain,
+        }
     }
 
     /// Settings of a field with nothing to say.
@@ -237,7 +286,7 @@ impl DateFormat {
     }
 
     /// The date as a date field reads it.
-    fn read(&self, text: &str) -> Option<String> {
+    pub(super) fn read(&self, text: &str) -> Option<String> {
         match self {
             DateFormat::Pattern(pattern) => {
                 let parsed = BrokenDownTime::parse(pattern, text).ok()?;
@@ -307,7 +356,6 @@ fn moved_point(text: &str, places: usize) -> Option<i128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');
     let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if digits.is_empty() || !is_digits(digits) || !is_digits(fraction) {
         return None;
     }
@@ -329,35 +377,73 @@ fn moved_point(text: &str, places: usize) -> Option<i128> {
     number.parse().ok()
 }
 
-/// A number that is written with a comma, with a point; groups of three digits may stand apart, and an exponent behind.
-fn with_point(text: &str) -> Option<String> {
-    if let Some((number, exponent)) = text.split_once(['e', 'E']) {
-        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        let is_exponent = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        return with_point(number)
-            .filter(|_| is_exponent && !number.contains(['e', 'E']))
-            .map(|number| format!("{number}e{exponent}"));
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberStyle {
+    /// As 1234.5.
+    Plain,
+    /// As 1.234,5.
+    DecimalComma,
+    /// As 1,234.5.
+    ThousandsComma,
+}
+
+impl NumberStyle {
+    /// A number as Rust reads it, without anything between groups of digits. An exponent may be behind.
+    pub(crate) fn with_point(self, text: &str) -> Option<String> {
+        if let Some((number, exponent)) = text.split_once(['e', 'E']) {
+            let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+            let is_exponent = !digits.is_empty() && is_digits(digits);
+            return self
+                .with_point(number)
+                .filter(|_| is_exponent && !number.contains(['e', 'E']))
+                .map(|number| format!("{number}e{exponent}"));
+        }
+        let (point, comma) = match self {
+            NumberStyle::DecimalComma => (',', '.'),
+            NumberStyle::Plain | NumberStyle::ThousandsComma => ('.', ','),
+        };
+        let (whole, fraction) = text.split_once(point).unwrap_or((text, ""));
+        let (sign, digits) = match whole.strip_prefix(['-', '+']) {
+            Some(digits) => (if whole.starts_with('-') { "-" } else { "" }, digits),
+            None => ("", whole),
+        };
+        let is_apart =
+            |c: char| c == comma || matches!(c, ' ' | '\'' | '\u{2019}' | '\u{A0}' | '\u{202F}');
+        const GROUP: usize = 3;
+        let mut groups = digits.split(is_apart);
+        let first = groups.next().unwrap_or_default();
+        let groups: Vec<&str> = groups.collect();
+        let first_fits = groups.is_empty() || (1..=GROUP).contains(&first.len());
+        let fits = first_fits
+            && is_digits(first)
+            && groups.iter().all(|group| group.len() == GROUP && is_digits(group))
+            && is_digits(fraction)
+            && !(first.is_empty() && fraction.is_empty());
+        let whole = format!("{}{}", if first.is_empty() { "0" } else { first }, groups.concat());
+        let point = if fraction.is_empty() { "" } else { "." };
+        fits.then(|| format!("{sign}{whole}{point}{fraction}"))
     }
-    let (whole, fraction) = text.split_once(',').unwrap_or((text, ""));
-    let (sign, digits) = match whole.strip_prefix(['-', '+']) {
-        Some(digits) => (if whole.starts_with('-') { "-" } else { "" }, digits),
-        None => ("", whole),
-    };
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_apart = |c: char| matches!(c, '.' | ' ' | '\'' | '\u{2019}' | '\u{A0}' | '\u{202F}');
-    const GROUP: usize = 3;
-    let mut groups = digits.split(is_apart);
-    let first = groups.next().unwrap_or_default();
-    let groups: Vec<&str> = groups.collect();
-    let first_fits = groups.is_empty() || (1..=GROUP).contains(&first.len());
-    let fits = first_fits
-        && is_digits(first)
-        && groups.iter().all(|group| group.len() == GROUP && is_digits(group))
-        && is_digits(fraction)
-        && !(first.is_empty() && fraction.is_empty());
-    let whole = format!("{}{}", if first.is_empty() { "0" } else { first }, groups.concat());
-    let point = if fraction.is_empty() { "" } else { "." };
-    fits.then(|| format!("{sign}{whole}{point}{fraction}"))
+
+    fn described(self) -> &'static str {
+        match self {
+            NumberStyle::Plain => "a number",
+            NumberStyle::DecimalComma => "a number with a comma before its fraction, as 1.234,50",
+            NumberStyle::ThousandsComma => "a number with a point before its fraction, as 1,234.50",
+        }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The character between values of one text, as it is typed.
+pub(crate) fn separator(typed: &str) -> Result<char, String> {
+    match typed.chars().collect::<Vec<_>>()[..] {
+        [one] if !one.is_alphanumeric() => Ok(one),
+        _ => Err("expected one character that is no letter and no digit".to_owned()),
+    }
 }
 
 /// A delimiter as it is typed: one character, or `\t`, or the word tab.
@@ -456,8 +542,35 @@ mod tests {
             ("1e2e3", None),
             ("e3", None),
         ] {
-            assert_eq!(with_point(written).as_deref(), expected, "{written:?}");
+            let read = NumberStyle::DecimalComma.with_point(written);
+            assert_eq!(read.as_deref(), expected, "{written:?}");
+            // The other style is this one with commas and points exchanged.
+            let exchanged = |text: &str| {
+                let other = |c: char| match c {
+                    ',' => '.',
+                    '.' => ',',
+                    c => c,
+                };
+                text.chars().map(other).collect::<String>()
+            };
+            let read = NumberStyle::ThousandsComma.with_point(&exchanged(written));
+            assert_eq!(read.as_deref(), expected, "{written:?}");
         }
+    }
+
+    #[test]
+    fn values_of_one_text_are_told_apart() {
+        let of = |split| {
+            let tags = FieldSettings { split, ..FieldSettings::of("tags") };
+            InputSettings::default().with_fields(vec![tags])
+        };
+        assert_eq!(of(Some(';')).split("tags", "red; blue;;"), Some(vec!["red", "blue"]));
+        assert_eq!(of(Some(';')).split("tags", " ; "), Some(vec![]));
+        assert_eq!(of(Some('\u{3001}')).split("tags", "赤、青"), Some(vec!["赤", "青"]));
+        assert_eq!(of(Some(';')).split("other", "a;b"), None);
+        assert_eq!(of(None).split("tags", "a;b"), None);
+        assert_eq!(separator("|"), Ok('|'));
+        assert!(separator("").is_err() && separator("; ").is_err() && separator("x").is_err());
     }
 
     #[test]

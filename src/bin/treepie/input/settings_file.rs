@@ -11,7 +11,8 @@ use super::{
 };
 
 /// Keys of a field that say how it is read and not what it is.
-pub(super) const KEYS_OF_FIELDS: [&str; 3] = ["from", "date_format", "decimal_comma"];
+pub(super) const KEYS_OF_FIELDS: [&str; 5] =
+    ["from", "date_format", "decimal_comma", "thousands_comma", "split"];
 
 /// The settings in a schema file whose fields these are, or in a text that has the settings alone; errors carry the line.
 pub(super) fn parse(file: &File<'_>, schema: &Schema) -> Result<InputSettings, Error> {
@@ -35,8 +36,14 @@ pub(super) fn parse(file: &File<'_>, schema: &Schema) -> Result<InputSettings, E
             Some(FieldKind::Date) if field.date_format.is_none() => {
                 field.date_format.clone_from(&settings.of_all.date_format);
             }
-            Some(kind) if settings::is_number(kind) && field.decimal_comma.is_none() => {
+            // A field that says how its numbers are written says all of it.
+            Some(kind)
+                if settings::is_number(kind)
+                    && field.decimal_comma.is_none()
+                    && field.thousands_comma.is_none() =>
+            {
                 field.decimal_comma = settings.of_all.decimal_comma;
+                field.thousands_comma = settings.of_all.thousands_comma;
             }
             _ => {}
         }
@@ -61,11 +68,12 @@ fn of_input(
                 settings.encoding = Some(named(file, value, &span, key, settings::encoding)?);
             }
             "ignore_unknown" => settings.ignore_unknown = file.boolean(value, span, key)?,
-            "decimal_comma" if !has(settings::is_number) => {
+            "trim" => settings.trim = file.boolean(value, span, key)?,
+            "decimal_comma" | "thousands_comma" if !has(settings::is_number) => {
                 return Err(of_nothing(file, span, key, "number"));
             }
-            "decimal_comma" => {
-                settings.of_all.decimal_comma = Some(file.boolean(value, span, key)?);
+            "decimal_comma" | "thousands_comma" => {
+                comma(file, value, span, key, &mut settings.of_all)?;
             }
             "date_format" if !has(|kind| kind == FieldKind::Date) => {
                 return Err(of_nothing(file, span, key, "date"));
@@ -90,8 +98,7 @@ fn of_input(
                 settings.preset = Some(preset);
             }
             _ => {
-                let known =
-                    "delimiter, encoding, ignore_unknown, decimal_comma, date_format or preset";
+                let known = "delimiter, encoding, ignore_unknown, trim, decimal_comma, thousands_comma, date_format or preset";
                 return Err(file.unknown(span, key, known));
             }
         }
@@ -126,12 +133,41 @@ fn of_field(
             "date_format" => {
                 own.date_format = Some(named(file, value, &span, key, DateFormat::parse)?);
             }
-            "decimal_comma" if !settings::is_number(kind) => return Err(only_in("numbers")),
-            "decimal_comma" => own.decimal_comma = Some(file.boolean(value, span, key)?),
+            "decimal_comma" | "thousands_comma" if !settings::is_number(kind) => {
+                return Err(only_in("numbers"));
+            }
+            "decimal_comma" | "thousands_comma" => comma(file, value, span, key, &mut own)?,
+            "split" if schema.field(name).is_some_and(|field| !field.many) => {
+                let expected = format!("'many = true' beside '{key}', for more than one value");
+                return Err(file.wrong(span).expected(expected).found("a field of one value"));
+            }
+            "split" => own.split = Some(named(file, value, &span, key, settings::separator)?),
             _ => {}
         }
     }
     Ok(own)
+}
+
+/// Reads what a comma is in numbers: before the fraction, or between thousands.
+fn comma(
+    file: &File<'_>,
+    value: &DeValue<'_>,
+    span: Range<usize>,
+    key: &str,
+    own: &mut FieldSettings,
+) -> Result<(), Error> {
+    let kept = match key {
+        "decimal_comma" => &mut own.decimal_comma,
+        _ => &mut own.thousands_comma,
+    };
+    *kept = Some(file.boolean(value, span.clone(), key)?);
+    if own.decimal_comma == Some(true) && own.thousands_comma == Some(true) {
+        return Err(file
+            .wrong(span)
+            .expected("'decimal_comma' or 'thousands_comma'")
+            .found("both: a comma is one of them"));
+    }
+    Ok(())
 }
 
 /// Finds the value that a text names.
@@ -193,6 +229,19 @@ mod tests {
                 "[input]\n[fields.d]\ntype = \"date\"\ndecimal_comma = true",
                 "in fields of numbers only",
             ),
+            (
+                "[input]\n[fields.d]\ntype = \"i64\"\ndecimal_comma = true\nthousands_comma = true",
+                "'decimal_comma' or 'thousands_comma', found both: a comma is one of them (line 7)",
+            ),
+            (
+                "split = \";\"",
+                "'many = true' beside 'split', for more than one value, found a field",
+            ),
+            (
+                "many = true\nsplit = \", \"",
+                "one character that is no letter and no digit for 'split'",
+            ),
+            ("[input]\ntrim = 1", "true or false for 'trim'"),
         ] {
             let text = format!("{text}{more}\n");
             let message = schema_file::parse_with_settings(&text).unwrap_err().to_string();
@@ -221,6 +270,12 @@ mod tests {
             let converted = settings.converted(field, text, false, 1).unwrap();
             assert_eq!(converted.as_deref(), expected, "{field} {text}");
         }
+        let text = "[input]\nthousands_comma = true\n[fields.a]\ntype = \"f64\"\n\
+                    [fields.b]\ntype = \"f64\"\ndecimal_comma = true\n";
+        let (_, other) = schema_file::parse_with_settings(text).unwrap();
+        let number = |field| other.converted(field, "1,234", false, 1).unwrap();
+        assert_eq!(number("a").as_deref(), Some("1234"));
+        assert_eq!(number("b").as_deref(), Some("1.234"));
         assert_eq!(settings.converted("a", "1.5", true, 1).unwrap(), None);
         assert!(settings.converted("a", "1.5", false, 1).is_err());
     }

@@ -15,6 +15,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
+use super::clues::Clues;
+
 /// Words and bytes of a value beyond which it is long.
 const LONG_WORDS: usize = 12;
 const LONG_BYTES: usize = 256;
@@ -53,6 +55,7 @@ pub(super) struct Strings {
     hasher: RandomState,
     /// Hashes of the different values, of which a sample has few.
     distinct: HashSet<u64>,
+    clues: Clues,
 }
 
 /// Decision on how a field of strings is indexed, and the reason.
@@ -74,6 +77,9 @@ impl Strings {
         self.n_one_word += u64::from(n_words <= 1);
         self.n_long += u64::from(is_long);
         self.distinct.insert(self.hasher.hash_one(value));
+        if !is_long {
+            self.clues.add(value);
+        }
     }
 
     /// The field that suits, in the order of the table of the module.
@@ -84,10 +90,12 @@ impl Strings {
         if n_values == 0 {
             return choice(false, "no values in the sample".into());
         }
-        let different = format!("{n_distinct} different in {}", values(n_values));
         if self.n_long * ONE_IN >= n_values {
             return choice(false, format!("{} of {} are long", self.n_long, values(n_values)));
         }
+        let different = format!("{n_distinct} different in {}", values(n_values));
+        let clue = self.clues.told().map_or(String::new(), |told| format!("; {told}"));
+        let choice = |is_keyword, why: String| choice(is_keyword, format!("{why}{clue}"));
         let is_repeated = match n_values < FEW_VALUES {
             true => n_distinct < n_values,
             false => n_distinct * 2 <= n_values,
