@@ -11,7 +11,7 @@ pub(crate) const FILTERED_MAX: u64 = 8_192;
 pub(crate) const PASSED_MAX: u64 = 512;
 
 /// Cost of looking a document up, in documents of two lists that are intersected.
-pub(crate) const LOOK_UP_STEPS: usize = 6;
+const LOOK_UP_STEPS: usize = 6;
 /// Matches that are counted by scoring them: about what planning a count takes.
 pub(crate) const COUNTED_BY_SCORING_MAX: u64 = 500;
 
@@ -38,13 +38,35 @@ pub(crate) fn touching_pays(n_postings: usize, n_completing: usize, n_lists: usi
     n_postings * (TOUCH + n_completing * COMPLETE) <= SUM + n_lists * SUM_LIST
 }
 
+/// Whether so many documents are found in a list by intersecting arrays of so many postings together for less than one by one.
+#[inline]
+pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
+    n_documents * LOOK_UP_STEPS > n_postings
+}
+
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
 const WHOLE_LISTS_MIN: usize = 3;
 
-/// Time in nanoseconds that scoring everything in some windows takes, and that looking into one of their blocks takes. There is
-/// no end of the first where that never pays.
-pub(crate) fn whole_ns(n_windows: usize, n_postings: usize, n_lists: usize) -> (u64, u64) {
-    let of_whole = (n_windows * 8_000 + n_postings + n_postings / 2) as u64;
-    let of_whole = if n_lists < WHOLE_LISTS_MIN { u64::MAX } else { of_whole };
-    (of_whole, (130 + n_lists * 15) as u64)
+/// Time in nanoseconds that going through some windows takes, and that looking into one of their blocks takes; there is no end of the
+/// first where that never pays. All that lists have is scored; or they are intersected, given how many documents of a block they have
+/// in common, if these are spread evenly: what is found so takes longer than in a block.
+pub(crate) fn whole_ns(
+    (n_windows, n_postings): (usize, usize),
+    n_lists: usize,
+    n_common: Option<f64>,
+) -> (u64, u64) {
+    match n_common {
+        None if n_lists < WHOLE_LISTS_MIN => (u64::MAX, 1),
+        None => {
+            ((n_windows * 8_000 + n_postings + n_postings / 2) as u64, (130 + n_lists * 15) as u64)
+        }
+        Some(n_common) => match ((20 + n_lists * 10) as f64 - 12.0 * n_common) as u64 {
+            0 => (u64::MAX, 1),
+            of_block => ((n_windows * 400 + n_postings / 4) as u64, of_block),
+        },
+    }
 }
+
+/// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
+/// go later where the worst of the best is still to rise.
+pub(crate) const PATIENCE: [usize; 2] = [16, 2];

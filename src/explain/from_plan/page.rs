@@ -260,7 +260,10 @@ impl Explaining<'_, '_> {
             WorkCounts::Blocks(work) if work.windows_whole > 0 => {
                 let n = counted(work.windows_whole, "window");
                 let reason = format!("bounds leave out too little of {n} of 65,536 documents");
-                let way = Decision::accepted("score windows whole", reason).costing(work.whole_ns);
+                const SCORE: &str = "score windows whole";
+                const INTERSECT: &str = "intersect windows";
+                let rule = if details.shape == Shape::AllOf { INTERSECT } else { SCORE };
+                let way = Decision::accepted(rule, reason).costing(work.whole_ns);
                 Some(way.instead_of("look into their blocks", Some(work.by_blocks_ns)))
             }
             _ => None,

@@ -117,12 +117,6 @@ impl FrequencyGroup<'_> {
     pub(crate) fn get(&self, nth: u32) -> u32 {
         bits_at(&self.packed, (nth * self.width) as usize, self.width).saturating_add(1)
     }
-
-    /// Whether the term occurs once in every document of the group.
-    #[inline]
-    pub(crate) fn is_all_ones(&self) -> bool {
-        self.width == 0
-    }
 }
 
 /// Reads frequencies by rank; what lies near the one before is at hand.

@@ -150,7 +150,7 @@ mod walk;
 
 pub(crate) use directory::Directory;
 pub(in crate::format) use frequencies::BitWriter;
-pub(crate) use frequencies::{Frequencies, FrequencyGroup, FrequencyReader};
+pub(crate) use frequencies::{Frequencies, FrequencyReader};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;
 pub(crate) use reader::PostingReader;

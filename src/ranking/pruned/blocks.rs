@@ -10,7 +10,8 @@ use super::bounds::CLAUSES_MAX;
 use super::exhaustive::WholeWindow;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{LongPart, Opened, Postings};
-use super::query::Run;
+use super::query::{Query, Run};
+use super::ranked_and::RankedAnd;
 use super::single_term::{ExcludedDocs, Scan};
 use super::sum::Sum;
 use super::tie_cache::TieCache;
@@ -35,6 +36,7 @@ pub(super) struct Blocks {
     pub(super) noted: BlockQueue,
     pub(super) block: Block,
     pub(super) whole: WholeWindow,
+    pub(super) common: RankedAnd,
 }
 
 /// Postings of the lists in one block, by the order in which they were opened.
@@ -66,15 +68,15 @@ pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
 }
 
 heap_bytes!(Block { seen });
-heap_bytes!(Blocks { bands, few, touched, noted, block, whole });
+heap_bytes!(Blocks { bands, few, touched, noted, block, whole, common });
 
 impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
-    pub(super) fn offer<'s, const ALL: bool>(
+    pub(super) fn offer<'q, 's, const ALL: bool>(
         &mut self,
-        run: &mut Run<'_, 's>,
+        run: &mut Run<'q, 's>,
         windows: &[OpenWindow],
-        opened: &[Opened<'_, 's>],
+        opened: &[Opened<'q, 's>],
         top: &mut Top,
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
@@ -85,22 +87,29 @@ impl Blocks {
             }
         }
         run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let (Blocks { bands, block, whole, .. }, scale) = (self, run.query.scale);
-        let (of_whole, of_block) = if ALL { (u64::MAX, 1) } else { whole_costs(windows, opened) };
-        let switch = ((of_whole / of_block) as usize, run.pruning.blocks_scored > 0);
+        let (Blocks { bands, block, whole, common, .. }, scale) = (self, run.query.scale);
+        let (of_whole, of_block) = whole_costs::<ALL>(&run.query, windows, opened);
+        let is_settled = run.pruning.blocks_scored > 0;
+        let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
+        let switch = ((of_whole / of_block) as usize, patience);
         let is_done = bands.visit(windows.len(), switch, &scale, top, |place, top| {
             block.score::<ALL>(run, &windows[place.window], opened, place, top)
         })?;
         if !is_done {
-            let Run { query, readers, pruning } = run;
-            pruning.windows_whole += windows.len() as u64;
-            pruning.whole_ns += of_whole;
-            pruning.by_blocks_ns += bands.candidates.len() as u64 * of_block;
+            run.pruning.windows_whole += windows.len() as u64;
+            run.pruning.whole_ns += of_whole;
+            run.pruning.by_blocks_ns += bands.candidates.len() as u64 * of_block;
             for (window, bounds) in windows.iter().zip(bands.sums(windows.len())) {
-                let lists = (window.key, &opened[window.opened.clone()]);
-                whole.score(query.clauses, lists, readers)?;
-                pruning.documents_scored += whole.offer(query, window.key, bounds, top);
-                pruning.blocks_scored += bounds.iter().filter(|bound| **bound > 0).count() as u64;
+                let (key, lists) = (window.key, &opened[window.opened.clone()]);
+                if ALL {
+                    common.offer(run, (key, lists.len(), Some(bounds)), lists, top)?;
+                } else {
+                    let Run { query, readers, pruning } = &mut *run;
+                    whole.score(query.clauses, (key, lists), readers)?;
+                    pruning.documents_scored += whole.offer(query, key, bounds, top);
+                }
+                let n_blocks = bounds.iter().filter(|bound| **bound > 0).count() as u64;
+                run.pruning.blocks_scored += n_blocks;
             }
         }
         Ok(())
@@ -191,18 +200,27 @@ impl Blocks {
     }
 }
 
-/// Time that scoring some windows whole takes, or no end of it where lists filter, and that of looking into one of their blocks.
-fn whole_costs(windows: &[OpenWindow], opened: &[Opened<'_, '_>]) -> (u64, u64) {
-    let (mut n_lists, mut n_postings) = (0, 0);
+/// Time that intersecting the lists of some windows takes, or scoring these whole, of which there is no end where lists filter, and
+/// that of looking into one of their blocks.
+fn whole_costs<const ALL: bool>(
+    query: &Query<'_, '_>,
+    windows: &[OpenWindow],
+    opened: &[Opened<'_, '_>],
+) -> (u64, u64) {
+    let (mut n_lists, mut n_postings, mut common) = (0, 0, 0.0);
+    let n_docs = query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
     for window in windows {
-        if window.opened.len() > window.n_scored {
+        if !ALL && window.opened.len() > window.n_scored {
             return (u64::MAX, 1);
         }
-        n_lists = n_lists.max(window.n_scored);
-        let lists = opened[window.opened.clone()].iter();
-        n_postings += lists.map(|list| list.n_postings() as usize).sum::<usize>();
+        n_lists = n_lists.max(window.opened.len());
+        let lists = opened[window.opened.clone()].iter().map(|list| list.n_postings() as usize);
+        n_postings += lists.clone().sum::<usize>();
+        let size = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
+        common += lists.fold(1.0, |share, n| share * n as f64 / f64::from(size));
     }
-    in_window::whole_ns(windows.len(), n_postings, n_lists)
+    let n_common = ALL.then_some(64.0 * common / windows.len() as f64);
+    in_window::whole_ns((windows.len(), n_postings), n_lists, n_common)
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
@@ -245,13 +263,10 @@ pub(super) fn each_code(postings: &LongPart<'_>, mut add: impl FnMut(usize, u8))
 
 /// Calls `add` with each block that has documents of a short list, and the most that one of them adds.
 fn each_block(docs: &[u32], units: &[u16], mut add: impl FnMut(usize, u16)) {
-    let mut postings = docs.iter().map(|doc| block_of(*doc)).zip(units).peekable();
-    while let Some((block, units)) = postings.next() {
-        let mut best = *units;
-        while let Some((_, more)) = postings.next_if(|next| next.0 == block) {
-            best = best.max(*more);
-        }
-        add(block, best);
+    let mut units = units.iter();
+    for docs in docs.chunk_by(|a, b| block_of(*a) == block_of(*b)) {
+        let best = units.by_ref().take(docs.len()).max();
+        add(block_of(docs[0]), best.copied().unwrap_or_default());
     }
 }
 
@@ -480,15 +495,13 @@ pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
     match &part.postings {
         Postings::Short { docs, units, .. } => {
             let start = docs.partition_point(|doc| block_of(*doc) < block);
-            let (mut word, mut best) = (0u64, 0);
-            for (doc, units) in docs[start..].iter().zip(&units[start..]) {
-                if block_of(*doc) != block {
-                    break;
-                }
-                word |= 1 << (doc % 64);
-                best = best.max(*units);
-            }
-            (word, start as u32, best)
+            let here = docs[start..].iter().take_while(|doc| block_of(**doc) == block);
+            here.zip(&units[start..]).fold(
+                (0, start as u32, 0),
+                |(word, start, best), (doc, units)| {
+                    (word | 1 << (doc % 64), start, best.max(*units))
+                },
+            )
         }
         Postings::Long(postings, _) => {
             let (word, rank) = postings.block(block);

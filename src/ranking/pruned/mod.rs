@@ -45,7 +45,6 @@ pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::{Query, Run};
-use ranked_and::RankedAnd;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -114,7 +113,7 @@ fn by_bounds<'s, const ALL: bool>(
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let has_filters = first_filter < clauses.len();
-    let Scratch { parts, opened, windows, summed, blocks, common, shorts, .. } = scratch;
+    let Scratch { parts, opened, windows, summed, blocks, shorts, .. } = scratch;
     // Documents of one list are results of a union that nothing filters; those of its short lists are scored first.
     parts.take_stock(clauses, |_| !ALL && !has_filters, false, top)?;
     let most = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
@@ -136,7 +135,7 @@ fn by_bounds<'s, const ALL: bool>(
     let is_sparse = |window: &Window| window.n_least < DENSE_MIN;
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
     pruning.windows_considered = parts.windows.len() as u64;
-    common.start();
+    blocks.common.start();
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
@@ -144,7 +143,7 @@ fn by_bounds<'s, const ALL: bool>(
     let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let run = Run { query, readers, pruning };
     let memory = recycled(std::mem::take(opened));
-    let mut search = Search { run, parts, opened: memory, windows, summed, blocks, common, top };
+    let mut search = Search { run, parts, opened: memory, windows, summed, blocks, top };
     let found = if ALL { search.all_of() } else { search.any_of() };
     let pruning = search.run.pruning;
     *opened = recycled(search.opened);
@@ -160,7 +159,6 @@ struct Search<'q, 's> {
     /// Those of the windows that are to have a sum for every block.
     summed: &'q mut Vec<OpenWindow>,
     blocks: &'q mut Blocks,
-    common: &'q mut RankedAnd,
     top: &'q mut Top,
 }
 
@@ -201,24 +199,23 @@ impl Search<'_, '_> {
     }
 
     fn all_of(&mut self) -> Result<()> {
-        let windows = &self.parts.windows;
-        // Windows with a short list cost little, and show how good the best are.
-        for window in windows.iter().filter(|window| window.n_least < DENSE_MIN) {
-            if self.is_too_weak(window) {
-                continue;
-            }
-            self.start();
-            self.open(window)?;
-            self.common.offer(&mut self.run, window.key, &self.opened, self.top)?;
-        }
+        let parts = self.parts;
         self.start();
-        for window in windows.iter().filter(|window| window.n_least >= DENSE_MIN) {
-            if self.is_too_weak(window) {
-                continue;
-            }
-            self.open(window)?;
-            if self.windows.len() == SUMMED_MAX {
-                self.offer_all()?;
+        // Windows that are intersected cost little, and show how good the best are.
+        for by_blocks in [false, true] {
+            let is_now = |window: &&Window| (window.n_least >= DENSE_MIN) == by_blocks;
+            for window in parts.windows.iter().filter(is_now) {
+                if self.is_too_weak(window) {
+                    continue;
+                }
+                self.open(window)?;
+                if !by_blocks {
+                    let of_window = (window.key, self.opened.len(), None);
+                    self.blocks.common.offer(&mut self.run, of_window, &self.opened, self.top)?;
+                    self.start();
+                } else if self.windows.len() == SUMMED_MAX {
+                    self.offer_all()?;
+                }
             }
         }
         self.offer_all()
@@ -269,24 +266,24 @@ impl Search<'_, '_> {
     /// less than by bounds of its blocks, or by those of both lists; whether that is so.
     fn offer_around_bounds(&mut self, window: &Window, start: usize) -> Result<bool> {
         let nth = self.windows.len() - 1;
-        let (lists, of_window) = (&self.opened[start..], (window.key, self.windows[nth].n_scored));
-        let (scored, filters) = lists.split_at(of_window.1);
+        let (lists, n_scored) = (&self.opened[start..], self.windows[nth].n_scored);
+        let (scored, filters) = lists.split_at(n_scored);
         let size = |list: &Opened<'_, '_>| u64::from(list.n_postings());
         let all: u64 = scored.iter().map(size).sum();
         let are_filtered = filters.iter().map(size).min().is_some_and(|least| {
             all <= FILTERED_MAX && all * least <= PASSED_MAX * u64::from(WINDOW)
         });
-        let run = &mut self.run;
-        if are_filtered {
-            self.common.offer_filtered(run, of_window, lists, self.top)?;
-        } else if scored.len() != 2 || !self.is_any_alone_too_weak(window) {
-            // What is left of more lists than two are pairs of them, for which bounds of blocks cost less.
+        // Of more lists than two pairs are left, for which bounds of blocks cost less.
+        if !are_filtered && (scored.len() != 2 || !self.is_any_alone_too_weak(window)) {
             return Ok(false);
-        } else if scored.iter().all(|list| list.n_postings() >= DENSE_MIN) {
+        }
+        if !are_filtered && scored.iter().all(|list| list.n_postings() >= DENSE_MIN) {
             let window = &self.windows[nth..];
             self.blocks.offer::<true>(&mut self.run, window, &self.opened, self.top)?;
         } else {
-            self.common.offer(&mut self.run, window.key, lists, self.top)?;
+            let n_scored = if are_filtered { n_scored } else { lists.len() };
+            let of_window = (window.key, n_scored, None);
+            self.blocks.common.offer(&mut self.run, of_window, lists, self.top)?;
         }
         self.windows.truncate(nth);
         self.opened.truncate(start);

@@ -21,8 +21,6 @@ pub(super) const WINDOWS_MAX: usize = 32;
 pub(super) const FIRST_WINDOWS: usize = 4;
 /// Steps from the best sum down to the least that matters; 4 and 16 are not better.
 const BANDS: u32 = 8;
-/// Blocks that can still matter, for one that will when all bands are visited.
-const UNSETTLED: usize = 16;
 /// Bits of the number of a block among those of all open windows.
 const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
 const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
@@ -55,11 +53,11 @@ impl ScoreBuckets {
     }
 
     /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than
-    /// `most`; then sums of those that were visited are 0.
+    /// `most`, or so many times that as patience allows at first; then sums of those that were visited are 0.
     pub(super) fn visit(
         &mut self,
         n: usize,
-        (most, is_settled): (usize, bool),
+        (most, patience): (usize, usize),
         scale: &ScoreQuantizer,
         top: &mut Top,
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
@@ -75,10 +73,9 @@ impl ScoreBuckets {
             if level < limit || band >= BANDS {
                 level = limit;
             }
-            // Most are let go later where the worst of the best is still to rise.
-            let is_settled = is_settled || n_visited > most;
-            let bar = most.saturating_mul(if is_settled { 1 } else { UNSETTLED });
-            if bar < n * BLOCKS && (is_settled || band > 1) {
+            let patience = if n_visited > most { 1 } else { patience };
+            let bar = most.saturating_mul(patience);
+            if bar < n * BLOCKS && (patience == 1 || band > 1) {
                 self.select(n, limit);
                 if self.candidates.len() > bar {
                     return Ok(false);

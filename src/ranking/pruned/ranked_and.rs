@@ -7,11 +7,10 @@ use super::parts::{LongPart, Opened};
 use super::query::Run;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
-use crate::plan::in_window::{COUNTED_BY_SCORING_MAX, LOOK_UP_STEPS};
+use crate::plan::in_window::{self, COUNTED_BY_SCORING_MAX};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
-use crate::simd::arrays;
-use crate::simd::sums::{count_codes, units};
+use crate::simd::sums::{BLOCKS, count_codes, units};
 
 /// Codes that are compared at once.
 const STEP: usize = 32;
@@ -19,13 +18,51 @@ const STEP: usize = 32;
 /// The memory of what lists have in common.
 #[derive(Debug, Default)]
 pub(super) struct RankedAnd {
-    values: Vec<[u8; 2]>,
     batch: Batch,
-    /// What a list and a filter have in common.
-    filtered: Option<ContainerBuf>,
+    common: Common,
 }
 
-heap_bytes!(RankedAnd { values, batch, filtered });
+heap_bytes!(RankedAnd { batch, common });
+
+/// Documents that lists have in common in a window, and room for those that one list more has, too.
+#[derive(Debug, Default)]
+struct Common {
+    all: Option<ContainerBuf>,
+    next: Option<ContainerBuf>,
+    values: Vec<[u8; 2]>,
+}
+
+heap_bytes!(Common { all, next, values });
+
+impl Common {
+    /// Documents that the first of some lists has and those after it, as long as going through these pays.
+    fn intersect<'a>(&mut self, mut lists: impl Iterator<Item = Container<'a>>) -> &[[u8; 2]] {
+        let Common { all, next, values } = self;
+        let (all, next) = (all.get_or_insert_default(), next.get_or_insert_default());
+        all.set(lists.next().unwrap_or(Container::Array(&[])));
+        for list in lists {
+            let n = all.cardinality() as usize;
+            if !are_intersected(n, n, list) {
+                break;
+            }
+            bitmap::and(all.as_container(), list, next);
+            std::mem::swap(all, next);
+        }
+        all.as_container().values(values)
+    }
+}
+
+/// Whether so many of the postings of a container are found in another by going through both for less than by looking each up.
+fn are_intersected(n: usize, n_postings: usize, other: Container<'_>) -> bool {
+    in_window::intersecting_pays(
+        n,
+        match other {
+            Container::Array(values) => n_postings + values.len(),
+            Container::Bitmap(_) => n_postings,
+            Container::Run(_) => return false,
+        },
+    )
+}
 
 impl RankedAnd {
     /// Begins another query.
@@ -33,56 +70,30 @@ impl RankedAnd {
         self.batch.forget();
     }
 
-    /// Offers what can be among the best in a window, by its shortest list.
+    /// Offers what can be among the best in a window, of the documents that all lists from `n_scored` on have: those of any list before,
+    /// or where there is none after, those that all have. With `bounds` only of blocks whose bounds are not below the limit.
     pub(super) fn offer<'q, 's>(
         &mut self,
         run: &mut Run<'q, 's>,
-        key: u32,
-        opened: &[Opened<'q, 's>],
-        top: &mut Top,
-    ) -> Result<()> {
-        let lead = (0..opened.len()).min_by_key(|nth| opened[*nth].n_postings());
-        let Some(lead) = lead else { return Ok(()) };
-        let mut others = [0; CLAUSES_MAX];
-        let mut n_others = 0;
-        for nth in (0..opened.len()).filter(|nth| *nth != lead) {
-            others[n_others] = nth;
-            n_others += 1;
-        }
-        let others = &mut others[..n_others];
-        others.sort_unstable_by_key(|nth| opened[*nth].n_postings());
-        let bound = others.iter().map(|nth| u32::from(opened[*nth].best)).sum();
-        let RankedAnd { values, batch, .. } = self;
-        batch.start(opened.len());
-        let others = Others { required: others, ..Others::default() };
-        let mut probe = Probe { run, key, opened, lead, others, batch, top };
-        if let Some((postings, _)) = opened[lead].long() {
-            probe.take_container(postings, bound, values)?;
-        }
-        probe.offer()
-    }
-
-    /// Offers what can be among the best in a window, of the documents of the first `n_scored` lists that all others have.
-    pub(super) fn offer_filtered<'q, 's>(
-        &mut self,
-        run: &mut Run<'q, 's>,
-        (key, n_scored): (u32, usize),
+        (key, n_scored, bounds): (u32, usize, Option<&[u16; BLOCKS]>),
         opened: &[Opened<'q, 's>],
         top: &mut Top,
     ) -> Result<()> {
         let numbers: [usize; CLAUSES_MAX] = std::array::from_fn(|nth| nth);
-        let mut filters = numbers;
-        let filters = &mut filters[n_scored..opened.len()];
-        filters.sort_unstable_by_key(|nth| opened[*nth].n_postings());
-        let RankedAnd { batch, filtered, .. } = self;
-        let filtered = filtered.get_or_insert_default();
-        batch.start(opened.len());
-        for lead in 0..n_scored {
-            let (done, optional) = (&numbers[..lead], &numbers[lead + 1..n_scored]);
-            let others = Others { required: filters, optional, done };
+        let (mut order, n_lists) = (numbers, opened.len());
+        let (n_leads, first) = if n_scored == n_lists { (1, 0) } else { (n_scored, n_scored) };
+        order[first..n_lists].sort_unstable_by_key(|nth| opened[*nth].n_postings());
+        let RankedAnd { batch, common } = self;
+        batch.start(n_lists);
+        for (nth, &lead) in order[..n_leads].iter().enumerate() {
+            let others = Others {
+                required: &order[n_leads..n_lists],
+                optional: &numbers[nth + 1..n_leads],
+                done: &numbers[..nth],
+            };
             let (run, batch, top) = (&mut *run, &mut *batch, &mut *top);
             let mut probe = Probe { run, key, opened, lead, others, batch, top };
-            probe.take_filtered(filtered)?;
+            probe.take_lead(common, bounds)?;
             probe.offer()?;
         }
         Ok(())
@@ -110,46 +121,55 @@ impl<'a, 's> Probe<'a, '_, 's, '_> {
         }
     }
 
-    /// Takes documents of the lead that can be among the best.
-    fn take_container(
+    /// Takes documents of the lead that can be among the best: where few of them can, those that say so by a code of their own, else
+    /// what the lead and the lists that must have a document have in common.
+    fn take_lead(&mut self, common: &mut Common, bounds: Option<&[u16; BLOCKS]>) -> Result<()> {
+        let others = self.others.optional.iter().chain(self.others.required);
+        let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
+        let opened = &self.opened[self.lead];
+        let Some((list, _)) = opened.long() else { return Ok(()) };
+        // But for windows that are gone through whole, bounds leave out too much of the first two for a third to be worth it.
+        let n_required = bounds.map_or(1, |_| self.others.required.len());
+        let required = self.others.required.iter().take(n_required);
+        let mut others = required
+            .filter_map(|nth| self.opened[*nth].long())
+            .map(|(list, _)| list.container())
+            .peekable();
+        let (cut, limit) = (self.least_code(bound), self.limit().max(1));
+        if let (Container::Array(values), Some(codes)) = (list.container(), list.codes.by_rank()) {
+            let n_leads = match cut {
+                0..=1 => values.len(),
+                _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
+            };
+            if others.peek().is_none_or(|other| !are_intersected(n_leads, values.len(), *other)) {
+                return self.take_by_rank(list, (values, codes), bound);
+            }
+        }
+        for low in common.intersect(std::iter::once(list.container()).chain(others)) {
+            let low = u16::from_le_bytes(*low);
+            let block = usize::from(low >> 6);
+            let best = match list.codes.dense() {
+                _ if bounds.is_some_and(|sums| u32::from(sums[block]) < limit) => continue,
+                Some(codes) if u32::from(codes[block]) < cut => continue,
+                Some(codes) => units(codes[block], opened.weight),
+                None => opened.best,
+            };
+            if let Some(rank) = list.directory.find(list.container(), low) {
+                self.take(low, list.first_rank + rank, best)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes documents of a lead that has a code for each posting.
+    fn take_by_rank(
         &mut self,
         lead: &LongPart<'_>,
+        (values, codes): (&[[u8; 2]], &[u8]),
         bound: u32,
-        common: &mut Vec<[u8; 2]>,
     ) -> Result<()> {
         let weight = self.opened[self.lead].weight;
-        let codes = lead.codes.by_rank().unwrap_or_default();
-        let mut cut = self.least_code(bound);
-        let Container::Array(values) = lead.container() else {
-            let mut code = 0;
-            for (rank, (low, own)) in (0..).zip(lead.container().iter().zip(codes)) {
-                code = if *own > 0 { *own } else { code };
-                if u32::from(code) >= cut {
-                    self.take(low, lead.first_rank + rank, units(code, weight))?;
-                }
-            }
-            return Ok(());
-        };
-        let n_leads = match cut {
-            0..=1 => values.len(),
-            _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
-        };
-        if let Some(second) = self.first_required()
-            && let Container::Array(others) = second.container()
-            && n_leads * LOOK_UP_STEPS > values.len() + others.len()
-        {
-            common.resize(common.len().max(values.len()), [0; 2]);
-            let n = arrays::and(values, others, common);
-            let best = self.opened[self.lead].best;
-            for value in &common[..n] {
-                let low = u16::from_le_bytes(*value);
-                if let Some(rank) = lead.directory.find(lead.container(), low) {
-                    self.take(low, lead.first_rank + rank, best)?;
-                }
-            }
-            return Ok(());
-        }
-        let mut code = 0;
+        let (mut cut, mut code) = (self.least_code(bound), 0);
         for (nth, (values, codes)) in values.chunks(STEP).zip(codes.chunks(STEP)).enumerate() {
             let best = codes.iter().fold(code, |best, code| best.max(*code));
             if u32::from(best) < cut {
@@ -166,33 +186,6 @@ impl<'a, 's> Probe<'a, '_, 's, '_> {
             cut = self.least_code(bound);
         }
         Ok(())
-    }
-
-    /// Takes documents of the lead that the first of the required lists has, too.
-    fn take_filtered(&mut self, both: &mut ContainerBuf) -> Result<()> {
-        let others = self.others.optional.iter().chain(self.others.required);
-        let bound = others.map(|nth| u32::from(self.opened[*nth].best)).sum();
-        let (lead, opened) = (self.lead, self.opened);
-        let lists = opened[lead].long().zip(self.first_required());
-        let Some(((list, _), filter)) = lists else { return Ok(()) };
-        bitmap::and(list.container(), filter.container(), both);
-        let (cut, weight) = (self.least_code(bound), opened[lead].weight);
-        for low in both.as_container().iter() {
-            let best = match list.codes.dense() {
-                Some(codes) if u32::from(codes[usize::from(low >> 6)]) < cut => continue,
-                Some(codes) => units(codes[usize::from(low >> 6)], weight),
-                None => opened[lead].best,
-            };
-            if let Some(rank) = list.directory.find(list.container(), low) {
-                self.take(low, list.first_rank + rank, best)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The first of the lists that must have a document, which is the shortest.
-    fn first_required(&self) -> Option<&'a LongPart<'s>> {
-        self.opened[*self.others.required.first()?].long().map(|(part, _)| part)
     }
 
     /// The smallest code of the lead with which a document can reach the limit, where the others add so many units.

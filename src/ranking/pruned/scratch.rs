@@ -3,7 +3,6 @@
 use super::blocks::{Blocks, OpenWindow};
 use super::parts::{Opened, WindowPostings};
 use super::phrase::PhraseScratch;
-use super::ranked_and::RankedAnd;
 use super::rare_terms::RareTermsFirst;
 use super::shortest_list::ShortestListAnd;
 use super::sum::Readers;
@@ -27,7 +26,6 @@ pub(crate) struct Scratch {
     pub(super) windows: Vec<OpenWindow>,
     pub(super) summed: Vec<OpenWindow>,
     pub(super) blocks: Blocks,
-    pub(super) common: RankedAnd,
     pub(super) few: ShortestListAnd,
     pub(super) shorts: RareTermsFirst,
     pub(super) readers: Readers<'static>,
@@ -44,7 +42,6 @@ heap_bytes!(Scratch {
     windows,
     summed,
     blocks,
-    common,
     few,
     shorts,
     readers,

@@ -2,20 +2,20 @@
 //!
 //! Containers come in the order of their documents, so of documents that are equally good the first are
 //! seen first. The codes of a container are compared 32 at once with the least that can still matter; what
-//! is left is scored, frequencies by the group and lengths where they are needed.
+//! is left is scored, frequencies and lengths where they are needed.
 
 use super::bounds::changes;
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
-use super::sum::{Frequencies, GROUP, Norms, past_the_end};
+use super::sum::{Frequencies, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk};
+use crate::format::ranked::{Codes, RankedList, RankedLong, Walk};
 use crate::ids::DocId;
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
@@ -60,10 +60,8 @@ pub(super) struct Scan<'a, 's> {
     clause: &'a Clause<'s>,
     list: &'a RankedLong<'s, Section<'s>>,
     base: u64,
-    /// The frequencies at hand, and which they are.
-    group: Option<(u32, FrequencyGroup<'s>)>,
+    frequencies: Frequencies<'s>,
     /// For many postings at once; made when they are needed.
-    frequencies: Option<Frequencies<'s>>,
     lengths: Option<Norms<'s>>,
     top: &'a mut Top,
     seen: &'a mut TieCache,
@@ -152,8 +150,8 @@ impl<'a, 's> Scan<'a, 's> {
         seen: &'a mut TieCache,
         left_out: ExcludedDocs<'a, 's>,
     ) -> Self {
-        let (group, frequencies, lengths) = (None, None, None);
-        Scan { clause, list, base, group, frequencies, lengths, top, seen, left_out }
+        let frequencies = list.frequencies().reader();
+        Scan { clause, list, base, frequencies, lengths: None, top, seen, left_out }
     }
 
     /// Offers what can be among the best.
@@ -235,10 +233,8 @@ impl<'a, 's> Scan<'a, 's> {
         }
         if are_many(wanted) {
             let mut together = Together::new(first, wanted);
-            let frequencies =
-                self.frequencies.get_or_insert_with(|| self.list.frequencies().reader());
             let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
-            together.add(self.clause, (frequencies, lengths), word, rank)?;
+            together.add(self.clause, (&mut self.frequencies, lengths), word, rank)?;
             if wanted == word && self.seen.tells(code) {
                 // The best document has the code of the block.
                 let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
@@ -253,7 +249,7 @@ impl<'a, 's> Scan<'a, 's> {
         for (nth, bit) in (0..).zip(bits_of(wanted)) {
             // Counting bits takes longer where no instruction does it.
             let nth = if wanted == word { nth } else { (word & ((1 << bit) - 1)).count_ones() };
-            let frequency = self.frequency(rank + nth)?;
+            let frequency = self.frequencies.get(rank + nth)?;
             let at = (first + bit - start) as usize;
             let length = lengths.get(at).copied().ok_or_else(past_the_end)?;
             let part = score_part(frequency, norm_cache[usize::from(length)]);
@@ -276,20 +272,6 @@ impl<'a, 's> Scan<'a, 's> {
             self.top.push(score, id);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn frequency(&mut self, rank: u32) -> Result<u32> {
-        let (nth, in_group) = (rank / GROUP, rank % GROUP);
-        if let Some((of, group)) = &self.group
-            && *of == nth
-        {
-            return Ok(if group.is_all_ones() { 1 } else { group.get(in_group) });
-        }
-        let group = self.list.frequencies().group(nth)?;
-        let frequency = group.get(in_group);
-        self.group = Some((nth, group));
-        Ok(frequency)
     }
 }
 

@@ -398,6 +398,38 @@ fn windows_of_which_bounds_leave_out_little_are_scored_whole() {
 }
 
 #[test]
+fn lists_with_little_in_common_are_intersected() {
+    let random = &mut Random(9);
+    let n_docs = 2 * WINDOW + 30_000;
+    let mut lists: Vec<TestList<'_>> = vec![];
+    for (word, one_in) in [("a40", 40), ("a30", 30), ("b12", 12), ("b10", 10), ("d2", 2), ("d3", 3)]
+    {
+        lists.push((0, word, sample(random, n_docs, one_in)));
+    }
+    let runs = (0..n_docs).filter(|doc| doc / 300 % 20 == 0);
+    lists.push((0, "runs", runs.map(|doc| (doc, 1 + doc % 2)).collect()));
+    let corpus = Corpus::new(&[n_docs], &lists);
+    let scoring = corpus.scoring(Parameters::default());
+    let mut scratch = Scratch::default();
+    for (words, is_intersected) in [
+        (&["a40", "a30"][..], true),
+        (&["b12", "a30"], true),
+        (&["b10", "b12", "runs"], true),
+        (&["d2", "a30", "b10", "a40"], true),
+        (&["runs", "a40", "runs"], true),
+        (&["d2", "d3"], false),
+        (&["d2", "d3", "d2"], false),
+    ] {
+        let word = |text: &&str| Word { field: 0, text: (*text).into(), boost: 1.0 };
+        let words = words.iter().map(word).collect();
+        let query = Query { words, filters: vec![], all: true };
+        corpus.check(&query, &scoring, &mut scratch);
+        let (_, prunings) = corpus.found(&query, 1000, &scoring, &mut scratch).unwrap();
+        assert_eq!(prunings[0].windows_whole > 0, is_intersected, "{query:?}: {prunings:?}");
+    }
+}
+
+#[test]
 fn of_many_equal_scores_the_first_are_enough() {
     let corpus = Corpus::new(&[5 * WINDOW + 77], &titles());
     let word = Word { field: 0, text: "clustered".into(), boost: 1.0 };

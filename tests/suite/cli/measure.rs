@@ -25,7 +25,7 @@ fn bench_prints_a_line_per_query() {
 fn bench_finds_the_best_with_and_without_counting() {
     let dir = Dir::with_titles();
     dir.write("q.txt", "film paris\nabsent\n");
-    let commands = "COUNT,TOP_10,TOP_100,TOP_10_COUNT";
+    let commands = "COUNT,TOP_10,TOP_100,TOP_1000,TOP_10_COUNT";
     let lines = dir.ok(&["bench", "t.tp", "--queries", "q.txt", "--commands", commands]);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let page = dir.run(&["search", "t.tp", "film paris", "--format", "json"]).json();
@@ -35,6 +35,7 @@ fn bench_finds_the_best_with_and_without_counting() {
         ("COUNT", 3, &Value::Null),
         ("TOP_10", 3, best),
         ("TOP_100", 3, best),
+        ("TOP_1000", 3, best),
         ("TOP_10_COUNT", 3, best),
     ];
     for ((name, hits, top_score), lines) in expected.into_iter().zip(lines.chunks(2)) {

@@ -71,7 +71,7 @@ fn rules() -> BTreeSet<String> {
 }
 
 /// Rules of runs over several windows of 65,536 documents, which the indexes here do not have.
-const OF_MANY_WINDOWS: [&str; 1] = ["score windows whole"];
+const OF_MANY_WINDOWS: [&str; 2] = ["score windows whole", "intersect windows"];
 
 #[test]
 fn every_operator_and_every_rule_is_in_a_golden_plan() {

@@ -96,6 +96,9 @@ pub(super) enum BenchCommand {
     /// The hundred best, without counting the others.
     #[value(name = "TOP_100")]
     Top100,
+    /// The thousand best, without counting the others.
+    #[value(name = "TOP_1000")]
+    Top1000,
     /// The ten best, and how many match.
     #[value(name = "TOP_10_COUNT")]
     Top10Count,
@@ -117,6 +120,7 @@ impl BenchCommand {
             BenchCommand::Count => search.count_only(),
             BenchCommand::Top10 => search.limit(10).total(TotalMode::Unknown),
             BenchCommand::Top100 => search.limit(100).total(TotalMode::Unknown),
+            BenchCommand::Top1000 => search.limit(1000).total(TotalMode::Unknown),
             BenchCommand::Top10Count => search.limit(10).total(TotalMode::Exact),
         }
     }
@@ -126,6 +130,7 @@ impl BenchCommand {
             BenchCommand::Count => "COUNT",
             BenchCommand::Top10 => "TOP_10",
             BenchCommand::Top100 => "TOP_100",
+            BenchCommand::Top1000 => "TOP_1000",
             BenchCommand::Top10Count => "TOP_10_COUNT",
         }
     }
@@ -136,6 +141,7 @@ impl BenchCommand {
             BenchCommand::Count => None,
             BenchCommand::Top10 | BenchCommand::Top10Count => Some(10),
             BenchCommand::Top100 => Some(100),
+            BenchCommand::Top1000 => Some(1000),
         }
     }
 

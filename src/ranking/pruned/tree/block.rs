@@ -444,13 +444,10 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
             return Ok(None);
         };
         let Some(reader) = &mut scorer.phrases[nth] else { return Ok(None) };
-        let frequency = reader.frequency(self.doc)?;
-        if frequency == 0 {
-            return Ok(None);
+        match reader.frequency(self.doc)? {
+            0 => Ok(None),
+            frequency => clause.score(self.doc, frequency).map(Some),
         }
-        let code = clause.lengths.code(self.doc)?;
-        let part = score_part(frequency, clause.scoring.norm_cache[usize::from(code)]);
-        Ok(Some(clause.weight * part))
     }
 
     fn combined(&mut self, nth: usize) -> Result<Option<f32>> {

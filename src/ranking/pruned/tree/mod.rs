@@ -230,7 +230,7 @@ impl<'q, 's> Search<'q, 's, '_> {
             add_up(&view(*window), weighed.root, sums, spare);
         }
         pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
-        bands.visit(summed.len(), (usize::MAX, false), &weighed.scale, top, |place, top| {
+        bands.visit(summed.len(), (usize::MAX, 1), &weighed.scale, top, |place, top| {
             scorer.offer(view(summed[place.window]), place.block, top, pruning)
         })?;
         self.start();
