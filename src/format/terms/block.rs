@@ -219,6 +219,16 @@ pub(super) struct Found {
     pub(super) exact: bool,
 }
 
+/// The first term that is not less than another.
+#[derive(Debug)]
+pub(super) struct NotLess<'b> {
+    /// Counted in the block.
+    pub(super) index: u32,
+    /// How many bytes it begins with are those of the other, and the bytes behind them.
+    pub(super) matched: usize,
+    pub(super) rest: &'b [u8],
+}
+
 impl<'s> Block<'s> {
     pub(super) fn parse(
         bytes: Bytes<'s>,
@@ -391,47 +401,58 @@ impl<'s> Block<'s> {
         self.next_key(&mut self.keys()).map(|(_, head)| head)
     }
 
-    /// Looks for `term`, comparing no byte twice.
+    /// Looks for `term`.
     pub(super) fn find(&self, term: &[u8]) -> Result<Found, Damage> {
-        let mut cursor = self.keys();
+        Ok(match self.pass_lesser(&mut self.keys(), term)? {
+            Some(NotLess { index, matched, rest }) => {
+                Found { index, exact: rest.is_empty() && matched == term.len() }
+            }
+            None => Found { index: self.count, exact: false },
+        })
+    }
+
+    /// Passes over the keys from the first on that are less than `term`, comparing no byte twice, and the one after them.
+    pub(super) fn pass_lesser(
+        &self,
+        cursor: &mut KeyCursor,
+        term: &[u8],
+    ) -> Result<Option<NotLess<'_>>, Damage> {
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
         let mut index = 0;
         while index < self.count {
-            if matched < NIBBLE_FULL {
-                index += self.skip_keys(&mut cursor, matched, self.count - index);
-                if index == self.count {
-                    break;
-                }
+            index += self.skip_keys(cursor, matched, self.count - index);
+            if index == self.count {
+                break;
             }
-            let (shared, suffix) = self.next_key(&mut cursor)?;
+            let (shared, suffix) = self.next_key(cursor)?;
             if shared < matched {
-                return Ok(Found { index, exact: false });
+                return Ok(Some(NotLess { index, matched: shared, rest: suffix }));
             }
             if shared == matched {
-                let rest = term.get(matched..).unwrap_or_default();
-                let common = common_prefix_len(rest, suffix);
+                let wanted = term.get(matched..).unwrap_or_default();
+                let common = common_prefix_len(wanted, suffix);
                 matched += common;
-                match (suffix.get(common), rest.get(common)) {
-                    (None, None) => return Ok(Found { index, exact: true }),
-                    (Some(_), None) => return Ok(Found { index, exact: false }),
-                    (Some(key), Some(wanted)) if key > wanted => {
-                        return Ok(Found { index, exact: false });
-                    }
-                    (None | Some(_), Some(_)) => {}
+                let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
+                // No byte is less than every byte.
+                if rest.first() > wanted || wanted.is_none() {
+                    return Ok(Some(NotLess { index, matched, rest }));
                 }
             }
             index += 1;
         }
-        Ok(Found { index: self.count, exact: false })
+        Ok(None)
     }
 
     /// Passes over keys, at most `most`, that share more than `matched` bytes with the one before:
     /// they are on the same side of what is looked for. Stops before any other key, and before one
     /// that does not say so in its first byte; how many were passed.
     #[inline]
-    fn skip_keys(&self, cursor: &mut KeyCursor, matched: usize, most: u32) -> u32 {
+    pub(super) fn skip_keys(&self, cursor: &mut KeyCursor, matched: usize, most: u32) -> u32 {
         let Some(mut previous_len) = cursor.previous_len else { return 0 };
+        if matched >= NIBBLE_FULL {
+            return 0;
+        }
         let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
         let mut n_passed = 0;
         while n_passed < most

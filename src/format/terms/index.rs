@@ -259,6 +259,24 @@ impl<'s, S: Source<'s>> Index<S> {
         self.group_of(prefix)?.map(|group| self.floor_in(group, prefix)).transpose()
     }
 
+    /// The last block whose prefix is less than `prefix`, if that is `next` or behind it, else `next`. `None` where there are
+    /// blocks with this very prefix, of which their terms must tell.
+    pub(super) fn last_below(&self, next: u32, prefix: u64) -> Result<Option<u32>> {
+        let (at, n_blocks) = self.group(next / GROUP_BLOCKS);
+        let from = at + u64::from(next % GROUP_BLOCKS + 1) * PREFIX_LEN;
+        let bytes = self.source.bytes(from..at + u64::from(n_blocks) * PREFIX_LEN)?;
+        let behind = bytes.as_chunks::<{ PREFIX_LEN as usize }>().0;
+        let prefix_in = |at: &[u8; PREFIX_LEN as usize]| u64::from_le_bytes(*at);
+        let n_below = behind.iter().filter(|at| prefix_in(at) < prefix).count();
+        if let Some(above) = behind.get(n_below) {
+            return Ok((prefix_in(above) > prefix).then_some(next + n_below as u32));
+        }
+        let floor = self.floor(prefix)?;
+        Ok(floor.map_or(Some(next), |floor| {
+            (floor.prefix < prefix || floor.block <= next).then_some(floor.block.max(next))
+        }))
+    }
+
     /// The group with that block, which is prefetched.
     pub(super) fn group_of(&self, prefix: u64) -> Result<Option<u32>> {
         let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;

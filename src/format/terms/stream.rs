@@ -254,7 +254,7 @@ const LOOK_AHEAD: usize = 8;
 ///
 /// It keeps the automaton's states along the current term. Once the automaton is dead, terms that
 /// share the dead bytes are skipped by their first byte alone; when a block ends so, the smallest
-/// greater byte string that is not dead is looked up among the heads.
+/// greater byte string that is not dead is looked up among the blocks and in the block found.
 #[derive(Debug)]
 pub(crate) struct TermSearch<'s, S, A: TermAutomaton> {
     dictionary: TermDictionary<S>,
@@ -265,6 +265,8 @@ pub(crate) struct TermSearch<'s, S, A: TermAutomaton> {
     key: Vec<u8>,
     /// How many bytes of `key` it took until no match was possible.
     dead: Option<usize>,
+    /// Whether `key` is no term but what the next one must not be less than.
+    seeks: bool,
     front: Option<Front<'s>>,
     is_done: bool,
     /// Terms looked at, and how many may be.
@@ -283,6 +285,7 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             states: vec![start],
             key: vec![],
             dead: None,
+            seeks: false,
             front: None,
             is_done,
             visited: 0,
@@ -309,19 +312,44 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
     /// The next term that is accepted.
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         while self.load_front()? {
-            self.visited += 1;
-            if self.is_exhausted() {
-                break;
-            }
             let Some(front) = &mut self.front else { break };
             let dictionary = &self.dictionary;
             let damage = |damage| dictionary.damage(&front.block, damage);
-            let (shared, suffix) = front.block.next_key(&mut front.keys).map_err(damage)?;
+            let (first, keys) = (front.index, &mut front.keys);
+            let dead = self.dead.take().unwrap_or(usize::MAX);
+            let (shared, suffix) = if self.seeks {
+                match front.block.pass_lesser(keys, &self.key).map_err(damage)? {
+                    Some(found) => {
+                        front.index = found.index;
+                        (found.matched, found.rest)
+                    }
+                    None => {
+                        self.visited += u64::from(front.block.count);
+                        front.index = front.block.count;
+                        continue;
+                    }
+                }
+            } else {
+                let left = front.block.count - first;
+                front.index += front.block.skip_keys(keys, dead.saturating_sub(1), left);
+                if front.index == front.block.count {
+                    self.visited += u64::from(left);
+                    self.dead = Some(dead);
+                    continue;
+                }
+                front.block.next_key(keys).map_err(damage)?
+            };
             let index = front.index;
             front.index += 1;
-            if self.dead.is_some_and(|dead| shared >= dead) {
+            self.visited += u64::from(front.index - first);
+            if self.visited > self.visited_max {
+                break;
+            }
+            if shared >= dead {
+                self.dead = Some(dead);
                 continue;
             }
+            self.seeks = false;
             self.key.truncate(shared);
             self.states.truncate(shared + 1);
             self.dead = follow(&self.automaton, suffix, &mut self.key, &mut self.states);
@@ -346,14 +374,12 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
         self.is_done = self.is_done || after == self.dictionary.index.header.n_blocks;
         if !self.is_done && (self.front.is_none() || self.dead.is_some()) {
             self.is_done = !self.go_to_next_live();
+            self.seeks = true;
         }
         if self.is_done {
             return Ok(false);
         }
-        let number = match self.dead.take().is_some() || self.front.is_none() {
-            true => self.seek(after)?,
-            false => after,
-        };
+        let number = if self.seeks { self.seek(after)? } else { after };
         budget::work(ns::TERM_BLOCK)?;
         self.front = Some(Front::new(self.dictionary.block(number)?));
         Ok(true)
@@ -362,7 +388,7 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
     /// Makes `key` the smallest byte string after the dead one, or from the start, of which terms
     /// that match may be extensions; `false` when there is none.
     fn go_to_next_live(&mut self) -> bool {
-        if self.dead.is_some() {
+        if self.dead.take().is_some() {
             let next = loop {
                 let Some(last) = self.key.pop() else {
                     return false;
@@ -398,11 +424,10 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
 
     /// The first block from `next` on that can hold `key` or a greater term.
     fn seek(&self, next: u32) -> Result<u32> {
-        let index = &self.dictionary.index;
-        if next + 1 == index.header.n_blocks || index.prefix(next + 1)? > prefix_of(&self.key) {
-            return Ok(next);
+        match self.dictionary.index.last_below(next, prefix_of(&self.key))? {
+            Some(block) => Ok(block),
+            None => Ok(self.dictionary.heads_floor(&self.key)?.max(next)),
         }
-        Ok(self.dictionary.heads_floor(&self.key)?.max(next))
     }
 }
 
