@@ -67,18 +67,22 @@ impl LevenshteinAutomaton {
         // Between the bytes of a character there are states that lead to the sink whatever comes.
         let mut is_dead = vec![false; n_states];
         is_dead[SINK_STATE as usize] = true;
-        let mut n_dead = 0;
-        while let n = is_dead.iter().filter(|is_dead| **is_dead).count()
-            && n > n_dead
-        {
-            n_dead = n;
-            for state in states.clone().filter(|state| !is_taken(*state)) {
-                let mut all = first_bytes.iter().map(|byte| dfa.transition(state, *byte));
-                is_dead[state as usize] = all.all(|next| is_dead[next as usize]);
+        let mut is_known = false;
+        while !is_known {
+            is_known = true;
+            for state in states.clone() {
+                let mut nexts = first_bytes.iter().map(|byte| dfa.transition(state, *byte));
+                if !is_dead[state as usize]
+                    && !is_taken(state)
+                    && nexts.all(|next| is_dead[next as usize])
+                {
+                    (is_dead[state as usize], is_known) = (true, false);
+                }
             }
         }
         let mut next = vec![0; n_states << row_bits];
         for (state, row) in states.clone().zip(next.chunks_exact_mut(1 << row_bits)) {
+            let row = if state == SINK_STATE { &mut [] } else { row };
             for (to, byte) in row.iter_mut().zip(&first_bytes) {
                 let next = dfa.transition(state, *byte);
                 *to = if is_dead[next as usize] { SINK_STATE } else { next << row_bits };
@@ -284,16 +288,18 @@ mod tests {
         {
             let automaton = LevenshteinAutomaton::new(word, most, true).unwrap();
             let n_live = automaton.distances.len();
-            let nexts = |state: u32| (0..=u8::MAX).map(move |byte| automaton.accept(&state, byte));
+            let nexts = |state: u32| -> Vec<u32> {
+                let all = (0..=u8::MAX).map(|byte| automaton.accept(&state, byte));
+                all.filter(|next| *next != SINK_STATE).collect()
+            };
             let mut states = vec![automaton.start()];
             let mut at = 0;
             while let Some(state) = states.get(at).copied() {
-                let new: Vec<u32> = nexts(state).filter(|next| *next != SINK_STATE).collect();
-                new.into_iter().for_each(|next| {
+                for next in nexts(state) {
                     if !states.contains(&next) {
-                        states.push(next)
+                        states.push(next);
                     }
-                });
+                }
                 at += 1;
             }
             assert!(states.len() <= n_live);
@@ -303,7 +309,7 @@ mod tests {
             let mut n_before = 0;
             while takes.len() > n_before {
                 n_before = takes.len();
-                let leads = |state: &u32| nexts(*state).any(|next| takes.contains(&next));
+                let leads = |state: &u32| nexts(*state).iter().any(|next| takes.contains(next));
                 let new: Vec<u32> = states
                     .iter()
                     .copied()
