@@ -39,8 +39,13 @@ pub(super) struct LevenshteinAutomaton {
 pub(super) struct LiveBytes(Vec<Option<[u64; 4]>>);
 
 impl LevenshteinAutomaton {
-    /// Takes what is at most `distance`, up to 2, away from `word`.
-    pub(super) fn new(word: &str, distance: u8, transpositions: bool) -> Result<Self> {
+    /// Takes `beginning`, and behind it what is at most `distance`, up to 2, away from `word`.
+    pub(super) fn new(
+        beginning: &str,
+        word: &str,
+        distance: u8,
+        transpositions: bool,
+    ) -> Result<Self> {
         let n_chars = word.chars().count();
         let most = limits::current().fuzzy_chars;
         if n_chars > most {
@@ -55,11 +60,12 @@ impl LevenshteinAutomaton {
         };
         let builder =
             slot.get_or_init(|| LevenshteinAutomatonBuilder::new(distance, transpositions));
-        Ok(Self::of(&builder.build_dfa(word), word, distance))
+        Ok(Self::of(&builder.build_dfa(word), beginning, word, distance))
     }
 
-    fn of(dfa: &DFA, word: &str, most: u8) -> Self {
-        let Columns { columns, first_bytes, bytes_of } = Columns::of(word);
+    fn of(dfa: &DFA, beginning: &str, word: &str, most: u8) -> Self {
+        let Columns { columns, first_bytes, bytes_of } =
+            Columns::of(beginning.bytes().chain(word.bytes()));
         let n_states = dfa.num_states();
         let states = 0..n_states as u32;
         let is_taken = |state| matches!(dfa.distance(state), Distance::Exact(_));
@@ -88,8 +94,16 @@ impl LevenshteinAutomaton {
                 *to = if is_dead[next as usize] { SINK_STATE } else { next << row_bits };
             }
         }
-        let distances = states.map(|state| dfa.distance(state).to_u8()).collect();
-        let start = dfa.initial_state() << row_bits;
+        let mut distances: Vec<u8> = states.map(|state| dfa.distance(state).to_u8()).collect();
+        let mut start = dfa.initial_state() << row_bits;
+        // A row for each byte of the beginning, the last first.
+        for byte in beginning.bytes().rev() {
+            let row = next.len();
+            next.resize(row + (1 << row_bits), SINK_STATE);
+            next[row + usize::from(columns[usize::from(byte)])] = start;
+            distances.push(u8::MAX);
+            start = row as u32;
+        }
         LevenshteinAutomaton { columns, bytes_of, row_bits, next, distances, most, start }
     }
 
@@ -120,10 +134,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(word: &str) -> Self {
+    fn of(word: impl Iterator<Item = u8>) -> Self {
         let (mut columns, mut first_bytes, mut bytes_of) = ([0; 256], vec![], vec![]);
         let mut is_of_word = [false; 256];
-        word.bytes().for_each(|byte| is_of_word[usize::from(byte)] = true);
+        word.for_each(|byte| is_of_word[usize::from(byte)] = true);
         let mut of_kinds = [None; 4];
         for byte in 0..=u8::MAX {
             let kind = match byte {
@@ -148,7 +162,8 @@ impl Columns {
     }
 }
 
-impl TermAutomaton for LevenshteinAutomaton {
+/// For a reference, as a search shares it with others.
+impl TermAutomaton for &LevenshteinAutomaton {
     type Memory = LiveBytes;
 
     fn first_live(
@@ -245,7 +260,7 @@ mod tests {
             path in prop::collection::vec(any::<u8>(), 0..4),
             from in 0usize..=256,
         ) {
-            let automaton = LevenshteinAutomaton::new(&word, distance, true).unwrap();
+            let automaton = &LevenshteinAutomaton::new("", &word, distance, true).unwrap();
             let mut memory = LiveBytes::default();
             let mut state = automaton.start();
             for step in path {
@@ -269,14 +284,17 @@ mod tests {
             most in 0u8..3,
             transpositions in any::<bool>(),
         ) {
-            let automaton = LevenshteinAutomaton::new(&word, most, transpositions).unwrap();
-            let state = other.bytes().fold(automaton.start(), |at, byte| automaton.accept(&at, byte));
+            let beginning = if transpositions { "" } else { "bé" };
+            let automaton = LevenshteinAutomaton::new(beginning, &word, most, transpositions).unwrap();
+            prop_assert!(automaton.distance(other.as_bytes()) > most || other.starts_with(beginning));
+            let taken = [beginning, &other].concat();
+            let state = taken.bytes().fold(automaton.start(), |at, byte| automaton.accept(&at, byte));
             let [a, b] = [&word, &other].map(|text| text.chars().collect::<Vec<_>>());
             let is_near = distance(&a, &b, transpositions) <= usize::from(most);
             prop_assert_eq!(automaton.is_match(&state), is_near, "{} {} {}", word, other, most);
             if is_near {
                 let far = distance(&a, &b, transpositions);
-                prop_assert_eq!(usize::from(automaton.distance(other.as_bytes())), far);
+                prop_assert_eq!(usize::from(automaton.distance(taken.as_bytes())), far);
             }
         }
     }
@@ -286,7 +304,7 @@ mod tests {
         for (word, most) in
             [("", 1), ("a", 2), ("paris", 1), ("plaça", 2), ("東京都", 2), ("한글", 1)]
         {
-            let automaton = LevenshteinAutomaton::new(word, most, true).unwrap();
+            let automaton = LevenshteinAutomaton::new("", word, most, true).unwrap();
             let n_live = automaton.distances.len();
             let nexts = |state: u32| -> Vec<u32> {
                 let all = (0..=u8::MAX).map(|byte| automaton.accept(&state, byte));
@@ -323,9 +341,9 @@ mod tests {
 
     #[test]
     fn words_that_are_too_long_are_refused() {
-        assert!(LevenshteinAutomaton::new(&"é".repeat(FUZZY_CHARS_MAX), 2, true).is_ok());
+        assert!(LevenshteinAutomaton::new("", &"é".repeat(FUZZY_CHARS_MAX), 2, true).is_ok());
         let error =
-            LevenshteinAutomaton::new(&"é".repeat(FUZZY_CHARS_MAX + 1), 2, true).unwrap_err();
+            LevenshteinAutomaton::new("", &"é".repeat(FUZZY_CHARS_MAX + 1), 2, true).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LimitExceeded);
         assert!(error.to_string().contains("FUZZY_CHARS_MAX"), "{error}");
     }

@@ -144,6 +144,16 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
+/// How many bytes the key at `at` takes over from the term before, which has `previous_len`, and how many it adds, for nearly all
+/// keys: both stand in the nibbles of its first byte, and what it adds is there.
+#[inline]
+fn plain_lens(keys: &[u8], at: usize, previous_len: usize) -> Option<(usize, usize)> {
+    let lens = *keys.get(at)?;
+    let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+    let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL && shared <= previous_len;
+    (is_plain && at + 1 + len <= keys.len()).then_some((shared, len))
+}
+
 /// Bytes of the bit set that tells which of `count` terms have one document.
 fn singles_len(count: u32) -> usize {
     count.div_ceil(8) as usize
@@ -217,16 +227,6 @@ pub(super) struct Found {
     /// The first term that is not less, counted in the block; `count` when all are less.
     pub(super) index: u32,
     pub(super) exact: bool,
-}
-
-/// The first term that is not less than another.
-#[derive(Debug)]
-pub(super) struct NotLess<'b> {
-    /// Counted in the block.
-    pub(super) index: u32,
-    /// How many bytes it begins with are those of the other, and the bytes behind them.
-    pub(super) matched: usize,
-    pub(super) rest: &'b [u8],
 }
 
 impl<'s> Block<'s> {
@@ -353,20 +353,58 @@ impl<'s> Block<'s> {
     /// Call it `count` times at most.
     #[inline]
     pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
-        let keys = self.bytes.get(cursor.at..self.infos_at).unwrap_or_default();
-        if let (Some(&lens), Some(previous_len)) = (keys.first(), cursor.previous_len) {
-            // Nearly all keys: both lengths in the nibbles, which a lookup passes 16 times.
-            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
-            if shared < NIBBLE_FULL.min(previous_len + 1)
-                && len <= NIBBLE_FULL
-                && let Some(suffix) = keys.get(1..=len)
-            {
-                cursor.at += 1 + len;
-                cursor.previous_len = Some(shared + len);
-                return Ok((shared, suffix));
-            }
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        if let Some(previous_len) = cursor.previous_len
+            && let Some((shared, len)) = plain_lens(keys, cursor.at, previous_len)
+            && let Some(suffix) = keys.get(cursor.at + 1..cursor.at + 1 + len)
+        {
+            cursor.at += 1 + len;
+            cursor.previous_len = Some(shared + len);
+            return Ok((shared, suffix));
         }
         self.next_long_key(cursor)
+    }
+
+    /// The next term that shares less than `least` bytes with the one before; the terms before it are passed over. `index`
+    /// counts them and it.
+    #[inline]
+    pub(super) fn next_sharing_less(
+        &self,
+        cursor: &mut KeyCursor,
+        index: &mut u32,
+        least: usize,
+    ) -> Result<Option<(usize, &[u8])>, Damage> {
+        while *index < self.count {
+            *index += self.pass_sharing(cursor, least, self.count - *index);
+            if *index == self.count {
+                break;
+            }
+            let (shared, suffix) = self.next_key(cursor)?;
+            *index += 1;
+            if shared < least {
+                return Ok(Some((shared, suffix)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Passes over terms, at most `most`, that share `least` bytes or more with the one before. Stops before any other,
+    /// and before one that does not say so in its first byte; how many were passed.
+    #[inline]
+    fn pass_sharing(&self, cursor: &mut KeyCursor, least: usize, most: u32) -> u32 {
+        let Some(mut previous_len) = cursor.previous_len else { return 0 };
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        let (mut at, mut n_passed) = (cursor.at, 0);
+        while n_passed < most
+            && let Some((shared, len)) = plain_lens(keys, at, previous_len)
+            && shared >= least
+        {
+            at += 1 + len;
+            previous_len = shared + len;
+            n_passed += 1;
+        }
+        (cursor.at, cursor.previous_len) = (at, Some(previous_len));
+        n_passed
     }
 
     /// The same for a key whose lengths may be written as varints.
@@ -403,73 +441,37 @@ impl<'s> Block<'s> {
 
     /// Looks for `term`.
     pub(super) fn find(&self, term: &[u8]) -> Result<Found, Damage> {
-        Ok(match self.pass_lesser(&mut self.keys(), term)? {
-            Some(NotLess { index, matched, rest }) => {
-                Found { index, exact: rest.is_empty() && matched == term.len() }
-            }
-            None => Found { index: self.count, exact: false },
-        })
+        let mut n_passed = 0;
+        let found = self.next_not_less(&mut self.keys(), &mut n_passed, term)?;
+        let exact = found.is_some_and(|(matched, rest)| matched == term.len() && rest.is_empty());
+        Ok(Found { index: n_passed - u32::from(found.is_some()), exact })
     }
 
-    /// Passes over the keys from the first on that are less than `term`, comparing no byte twice, and the one after them.
-    pub(super) fn pass_lesser(
+    /// The first term that is not less than `term`, comparing no byte twice: how many bytes it begins with are those of
+    /// `term`, and the bytes behind them. The terms before it are passed over, from the first on; `index` counts them and it.
+    #[inline]
+    pub(super) fn next_not_less(
         &self,
         cursor: &mut KeyCursor,
+        index: &mut u32,
         term: &[u8],
-    ) -> Result<Option<NotLess<'_>>, Damage> {
+    ) -> Result<Option<(usize, &[u8])>, Damage> {
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
-        let mut index = 0;
-        while index < self.count {
-            index += self.skip_keys(cursor, matched, self.count - index);
-            if index == self.count {
-                break;
-            }
-            let (shared, suffix) = self.next_key(cursor)?;
+        // Keys that share more than that with the one before are on the same side of `term`.
+        while let Some((shared, suffix)) = self.next_sharing_less(cursor, index, matched + 1)? {
             if shared < matched {
-                return Ok(Some(NotLess { index, matched: shared, rest: suffix }));
+                return Ok(Some((shared, suffix)));
             }
-            if shared == matched {
-                let wanted = term.get(matched..).unwrap_or_default();
-                let common = common_prefix_len(wanted, suffix);
-                matched += common;
-                let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
-                // No byte is less than every byte.
-                if rest.first() > wanted || wanted.is_none() {
-                    return Ok(Some(NotLess { index, matched, rest }));
-                }
+            let wanted = term.get(matched..).unwrap_or_default();
+            let common = common_prefix_len(wanted, suffix);
+            matched += common;
+            let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
+            if rest.first() > wanted || wanted.is_none() {
+                return Ok(Some((matched, rest)));
             }
-            index += 1;
         }
         Ok(None)
-    }
-
-    /// Passes over keys, at most `most`, that share more than `matched` bytes with the one before:
-    /// they are on the same side of what is looked for. Stops before any other key, and before one
-    /// that does not say so in its first byte; how many were passed.
-    #[inline]
-    pub(super) fn skip_keys(&self, cursor: &mut KeyCursor, matched: usize, most: u32) -> u32 {
-        let Some(mut previous_len) = cursor.previous_len else { return 0 };
-        if matched >= NIBBLE_FULL {
-            return 0;
-        }
-        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
-        let mut n_passed = 0;
-        while n_passed < most
-            && let Some(&lens) = keys.get(cursor.at)
-        {
-            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
-            let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL;
-            let end = cursor.at + 1 + len;
-            if shared <= matched || !is_plain || shared > previous_len || end > keys.len() {
-                break;
-            }
-            cursor.at = end;
-            previous_len = shared + len;
-            n_passed += 1;
-        }
-        cursor.previous_len = Some(previous_len);
-        n_passed
     }
 
     /// The info of term `index`; cheapest when asked in ascending order with the same cursor.

@@ -313,42 +313,21 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         while self.load_front()? {
             let Some(front) = &mut self.front else { break };
-            let dictionary = &self.dictionary;
-            let damage = |damage| dictionary.damage(&front.block, damage);
-            let (first, keys) = (front.index, &mut front.keys);
-            let dead = self.dead.take().unwrap_or(usize::MAX);
-            let (shared, suffix) = if self.seeks {
-                match front.block.pass_lesser(keys, &self.key).map_err(damage)? {
-                    Some(found) => {
-                        front.index = found.index;
-                        (found.matched, found.rest)
-                    }
-                    None => {
-                        self.visited += u64::from(front.block.count);
-                        front.index = front.block.count;
-                        continue;
-                    }
+            let (block, keys, first) = (&front.block, &mut front.keys, front.index);
+            let damage = |damage| self.dictionary.damage(block, damage);
+            let found = match self.seeks {
+                true => block.next_not_less(keys, &mut front.index, &self.key),
+                false => {
+                    let dead = self.dead.unwrap_or(usize::MAX);
+                    block.next_sharing_less(keys, &mut front.index, dead)
                 }
-            } else {
-                let left = front.block.count - first;
-                front.index += front.block.skip_keys(keys, dead.saturating_sub(1), left);
-                if front.index == front.block.count {
-                    self.visited += u64::from(left);
-                    self.dead = Some(dead);
-                    continue;
-                }
-                front.block.next_key(keys).map_err(damage)?
             };
-            let index = front.index;
-            front.index += 1;
+            let found = found.map_err(damage)?;
             self.visited += u64::from(front.index - first);
             if self.visited > self.visited_max {
                 break;
             }
-            if shared >= dead {
-                self.dead = Some(dead);
-                continue;
-            }
+            let Some((shared, suffix)) = found else { continue };
             self.seeks = false;
             self.key.truncate(shared);
             self.states.truncate(shared + 1);
@@ -356,7 +335,8 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             if self.dead.is_none()
                 && self.states.last().is_some_and(|s| accepts(&self.automaton, s))
             {
-                let info = front.block.info(&mut front.infos, index).map_err(damage)?;
+                let index = front.index - 1;
+                let info = block.info(&mut front.infos, index).map_err(damage)?;
                 let ordinal = TermOrdinal(front.first_ordinal + index);
                 return Ok(Some((&self.key, ordinal, info)));
             }
