@@ -374,37 +374,33 @@ impl<'s> Block<'s> {
         index: &mut u32,
         least: usize,
     ) -> Result<Option<(usize, &[u8])>, Damage> {
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
         while *index < self.count {
-            *index += self.pass_sharing(cursor, least, self.count - *index);
-            if *index == self.count {
-                break;
+            // All that is kept is in registers meanwhile.
+            let (KeyCursor { mut at, mut previous_len }, mut n_passed) = (*cursor, *index);
+            let mut found = None;
+            while let Some(previous) = previous_len
+                && n_passed < self.count
+                && let Some((shared, len)) = plain_lens(keys, at, previous)
+                && found.is_none()
+            {
+                let start = at + 1;
+                (at, previous_len, n_passed) = (start + len, Some(shared + len), n_passed + 1);
+                if shared < least {
+                    found = keys.get(start..at).map(|suffix| (shared, suffix));
+                }
             }
-            let (shared, suffix) = self.next_key(cursor)?;
+            (*cursor, *index) = (KeyCursor { at, previous_len }, n_passed);
+            if found.is_some() || n_passed == self.count {
+                return Ok(found);
+            }
+            let (shared, suffix) = self.next_long_key(cursor)?;
             *index += 1;
             if shared < least {
                 return Ok(Some((shared, suffix)));
             }
         }
         Ok(None)
-    }
-
-    /// Passes over terms, at most `most`, that share `least` bytes or more with the one before. Stops before any other,
-    /// and before one that does not say so in its first byte; how many were passed.
-    #[inline]
-    fn pass_sharing(&self, cursor: &mut KeyCursor, least: usize, most: u32) -> u32 {
-        let Some(mut previous_len) = cursor.previous_len else { return 0 };
-        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
-        let (mut at, mut n_passed) = (cursor.at, 0);
-        while n_passed < most
-            && let Some((shared, len)) = plain_lens(keys, at, previous_len)
-            && shared >= least
-        {
-            at += 1 + len;
-            previous_len = shared + len;
-            n_passed += 1;
-        }
-        (cursor.at, cursor.previous_len) = (at, Some(previous_len));
-        n_passed
     }
 
     /// The same for a key whose lengths may be written as varints.
