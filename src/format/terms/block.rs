@@ -144,14 +144,17 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
-/// How many bytes the key at `at` takes over from the term before, which has `previous_len`, and how many it adds, for nearly all
-/// keys: both stand in the nibbles of its first byte, and what it adds is there.
+/// How many bytes the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
+/// keys behind it, for nearly all keys: both lengths stand in the nibbles of the first byte.
 #[inline]
-fn plain_lens(keys: &[u8], at: usize, previous_len: usize) -> Option<(usize, usize)> {
-    let lens = *keys.get(at)?;
+fn plain_key(keys: &[u8], previous_len: usize) -> Option<(usize, &[u8], &[u8])> {
+    let (lens, rest) = keys.split_first()?;
     let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
-    let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL && shared <= previous_len;
-    (is_plain && at + 1 + len <= keys.len()).then_some((shared, len))
+    if shared >= NIBBLE_FULL || len > NIBBLE_FULL || shared > previous_len {
+        return None;
+    }
+    let (suffix, behind) = rest.split_at_checked(len)?;
+    Some((shared, suffix, behind))
 }
 
 /// Bytes of the bit set that tells which of `count` terms have one document.
@@ -355,11 +358,11 @@ impl<'s> Block<'s> {
     pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
         let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
         if let Some(previous_len) = cursor.previous_len
-            && let Some((shared, len)) = plain_lens(keys, cursor.at, previous_len)
-            && let Some(suffix) = keys.get(cursor.at + 1..cursor.at + 1 + len)
+            && let Some(rest) = keys.get(cursor.at..)
+            && let Some((shared, suffix, behind)) = plain_key(rest, previous_len)
         {
-            cursor.at += 1 + len;
-            cursor.previous_len = Some(shared + len);
+            cursor.at = keys.len() - behind.len();
+            cursor.previous_len = Some(shared + suffix.len());
             return Ok((shared, suffix));
         }
         self.next_long_key(cursor)
@@ -376,23 +379,25 @@ impl<'s> Block<'s> {
     ) -> Result<Option<(usize, &[u8])>, Damage> {
         let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
         while *index < self.count {
-            // All that is kept is in registers meanwhile.
-            let (KeyCursor { mut at, mut previous_len }, mut n_passed) = (*cursor, *index);
-            let mut found = None;
-            while let Some(previous) = previous_len
-                && n_passed < self.count
-                && let Some((shared, len)) = plain_lens(keys, at, previous)
-                && found.is_none()
-            {
-                let start = at + 1;
-                (at, previous_len, n_passed) = (start + len, Some(shared + len), n_passed + 1);
-                if shared < least {
-                    found = keys.get(start..at).map(|suffix| (shared, suffix));
+            if let Some(mut previous_len) = cursor.previous_len {
+                // Nearly all keys, whose cursor stays in registers.
+                let (mut rest, mut n_passed) = (keys.get(cursor.at..).unwrap_or_default(), *index);
+                let mut found = None;
+                while n_passed < self.count
+                    && let Some((shared, suffix, behind)) = plain_key(rest, previous_len)
+                {
+                    (rest, previous_len, n_passed) = (behind, shared + suffix.len(), n_passed + 1);
+                    if shared < least {
+                        found = Some((shared, suffix));
+                        break;
+                    }
                 }
-            }
-            (*cursor, *index) = (KeyCursor { at, previous_len }, n_passed);
-            if found.is_some() || n_passed == self.count {
-                return Ok(found);
+                *cursor =
+                    KeyCursor { at: keys.len() - rest.len(), previous_len: Some(previous_len) };
+                *index = n_passed;
+                if found.is_some() || n_passed == self.count {
+                    return Ok(found);
+                }
             }
             let (shared, suffix) = self.next_long_key(cursor)?;
             *index += 1;
