@@ -10,7 +10,6 @@ use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, MatchKind, nfa::thompson};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::terms::TermAutomaton;
 use crate::limits::{self, Limits};
 
 /// Bytes that the automaton of a regular expression may take, and that making it may.
@@ -50,44 +49,10 @@ impl<A: Automaton> AfterPrefix<A> {
         AfterPrefix { prefix, rest }
     }
 
-    /// Bytes of the beginning.
-    pub(super) fn prefix_len(&self) -> usize {
-        self.prefix.len()
-    }
-
-    /// Automaton that takes the rest.
-    pub(super) fn rest(&self) -> &A {
-        &self.rest
-    }
-
     fn taken(&self, len: usize) -> AfterPrefixState<A::State> {
         match len == self.prefix.len() {
             true => AfterPrefixState::Rest(self.rest.start()),
             false => AfterPrefixState::In(len),
-        }
-    }
-}
-
-/// For a reference, as a search shares it with others.
-impl<A: TermAutomaton> TermAutomaton for &AfterPrefix<A> {
-    type Memory = A::Memory;
-
-    fn first_live(
-        &self,
-        state: &Self::State,
-        from: usize,
-        memory: &mut A::Memory,
-    ) -> Option<(u8, Self::State)> {
-        match state {
-            AfterPrefixState::Rest(state) => {
-                let (byte, next) = self.rest.first_live(state, from, memory)?;
-                Some((byte, AfterPrefixState::Rest(next)))
-            }
-            AfterPrefixState::In(len) => {
-                let byte = *self.prefix.get(*len).filter(|byte| usize::from(**byte) >= from)?;
-                Some((byte, self.taken(len + 1)))
-            }
-            AfterPrefixState::Dead => None,
         }
     }
 }

@@ -124,10 +124,7 @@ impl Expansion {
     /// Distance of a term of this pattern from the word that was asked for.
     fn distance(&self, term: &[u8]) -> u8 {
         match self.automaton.as_deref() {
-            Some(AnyAutomaton::Fuzzy(automaton)) => {
-                let rest = term.get(automaton.prefix_len()..).unwrap_or_default();
-                automaton.rest().distance(rest)
-            }
+            Some(AnyAutomaton::Fuzzy(automaton)) => automaton.distance(term),
             _ => 0,
         }
     }
@@ -145,7 +142,7 @@ enum Terms<'a, 's, S> {
     Stream(TermStream<'s, S>, u64),
     Wildcard(TermSearch<'s, S, ByBytes<&'a AfterPrefix<WildcardAutomaton>>>),
     Regex(TermSearch<'s, S, ByBytes<&'a RegexAutomaton>>),
-    Fuzzy(TermSearch<'s, S, &'a AfterPrefix<LevenshteinAutomaton>>),
+    Fuzzy(TermSearch<'s, S, &'a LevenshteinAutomaton>),
 }
 
 impl<'a, 's, S: Source<'s>> Walk<'a, 's, S> {

@@ -90,7 +90,7 @@ pub(crate) struct Expansion {
 enum AnyAutomaton {
     Wildcard(AfterPrefix<WildcardAutomaton>),
     Regex(Box<RegexAutomaton>),
-    Fuzzy(AfterPrefix<LevenshteinAutomaton>),
+    Fuzzy(LevenshteinAutomaton),
 }
 
 /// Terms that a walk over dictionaries for a pattern went through.
@@ -135,8 +135,9 @@ impl Expansion {
             TermPattern::Fuzzy { text, distance, prefix_len, transpositions } => {
                 let at = text.char_indices().nth(*prefix_len as usize).map_or(text.len(), |c| c.0);
                 let (prefix, rest) = text.split_at(at);
-                let rest = LevenshteinAutomaton::new(rest, *distance, *transpositions)?;
-                Some(AnyAutomaton::Fuzzy(AfterPrefix::new(prefix.into(), rest)))
+                let automaton =
+                    LevenshteinAutomaton::new(prefix, rest, *distance, *transpositions)?;
+                Some(AnyAutomaton::Fuzzy(automaton))
             }
         };
         Ok(Expansion { pattern: Arc::new(pattern), automaton: automaton.map(Arc::new) })

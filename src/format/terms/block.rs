@@ -144,6 +144,19 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
+/// How many bytes the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
+/// keys behind it, for nearly all keys: both lengths stand in the nibbles of the first byte.
+#[inline]
+fn plain_key(keys: &[u8], previous_len: usize) -> Option<(usize, &[u8], &[u8])> {
+    let (lens, rest) = keys.split_first()?;
+    let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+    if shared >= NIBBLE_FULL || len > NIBBLE_FULL || shared > previous_len {
+        return None;
+    }
+    let (suffix, behind) = rest.split_at_checked(len)?;
+    Some((shared, suffix, behind))
+}
+
 /// Bytes of the bit set that tells which of `count` terms have one document.
 fn singles_len(count: u32) -> usize {
     count.div_ceil(8) as usize
@@ -343,20 +356,56 @@ impl<'s> Block<'s> {
     /// Call it `count` times at most.
     #[inline]
     pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
-        let keys = self.bytes.get(cursor.at..self.infos_at).unwrap_or_default();
-        if let (Some(&lens), Some(previous_len)) = (keys.first(), cursor.previous_len) {
-            // Nearly all keys: both lengths in the nibbles, which a lookup passes 16 times.
-            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
-            if shared < NIBBLE_FULL.min(previous_len + 1)
-                && len <= NIBBLE_FULL
-                && let Some(suffix) = keys.get(1..=len)
-            {
-                cursor.at += 1 + len;
-                cursor.previous_len = Some(shared + len);
-                return Ok((shared, suffix));
-            }
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        if let Some(previous_len) = cursor.previous_len
+            && let Some(rest) = keys.get(cursor.at..)
+            && let Some((shared, suffix, behind)) = plain_key(rest, previous_len)
+        {
+            cursor.at = keys.len() - behind.len();
+            cursor.previous_len = Some(shared + suffix.len());
+            return Ok((shared, suffix));
         }
         self.next_long_key(cursor)
+    }
+
+    /// Finds the next term that shares less than `least` bytes with the one before; the terms before it are passed over. `index`
+    /// counts them and it.
+    #[inline]
+    pub(super) fn next_sharing_less(
+        &self,
+        cursor: &mut KeyCursor,
+        index: &mut u32,
+        least: usize,
+    ) -> Result<Option<(usize, &[u8])>, Damage> {
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        while *index < self.count {
+            if let Some(mut previous_len) = cursor.previous_len {
+                // Nearly all keys, whose cursor stays in registers.
+                let (mut rest, mut n_passed) = (keys.get(cursor.at..).unwrap_or_default(), *index);
+                let mut found = None;
+                while n_passed < self.count
+                    && let Some((shared, suffix, behind)) = plain_key(rest, previous_len)
+                {
+                    (rest, previous_len, n_passed) = (behind, shared + suffix.len(), n_passed + 1);
+                    if shared < least {
+                        found = Some((shared, suffix));
+                        break;
+                    }
+                }
+                *cursor =
+                    KeyCursor { at: keys.len() - rest.len(), previous_len: Some(previous_len) };
+                *index = n_passed;
+                if found.is_some() || n_passed == self.count {
+                    return Ok(found);
+                }
+            }
+            let (shared, suffix) = self.next_long_key(cursor)?;
+            *index += 1;
+            if shared < least {
+                return Ok(Some((shared, suffix)));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads a key whose lengths may be written as varints.
@@ -391,64 +440,39 @@ impl<'s> Block<'s> {
         self.next_key(&mut self.keys()).map(|(_, head)| head)
     }
 
-    /// Looks for `term`, comparing no byte twice.
+    /// Looks for `term`.
     pub(super) fn find(&self, term: &[u8]) -> Result<Found, Damage> {
-        let mut cursor = self.keys();
-        // Length of the common prefix of `term` and the last key seen, which is less than `term`.
-        let mut matched = 0;
-        let mut index = 0;
-        while index < self.count {
-            if matched < NIBBLE_FULL {
-                index += self.skip_keys(&mut cursor, matched, self.count - index);
-                if index == self.count {
-                    break;
-                }
-            }
-            let (shared, suffix) = self.next_key(&mut cursor)?;
-            if shared < matched {
-                return Ok(Found { index, exact: false });
-            }
-            if shared == matched {
-                let rest = term.get(matched..).unwrap_or_default();
-                let common = common_prefix_len(rest, suffix);
-                matched += common;
-                match (suffix.get(common), rest.get(common)) {
-                    (None, None) => return Ok(Found { index, exact: true }),
-                    (Some(_), None) => return Ok(Found { index, exact: false }),
-                    (Some(key), Some(wanted)) if key > wanted => {
-                        return Ok(Found { index, exact: false });
-                    }
-                    (None | Some(_), Some(_)) => {}
-                }
-            }
-            index += 1;
-        }
-        Ok(Found { index: self.count, exact: false })
+        let mut n_passed = 0;
+        let found = self.next_not_less(&mut self.keys(), &mut n_passed, term)?;
+        let exact = found.is_some_and(|(matched, rest)| matched == term.len() && rest.is_empty());
+        Ok(Found { index: n_passed - u32::from(found.is_some()), exact })
     }
 
-    /// Passes over keys, at most `most`, that share more than `matched` bytes with the one before:
-    /// they are on the same side of what is looked for. Stops before any other key, and before one
-    /// that does not say so in its first byte; how many were passed.
+    /// The first term that is not less than `term`, comparing no byte twice: how many bytes it begins with are those of
+    /// `term`, and the bytes behind them. The terms before it are passed over, from the first on; `index` counts them and it.
     #[inline]
-    fn skip_keys(&self, cursor: &mut KeyCursor, matched: usize, most: u32) -> u32 {
-        let Some(mut previous_len) = cursor.previous_len else { return 0 };
-        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
-        let mut n_passed = 0;
-        while n_passed < most
-            && let Some(&lens) = keys.get(cursor.at)
-        {
-            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
-            let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL;
-            let end = cursor.at + 1 + len;
-            if shared <= matched || !is_plain || shared > previous_len || end > keys.len() {
-                break;
+    pub(super) fn next_not_less(
+        &self,
+        cursor: &mut KeyCursor,
+        index: &mut u32,
+        term: &[u8],
+    ) -> Result<Option<(usize, &[u8])>, Damage> {
+        // Length of the common prefix of `term` and the last key seen, which is less than `term`.
+        let mut matched = 0;
+        // Keys that share more than that with the one before are on the same side of `term`.
+        while let Some((shared, suffix)) = self.next_sharing_less(cursor, index, matched + 1)? {
+            if shared < matched {
+                return Ok(Some((shared, suffix)));
             }
-            cursor.at = end;
-            previous_len = shared + len;
-            n_passed += 1;
+            let wanted = term.get(matched..).unwrap_or_default();
+            let common = common_prefix_len(wanted, suffix);
+            matched += common;
+            let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
+            if rest.first() > wanted || wanted.is_none() {
+                return Ok(Some((matched, rest)));
+            }
         }
-        cursor.previous_len = Some(previous_len);
-        n_passed
+        Ok(None)
     }
 
     /// The info of term `index`; cheapest when asked in ascending order with the same cursor.

@@ -4,7 +4,7 @@
 //! docs.
 
 use super::block::BLOCK_TERMS;
-use crate::bytes::{Source, array_at};
+use crate::bytes::{Bytes, Source, array_at};
 use crate::error::{Error, Result};
 use crate::schema::Detail;
 use std::ops::Range;
@@ -217,6 +217,34 @@ pub(super) struct Floor {
     pub(super) range: Range<u64>,
 }
 
+/// A group of blocks as it is read.
+#[derive(Debug)]
+pub(super) struct Group<'s> {
+    number: u32,
+    n_blocks: u32,
+    /// The prefixes, then the offsets.
+    bytes: Bytes<'s>,
+    /// Where the first block begins, and where the last one ends.
+    start: u64,
+    end: u64,
+}
+
+impl Group<'_> {
+    fn halves(&self) -> (&[u8], &[u8]) {
+        self.bytes
+            .split_at_checked(self.n_blocks as usize * PREFIX_LEN as usize)
+            .unwrap_or_default()
+    }
+
+    fn prefixes(&self) -> &[[u8; PREFIX_LEN as usize]] {
+        self.halves().0.as_chunks().0
+    }
+
+    fn offsets(&self) -> &[[u8; OFFSET_LEN as usize]] {
+        self.halves().1.as_chunks().0
+    }
+}
+
 /// Eight bytes of an entry; every caller's entry has them.
 #[inline]
 fn u64_in(entry: &[u8; TOP_LEN as usize], at: usize) -> u64 {
@@ -259,6 +287,26 @@ impl<'s, S: Source<'s>> Index<S> {
         self.group_of(prefix)?.map(|group| self.floor_in(group, prefix)).transpose()
     }
 
+    /// The last block whose prefix is less than `prefix`, if that is `next`, which is of this group, or behind it, else `next`.
+    /// `None` where there are blocks with this very prefix, of which their terms must tell.
+    pub(super) fn last_below(
+        &self,
+        group: &Group<'s>,
+        next: u32,
+        prefix: u64,
+    ) -> Result<Option<u32>> {
+        let behind = group.prefixes().get((next % GROUP_BLOCKS) as usize + 1..).unwrap_or_default();
+        let n_below = behind.iter().filter(|at| u64::from_le_bytes(**at) < prefix).count();
+        if let Some(above) = behind.get(n_below) {
+            let is_greater = u64::from_le_bytes(*above) > prefix;
+            return Ok(is_greater.then_some(next + n_below as u32));
+        }
+        let floor = self.floor(prefix)?;
+        Ok(floor.map_or(Some(next), |floor| {
+            (floor.prefix < prefix || floor.block <= next).then_some(floor.block.max(next))
+        }))
+    }
+
     /// The group with that block, which is prefetched.
     pub(super) fn group_of(&self, prefix: u64) -> Result<Option<u32>> {
         let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
@@ -274,32 +322,49 @@ impl<'s, S: Source<'s>> Index<S> {
 
     /// The last block of a group whose prefix is at most `prefix`.
     pub(super) fn floor_in(&self, group: u32, prefix: u64) -> Result<Floor> {
-        let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
-        let tops = tops.as_chunks::<{ TOP_LEN as usize }>().0;
-        let group = group as usize;
-        let (at, n_blocks) = self.group(group as u32);
-        let bytes = self.source.bytes(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN))?;
-        let prefixes_len = n_blocks as usize * PREFIX_LEN as usize;
-        let (prefixes, offsets) = bytes.split_at_checked(prefixes_len).unwrap_or_default();
-        let prefixes = prefixes.as_chunks::<{ PREFIX_LEN as usize }>().0;
-        let offsets = offsets.as_chunks::<{ OFFSET_LEN as usize }>().0;
+        let group = self.read_group(group)?;
+        let prefixes = group.prefixes();
         let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
-        let entry = n_in_group.checked_sub(1).and_then(|last| {
-            Some((last, *prefixes.get(last)?, offsets.get(last)?, tops.get(group)?))
-        });
-        let Some((last, prefix, offset, top)) = entry else {
-            return Err(self.damage(at, "a group whose first prefix is not that of its top entry"));
+        let last = n_in_group.checked_sub(1).and_then(|last| Some((last, prefixes.get(last)?)));
+        let Some((last, prefix)) = last else {
+            let found = "a group whose first prefix is not that of its top entry";
+            return Err(self.damage(self.group(group.number).0, found));
         };
-        let block = group as u32 * GROUP_BLOCKS + last as u32;
-        let place = |offset: &[u8; OFFSET_LEN as usize]| {
-            u64_in(top, 8).checked_add(u64::from(u32::from_le_bytes(*offset)))
+        let block = group.number * GROUP_BLOCKS + last as u32;
+        let range = self.range_in(&group, block)?;
+        Ok(Floor { block, prefix: u64::from_le_bytes(*prefix), range })
+    }
+
+    /// The group that a block is in, if it is another than the one that was read before.
+    pub(super) fn group_with(&self, block: u32, known: Option<Group<'s>>) -> Result<Group<'s>> {
+        let number = block / GROUP_BLOCKS;
+        match known.filter(|known| known.number == number) {
+            Some(known) => Ok(known),
+            None => self.read_group(number),
+        }
+    }
+
+    fn read_group(&self, number: u32) -> Result<Group<'s>> {
+        let (at, n_blocks) = self.group(number);
+        let bytes = self.source.bytes(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN))?;
+        let top_at = TOPS_AT as u64 + u64::from(number) * TOP_LEN;
+        let tops =
+            self.source.bytes(top_at..(top_at + 2 * TOP_LEN).min(self.header.groups_at()))?;
+        let [top, next] = [0, 1].map(|nth| tops.as_chunks().0.get(nth).map(|top| u64_in(top, 8)));
+        let end = next.unwrap_or(self.header.blocks_len);
+        Ok(Group { number, n_blocks, bytes, start: top.unwrap_or_default(), end })
+    }
+
+    /// Where the bytes of a block of a group are.
+    pub(super) fn range_in(&self, group: &Group<'s>, block: u32) -> Result<Range<u64>> {
+        let in_group = (block % GROUP_BLOCKS) as usize;
+        let place = |at| {
+            let offset: &[u8; OFFSET_LEN as usize] = group.offsets().get(at)?;
+            group.start.checked_add(u64::from(u32::from_le_bytes(*offset)))
         };
-        let end = match offsets.get(last + 1) {
-            Some(next) => place(next),
-            None => Some(tops.get(group + 1).map_or(self.header.blocks_len, |top| u64_in(top, 8))),
-        };
-        let range = self.checked_range(block, place(offset), end)?;
-        Ok(Floor { block, prefix: u64::from_le_bytes(prefix), range })
+        let is_last = in_group + 1 == group.n_blocks as usize;
+        let end = if is_last { Some(group.end) } else { place(in_group + 1) };
+        self.checked_range(block, place(in_group), end)
     }
 
     /// The range from `start` to `end`, if that can be a block.
@@ -349,21 +414,7 @@ impl<'s, S: Source<'s>> Index<S> {
 
     /// Range of the bytes of a block that exists.
     pub(super) fn block_range(&self, block: u32) -> Result<Range<u64>> {
-        let (group, in_group) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
-        let (at, n_blocks) = self.group(group);
-        let at = at + u64::from(n_blocks) * PREFIX_LEN + u64::from(in_group) * OFFSET_LEN;
-        let (_, group_offset) = self.top(group)?;
-        let offset_at =
-            |at| -> Result<_> { Ok(group_offset.checked_add(u64::from(self.u32_at(at)?))) };
-        let start = offset_at(at)?;
-        let end = if in_group + 1 < n_blocks {
-            offset_at(at + OFFSET_LEN)?
-        } else if group + 1 < self.header.n_groups() {
-            Some(self.top(group + 1)?.1)
-        } else {
-            Some(self.header.blocks_len)
-        };
-        self.checked_range(block, start, end)
+        self.range_in(&self.read_group(block / GROUP_BLOCKS)?, block)
     }
 
     /// The ordinals of the terms in a block that exists.

@@ -672,8 +672,13 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
 
     /// Reads a block that exists and checks its header; also the ordinal of its first term.
     fn block(&self, number: u32) -> Result<(Block<'s>, u32)> {
+        self.block_at(number, self.index.block_range(number)?)
+    }
+
+    /// The same where the range of its bytes is known.
+    fn block_at(&self, number: u32, range: Range<u64>) -> Result<(Block<'s>, u32)> {
         let ordinals = self.index.ordinals(number)?;
-        let block = self.parse(number, self.index.block_range(number)?)?;
+        let block = self.parse(number, range)?;
         if block.count != ordinals.end - ordinals.start {
             let found = "another number of terms than the index says";
             return Err(self.damage(&block, Damage { at: 0, found }));

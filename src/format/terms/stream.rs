@@ -3,6 +3,7 @@
 //! Both lend the term, which lies in their own buffer, until the next call.
 
 use super::block::{Block, InfoCursor, KeyCursor};
+use super::index::Group;
 use super::{TermDictionary, TermInfo, prefix_of};
 use crate::budget::{self, ns};
 use crate::bytes::Source;
@@ -250,21 +251,83 @@ impl<A: Automaton> TermAutomaton for ByBytes<A> {
 /// Number of bytes that a search looks ahead for the smallest byte string that may match.
 const LOOK_AHEAD: usize = 8;
 
+/// Bytes and the states of an automaton along them. What is behind the ends is of paths before and is written over, which
+/// costs less than to cut it off at every term.
+#[derive(Debug)]
+struct Path<S> {
+    key: Vec<u8>,
+    /// Bytes of `key` that count.
+    len: usize,
+    /// The state before the first byte, and after each live one.
+    states: Vec<S>,
+}
+
+impl<S> Path<S> {
+    fn key(&self) -> &[u8] {
+        self.key.get(..self.len).unwrap_or_default()
+    }
+
+    /// The state after the last byte.
+    fn state(&self) -> Option<&S> {
+        self.states.get(self.len)
+    }
+
+    /// Adds a byte, which led to a live state.
+    fn push(&mut self, byte: u8, state: S) {
+        set(&mut self.key, self.len, byte);
+        self.len += 1;
+        set(&mut self.states, self.len, state);
+    }
+
+    fn pop(&mut self) -> Option<u8> {
+        self.len = self.len.checked_sub(1)?;
+        self.key.get(self.len).copied()
+    }
+
+    /// Goes on with `bytes` behind the first `len`; `false` where the automaton is dead after the byte that is then the last.
+    #[inline]
+    fn follow<A: Automaton<State = S>>(&mut self, automaton: &A, len: usize, bytes: &[u8]) -> bool {
+        self.len = len;
+        for byte in bytes {
+            let Some(state) = self.states.get(self.len) else { return false };
+            let state = automaton.accept(state, *byte);
+            set(&mut self.key, self.len, *byte);
+            self.len += 1;
+            if !automaton.can_match(&state) {
+                return false;
+            }
+            set(&mut self.states, self.len, state);
+        }
+        true
+    }
+}
+
+/// Writes at a place that is inside or right behind the end.
+#[inline]
+fn set<T>(all: &mut Vec<T>, at: usize, value: T) {
+    match all.get_mut(at) {
+        Some(place) => *place = value,
+        None => all.push(value),
+    }
+}
+
 /// The terms that an automaton accepts, in order.
 ///
 /// It keeps the automaton's states along the current term. Once the automaton is dead, terms that
 /// share the dead bytes are skipped by their first byte alone; when a block ends so, the smallest
-/// greater byte string that is not dead is looked up among the heads.
+/// greater byte string that is not dead is looked up among the blocks and in the block found.
 #[derive(Debug)]
 pub(crate) struct TermSearch<'s, S, A: TermAutomaton> {
     dictionary: TermDictionary<S>,
     automaton: A,
     memory: A::Memory,
-    /// The state before the first byte of `key`, and after each live one.
-    states: Vec<A::State>,
-    key: Vec<u8>,
-    /// How many bytes of `key` it took until no match was possible.
-    dead: Option<usize>,
+    path: Path<A::State>,
+    /// Whether no match is possible after the last byte of the path.
+    is_dead: bool,
+    /// Whether the path is no term but what the next one must not be less than.
+    seeks: bool,
+    /// The group of the index with the block that was looked for last.
+    group: Option<Group<'s>>,
     front: Option<Front<'s>>,
     is_done: bool,
     /// Terms looked at, and how many may be.
@@ -280,9 +343,10 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             dictionary,
             automaton,
             memory: A::Memory::default(),
-            states: vec![start],
-            key: vec![],
-            dead: None,
+            path: Path { key: vec![], len: 0, states: vec![start] },
+            is_dead: false,
+            seeks: false,
+            group: None,
             front: None,
             is_done,
             visited: 0,
@@ -309,28 +373,29 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
     /// The next term that is accepted.
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         while self.load_front()? {
-            self.visited += 1;
-            if self.is_exhausted() {
+            let Some(front) = &mut self.front else { break };
+            let (block, keys, first) = (&front.block, &mut front.keys, front.index);
+            let damage = |damage| self.dictionary.damage(block, damage);
+            let found = match self.seeks {
+                true => block.next_not_less(keys, &mut front.index, self.path.key()),
+                false => {
+                    let least = if self.is_dead { self.path.len } else { usize::MAX };
+                    block.next_sharing_less(keys, &mut front.index, least)
+                }
+            };
+            let found = found.map_err(damage)?;
+            self.visited += u64::from(front.index - first);
+            if self.visited > self.visited_max {
                 break;
             }
-            let Some(front) = &mut self.front else { break };
-            let dictionary = &self.dictionary;
-            let damage = |damage| dictionary.damage(&front.block, damage);
-            let (shared, suffix) = front.block.next_key(&mut front.keys).map_err(damage)?;
-            let index = front.index;
-            front.index += 1;
-            if self.dead.is_some_and(|dead| shared >= dead) {
-                continue;
-            }
-            self.key.truncate(shared);
-            self.states.truncate(shared + 1);
-            self.dead = follow(&self.automaton, suffix, &mut self.key, &mut self.states);
-            if self.dead.is_none()
-                && self.states.last().is_some_and(|s| accepts(&self.automaton, s))
-            {
-                let info = front.block.info(&mut front.infos, index).map_err(damage)?;
+            let Some((shared, suffix)) = found else { continue };
+            self.seeks = false;
+            self.is_dead = !self.path.follow(&self.automaton, shared, suffix);
+            if !self.is_dead && self.path.state().is_some_and(|s| accepts(&self.automaton, s)) {
+                let index = front.index - 1;
+                let info = block.info(&mut front.infos, index).map_err(damage)?;
                 let ordinal = TermOrdinal(front.first_ordinal + index);
-                return Ok(Some((&self.key, ordinal, info)));
+                return Ok(Some((self.path.key(), ordinal, info)));
             }
         }
         Ok(None)
@@ -344,44 +409,40 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             None => 0,
         };
         self.is_done = self.is_done || after == self.dictionary.index.header.n_blocks;
-        if !self.is_done && (self.front.is_none() || self.dead.is_some()) {
+        if !self.is_done && (self.front.is_none() || self.is_dead) {
             self.is_done = !self.go_to_next_live();
+            self.seeks = true;
         }
         if self.is_done {
             return Ok(false);
         }
-        let number = match self.dead.take().is_some() || self.front.is_none() {
-            true => self.seek(after)?,
-            false => after,
-        };
+        let number = if self.seeks { self.seek(after)? } else { after };
+        let index = &self.dictionary.index;
+        let group = index.group_with(number, self.group.take())?;
+        let range = index.range_in(&group, number)?;
+        self.group = Some(group);
         budget::work(ns::TERM_BLOCK)?;
-        self.front = Some(Front::new(self.dictionary.block(number)?));
+        self.front = Some(Front::new(self.dictionary.block_at(number, range)?));
         Ok(true)
     }
 
     /// Makes `key` the smallest byte string after the dead one, or from the start, of which terms
     /// that match may be extensions; `false` when there is none.
     fn go_to_next_live(&mut self) -> bool {
-        if self.dead.is_some() {
-            let next = loop {
-                let Some(last) = self.key.pop() else {
+        if std::mem::take(&mut self.is_dead) {
+            let (byte, state) = loop {
+                let Some((last, state)) = self.path.pop().zip(self.path.state()) else {
                     return false;
                 };
-                self.states.truncate(self.key.len() + 1);
-                let Some(state) = self.states.last() else {
-                    return false;
-                };
-                if let Some(next) =
-                    self.automaton.first_live(state, usize::from(last) + 1, &mut self.memory)
-                {
+                let from = usize::from(last) + 1;
+                if let Some(next) = self.automaton.first_live(state, from, &mut self.memory) {
                     break next;
                 }
             };
-            self.key.push(next.0);
-            self.states.push(next.1);
+            self.path.push(byte, state);
         }
         for _ in 0..LOOK_AHEAD {
-            let Some(state) = self.states.last() else {
+            let Some(state) = self.path.state() else {
                 break;
             };
             if accepts(&self.automaton, state) {
@@ -390,39 +451,22 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             let Some((byte, state)) = self.automaton.first_live(state, 0, &mut self.memory) else {
                 break;
             };
-            self.key.push(byte);
-            self.states.push(state);
+            self.path.push(byte, state);
         }
         true
     }
 
     /// The first block from `next` on that can hold `key` or a greater term.
-    fn seek(&self, next: u32) -> Result<u32> {
-        let index = &self.dictionary.index;
-        if next + 1 == index.header.n_blocks || index.prefix(next + 1)? > prefix_of(&self.key) {
-            return Ok(next);
+    fn seek(&mut self, next: u32) -> Result<u32> {
+        let (index, key) = (&self.dictionary.index, self.path.key());
+        let group = index.group_with(next, self.group.take())?;
+        let last = index.last_below(&group, next, prefix_of(key))?;
+        self.group = Some(group);
+        match last {
+            Some(block) => Ok(block),
+            None => Ok(self.dictionary.heads_floor(key)?.max(next)),
         }
-        Ok(self.dictionary.heads_floor(&self.key)?.max(next))
     }
-}
-
-/// Feeds `bytes` to the automaton; returns after how many bytes of `key` it was dead, if it was.
-#[inline]
-fn follow<A: Automaton>(
-    automaton: &A,
-    bytes: &[u8],
-    key: &mut Vec<u8>,
-    states: &mut Vec<A::State>,
-) -> Option<usize> {
-    for byte in bytes {
-        let state = automaton.accept(states.last()?, *byte);
-        key.push(*byte);
-        if !automaton.can_match(&state) {
-            return Some(key.len());
-        }
-        states.push(state);
-    }
-    None
 }
 
 /// Whether a term that ends in `state` matches.

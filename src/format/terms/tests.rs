@@ -477,6 +477,26 @@ fn an_automaton_finds_what_a_filter_finds() {
     }
 }
 
+/// More blocks than a group of the index has, many of which begin with the same eight bytes.
+#[test]
+fn an_automaton_leaps_over_blocks_that_have_nothing_for_it() {
+    let short = Random(15).oracle(unless_miri(3_000, 40), 9, 5);
+    let long = Random(16).oracle(unless_miri(2_000, 40), 9, 5);
+    let long = long.into_iter().map(|(term, docs)| ([b"bbbbbbbb", &term[..]].concat(), docs));
+    let oracle: Oracle = short.into_iter().chain(long).collect();
+    let sections = build(&oracle);
+    let terms: Vec<&Vec<u8>> = oracle.keys().collect();
+    for at in each_unless_miri((0..terms.len()).step_by(97), 2) {
+        for most in 0..=2 {
+            check_automaton(&oracle, &sections, AtMostEdits(terms[at], most));
+        }
+        let dictionary = sections.open().unwrap();
+        let mut search = dictionary.search(AtMostEdits(terms[at], 0));
+        while search.next().unwrap().is_some() {}
+        assert!(search.visited() <= 3 * u64::from(block::BLOCK_TERMS), "{}", search.visited());
+    }
+}
+
 #[test]
 fn a_search_looks_at_as_many_terms_as_it_may() {
     let sections = build(&Random(14).oracle(70, 10, 8));

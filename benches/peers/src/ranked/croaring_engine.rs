@@ -53,8 +53,8 @@ impl Floor {
 
 /// Classes that set operations answer.
 fn is_set(class: Class) -> bool {
-    use Class::{FilterOr2, Fuzzy, Phrase2, Phrase3, Prefix};
-    !matches!(class, Phrase2 | Phrase3 | Prefix | Fuzzy | FilterOr2)
+    use Class::{FilterOr2, Fuzzy, Fuzzy2, Phrase2, Phrase3, Prefix};
+    !matches!(class, Phrase2 | Phrase3 | Prefix | Fuzzy | Fuzzy2 | FilterOr2)
 }
 
 impl Engine for Floor {

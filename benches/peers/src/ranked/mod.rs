@@ -1,4 +1,4 @@
-//! Ranked queries: COUNT, TOP_10, TOP_100, TOP_1000 and TOP_10_COUNT by fourteen classes of queries over three
+//! Ranked queries: COUNT, TOP_10, TOP_100, TOP_1000 and TOP_10_COUNT by fifteen classes of queries over three
 //! corpora, all engines in one process, one thread, one segment, the same tokens.
 //!
 //! ```text
@@ -21,6 +21,7 @@ mod report;
 mod seekstorm_engine;
 mod tantivy_engine;
 mod treepie_engine;
+mod worn;
 
 use std::{
     fs,
@@ -36,6 +37,8 @@ use questions::{Class, Question};
 use report::{Built, Column, Report};
 
 use crate::{Result, measure};
+
+pub(crate) use worn::compare as compare_worn;
 
 /// The engines in the order of the columns.
 fn contenders() -> Vec<Contender> {
@@ -59,13 +62,15 @@ struct Options<'a> {
     titles: Option<&'a Path>,
     queries: Option<&'a Path>,
     corpora: Vec<Name>,
+    /// None where all are asked.
+    classes: Option<Vec<Class>>,
     n_lines: usize,
     limit: usize,
     passes: usize,
 }
 
 const OPTIONS: &str = "--articles FILE, --titles FILE, --queries FILE, --corpora articles,titles,lines, \
-    --lines 10000000, --passes 7, --limit N";
+    --classes term,and2, --lines 10000000, --passes 7, --limit N";
 
 impl<'a> Options<'a> {
     fn parse(dir: &'a str, typed: &[&'a str]) -> Result<Self> {
@@ -75,6 +80,7 @@ impl<'a> Options<'a> {
             titles: None,
             queries: None,
             corpora: Name::ALL.to_vec(),
+            classes: None,
             n_lines: 10_000_000,
             limit: usize::MAX,
             passes: 7,
@@ -97,10 +103,31 @@ impl<'a> Options<'a> {
                     options.corpora =
                         names.ok_or("--corpora is a list of articles, titles, lines")?;
                 }
+                "--classes" => {
+                    let class =
+                        |typed: &str| Class::ALL.into_iter().find(|class| class.name() == typed);
+                    let classes: Option<Vec<Class>> = value.split(',').map(class).collect();
+                    options.classes =
+                        Some(classes.ok_or("--classes is a list of names as in the tables")?);
+                }
                 _ => return Err(format!("no option {option}; options: {OPTIONS}").into()),
             }
         }
         Ok(options)
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            articles: self.articles,
+            titles: self.titles,
+            n_lines: self.n_lines,
+            limit: self.limit,
+        }
+    }
+
+    /// Whether the questions of a class are wanted.
+    fn asks(&self, class: Class) -> bool {
+        self.classes.as_ref().is_none_or(|classes| classes.contains(&class))
     }
 }
 
@@ -122,19 +149,14 @@ pub(crate) fn compare(dir: &str, typed: &[&str]) -> Result<()> {
 }
 
 fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
-    let sources = Sources {
-        articles: options.articles,
-        titles: options.titles,
-        n_lines: options.n_lines,
-        limit: options.limit,
-    };
+    let sources = options.sources();
     let dir = options.dir.join(sources.title(name));
     let (corpus, description) = corpus::prepare(name, &sources, &dir)?;
     let game = options.queries.filter(|path| name == Name::Articles && path.exists());
     if name == Name::Articles && game.is_none() {
         eprintln!("articles: no file of queries, so they are sampled from the corpus");
     }
-    let questions = questions::questions(&dir.join("questions.tsv"), game, &corpus)?;
+    let mut questions = questions::questions(&dir.join("questions.tsv"), game, &corpus)?;
 
     let mut columns = vec![];
     for contender in contenders() {
@@ -147,6 +169,7 @@ fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
         let built = Built { cold_count_us: cold_count?, cold_top_us: cold_top?, ..built };
         columns.push((Column::contender(contender, built), engine));
     }
+    questions.retain(|question| options.asks(question.class));
     let tantivy = dir.join(tantivy_engine::NAME);
     let floor: Box<dyn Engine> = Box::new(croaring_engine::Floor::open(&tantivy, &questions)?);
     columns.push((Column::floor(croaring_engine::NAME), floor));

@@ -1,4 +1,4 @@
-//! What is asked: ten classes of queries, at least a hundred each, and four of heavy ones, which people and programs send and
+//! What is asked: eleven classes of queries, at least a hundred each, and four of heavy ones, which people and programs send and
 //! the benchmark game does not have.
 
 use std::{
@@ -28,6 +28,8 @@ pub(crate) enum Class {
     Prefix,
     /// One edit, where swapping two neighbours is one.
     Fuzzy,
+    /// Two such edits, on words that are misspelt twice.
+    Fuzzy2,
     /// 10 to 30 different words that follow each other in a document, of which any will do.
     Sentence,
     /// Two to four of the words that most documents have: any, or all.
@@ -38,7 +40,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    pub(crate) const ALL: [Class; 14] = [
+    pub(crate) const ALL: [Class; 15] = [
         Class::Term,
         Class::And2,
         Class::And3,
@@ -49,6 +51,7 @@ impl Class {
         Class::Phrase3,
         Class::Prefix,
         Class::Fuzzy,
+        Class::Fuzzy2,
         Class::Sentence,
         Class::StopOr,
         Class::StopAnd,
@@ -67,6 +70,7 @@ impl Class {
             Class::Phrase3 => "phrase3+",
             Class::Prefix => "prefix",
             Class::Fuzzy => "fuzzy(1)",
+            Class::Fuzzy2 => "fuzzy(2)",
             Class::Sentence => "sentence",
             Class::StopOr => "stop or",
             Class::StopAnd => "stop and",
@@ -87,7 +91,7 @@ pub(crate) enum Sign {
 pub(crate) struct Question {
     pub(crate) class: Class,
     /// In the query language that the engines share: `+a +b`, `a b`, `+a -b`, `"a b"`, and
-    /// treepie's `a*`, `a~1` and `+a^=0 +(b c)`.
+    /// treepie's `a*`, `a~1`, `a~2` and `+a^=0 +(b c)`.
     pub(crate) text: String,
     /// The words, or the beginning of one.
     pub(crate) words: Vec<String>,
@@ -98,7 +102,8 @@ pub(crate) struct Question {
 impl Question {
     pub(crate) fn new(class: Class, text: String) -> Self {
         let (mut words, mut signs) = (vec![], vec![]);
-        let within = text.trim_matches('"').trim_end_matches('*').trim_end_matches("~1");
+        let within = text.trim_matches('"').trim_end_matches('*');
+        let within = within.trim_end_matches("~1").trim_end_matches("~2");
         for clause in within.split(' ') {
             // Of a filter and a union the first word must be there, and one of the others.
             let clause = match class {
@@ -138,6 +143,7 @@ pub(crate) fn questions(
             None => from_corpus(&mut sample)?,
         };
         add_heavy(&mut sample, &mut made)?;
+        add_misspelt_twice(&mut made);
         let line = |made: &Question| format!("{}\t{}\n", made.class.name(), made.text);
         fs::write(file, made.iter().map(line).collect::<String>())?;
     }
@@ -327,6 +333,21 @@ fn add_heavy(from: &mut Sample, made: &mut Vec<Question>) -> Result<()> {
     Ok(())
 }
 
+/// Adds the words that are misspelt once, misspelt again.
+fn add_misspelt_twice(made: &mut Vec<Question>) {
+    let once: Vec<String> = made
+        .iter()
+        .filter(|made| made.class == Class::Fuzzy)
+        .flat_map(|made| made.words.iter().cloned())
+        .collect();
+    let mut random = Random::new(6);
+    made.extend(once.iter().enumerate().map(|(at, word)| {
+        // Another kind of mistake than the first, which the place of the word decided.
+        let word = misspelt(word, at + 1, &mut random);
+        Question::new(Class::Fuzzy2, format!("{word}~2"))
+    }));
+}
+
 /// What queries are sampled from.
 struct Sample {
     random: Random,
@@ -505,6 +526,7 @@ mod tests {
         assert_eq!(question("\"a b\""), ("a b".into(), vec![Should, Should]));
         assert_eq!(question("ab*"), ("ab".into(), vec![Should]));
         assert_eq!(question("ab~1"), ("ab".into(), vec![Should]));
+        assert_eq!(question("ab~2"), ("ab".into(), vec![Should]));
         assert_eq!(question("東 +京"), ("東 京".into(), vec![Should, Must]));
         let filtered = Question::new(Class::FilterOr2, "+of^=0 +(a bc)".into());
         assert_eq!(filtered.words, ["of", "a", "bc"]);

@@ -197,6 +197,9 @@ impl Report {
         let mut ratios = <[Vec<f64>; 3]>::default();
         for (class_at, class) in Class::ALL.into_iter().enumerate() {
             let n = self.questions.iter().filter(|question| question.class == class).count();
+            if n == 0 {
+                continue;
+            }
             write!(text, "| {} | {n} |", class.name())?;
             let figures = &self.figures[at][class_at];
             for figures in figures {

@@ -50,8 +50,10 @@ impl SeekStorm {
     }
 
     fn search(&self, question: &Question, k: usize, what: ResultType) -> Option<ResultObject> {
-        if matches!(question.class, Class::Mixed | Class::Prefix | Class::Fuzzy | Class::FilterOr2)
-        {
+        if matches!(
+            question.class,
+            Class::Mixed | Class::Prefix | Class::Fuzzy | Class::Fuzzy2 | Class::FilterOr2
+        ) {
             return None;
         }
         Some(self.runtime.block_on(self.index.search(

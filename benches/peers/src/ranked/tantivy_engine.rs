@@ -90,6 +90,7 @@ impl Tantivy {
                 Ok(Box::new(BooleanQuery::new(both)))
             }
             (Class::Fuzzy, [word]) => Ok(Box::new(FuzzyTermQuery::new(term(word), 1, true))),
+            (Class::Fuzzy2, [word]) => Ok(Box::new(FuzzyTermQuery::new(term(word), 2, true))),
             _ => Ok(self.parser.parse_query(&question.text)?),
         }
     }
