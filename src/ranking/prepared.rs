@@ -17,6 +17,7 @@ use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
 use smallvec::{SmallVec, smallvec};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
@@ -28,6 +29,8 @@ pub(crate) struct Ranked<'s> {
     /// By term and segment what the dictionary says; none where a segment has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
     pub(super) phrases: Vec<RankedPhrase>,
+    /// Terms that nothing but rarity weighs: each is a set, and has a place in `infos` nevertheless.
+    constant_terms: Vec<(FieldId, Term, usize)>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
     /// Constant parts whose documents are to be found.
@@ -111,6 +114,7 @@ impl<'s> Ranked<'s> {
             terms,
             infos,
             phrases,
+            constant_terms: vec![],
             combined: vec![],
             wanted: vec![],
             sets: vec![],
@@ -362,6 +366,7 @@ impl<'s> Ranked<'s> {
         if !keeps_frequencies {
             // Once in a document of one word: nothing but rarity tells such documents apart.
             let score = boost * idf(self.fields[place].n_docs, df);
+            self.constant_terms.push((field, Term::from_slice(term), infos));
             return Ok(self.set(&Normal::Term { field, term: term.into() }, score));
         }
         let weight = self.fields[place].weight(df, boost);
@@ -455,20 +460,25 @@ impl<'s> Ranked<'s> {
     /// Those that score segments: itself, or one for each.
     pub(crate) fn parts(&self) -> &[Ranked<'s>] {
         match &self.by_segment[..] {
-            [] => std::slice::from_ref(self),
+            [] => from_ref(self),
             parts => parts,
         }
     }
 
-    /// Calls `visit` with each term that was looked up by itself, and what each segment says of it.
+    /// Calls `visit` with each term that was looked up, and what each segment says of it.
     pub(crate) fn each_term(
         &self,
         mut visit: impl FnMut(SegmentId, FieldId, &[u8], Option<TermInfo>),
     ) {
-        for term in &self.terms {
-            let field = self.fields[term.field].field;
-            for (segment, info) in self.segments.iter().zip(self.infos_of(term)) {
-                visit(segment.id(), field, &term.term, *info);
+        let field = |place: usize| self.fields[place].field;
+        let terms = self.terms.iter().map(|it| (field(it.field), from_ref(&it.term), it.infos));
+        let phrases = self.phrases.iter().map(|it| (field(it.field), &it.spec.terms[..], it.infos));
+        let constant = self.constant_terms.iter().map(|it| (it.0, from_ref(&it.1), it.2));
+        for (field, terms, infos) in terms.chain(phrases).chain(constant) {
+            let of_segments = self.segments.iter();
+            let asked = of_segments.flat_map(|it| terms.iter().map(move |term| (it, term)));
+            for ((segment, term), info) in asked.zip(&self.infos[infos..]) {
+                visit(segment.id(), field, term, *info);
             }
         }
     }

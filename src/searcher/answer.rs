@@ -254,7 +254,8 @@ impl Search<'_> {
         found.is_planned = true;
         let options = PlanOptions { goal, forced: self.forced, ..<_>::default() };
         if goal == Goal::Count && planned.is_none() {
-            let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups());
+            let normal = &self.rewritten()?.normal;
+            let look_ups = self.look_ups_after(self.scorings());
             let total_of = &mut total.value;
             found.is_planned = self.searcher.count_to(normal, &options, look_ups, total_of)?;
             total.relation = Relation::Exact;

@@ -1,13 +1,13 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
 use super::meaning::SearchMemory;
+use super::scorings::Scorings;
 use super::search::Search;
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
-use crate::ranking::prepared::Ranked;
 use crate::request::{IdfScope, SearchRequest, Selection};
 use crate::schema::Schema;
 
@@ -114,17 +114,20 @@ impl<'s> Search<'s> {
         clock
     }
 
-    /// Keeps what was looked up to score a query, which will be counted.
-    pub(super) fn keep_terms_of(&self, ranked: &Ranked<'_>) {
+    /// The same, with those that scores needed: what is planned after them need not ask again.
+    pub(super) fn look_ups_after(&self, scorings: Option<&Scorings<'_>>) -> &LookUps {
         let look_ups = self.look_ups();
-        if look_ups.begin_to_keep(&self.searcher.0.terms) {
+        if let Some(ranked) = scorings.and_then(Scorings::known)
+            && look_ups.begin_to_keep(&self.searcher.0.terms)
+        {
             ranked.each_term(|segment, field, term, info| {
                 look_ups.learn(segment, field, term, info);
             });
         }
+        look_ups
     }
 
-    /// Whether nothing is known to need a term twice: only one plan is made, or the best are found without.
+    /// Whether nothing is known to need a term twice, but for one plan [after scores](Self::look_ups_after).
     fn asks_for_terms_once(&self) -> bool {
         let request = &self.request;
         let is_simple = request.facets.is_empty()
@@ -143,7 +146,7 @@ impl<'s> Search<'s> {
     /// Plans the search and gets ready to carry the plan out.
     pub(super) fn execution(&self, options: &PlanOptions) -> Result<Execution<'s>> {
         let normal = &self.rewritten()?.normal;
-        self.searcher.execution_of(normal, options, self.look_ups())
+        self.searcher.execution_of(normal, options, self.look_ups_after(self.scorings()))
     }
 
     /// Plans the search for people; also gives what it was rewritten to, and why.

@@ -28,8 +28,9 @@ impl<'a> Search<'a> {
         let sets = scorings.wanted_sets();
         if !sets.is_empty() {
             let normal = &self.rewritten()?.normal;
+            let look_ups = self.look_ups_after(Some(&scorings));
             let plan = |options: &PlanOptions| {
-                self.searcher.execution_of_matching(normal, options, self.look_ups(), (None, false))
+                self.searcher.execution_of_matching(normal, options, look_ups, (None, false))
             };
             let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
             planned = Some(Box::new(execution));

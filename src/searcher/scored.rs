@@ -221,9 +221,6 @@ impl<'a> Search<'a> {
                         found.total = Total { value, relation: Relation::Exact };
                     }
                     (CountStrategy::AfterPage, None) => {
-                        if planned.is_none() {
-                            self.keep_terms_of(ranked);
-                        }
                         self.count(page.goal_of_count(), planned, found)?;
                     }
                 }
