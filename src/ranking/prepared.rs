@@ -37,6 +37,8 @@ pub(crate) struct Ranked<'s> {
     wanted: Vec<Normal>,
     /// What matches each constant part, by segment.
     pub(super) sets: Vec<Vec<Arc<DocIdSet>>>,
+    /// Documents of each, found or expected.
+    pub(super) docs_of_sets: Vec<u64>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
@@ -118,6 +120,7 @@ impl<'s> Ranked<'s> {
             combined: vec![],
             wanted: vec![],
             sets: vec![],
+            docs_of_sets: vec![],
             patterns: vec![],
             by_segment: vec![],
             functions: vec![],
@@ -164,10 +167,20 @@ impl<'s> Ranked<'s> {
             wanted.iter().zip(found).find(|(it, _)| *it == normal).map_or(&[][..], |it| it.1)
         };
         self.sets = self.wanted.iter().map(|normal| of(normal).to_vec()).collect();
+        let segments = &self.segments;
+        let n_docs = |found: &[Arc<DocIdSet>]| {
+            found.iter().zip(segments).map(|(set, segment)| set.len(segment.n_docs())).sum()
+        };
+        self.docs_of_sets = self.sets.iter().map(|found| n_docs(found)).collect();
         for (nth, own) in self.by_segment.iter_mut().enumerate() {
             let here = |normal| of(normal).get(nth).cloned().into_iter().collect();
             own.sets = own.wanted.iter().map(here).collect();
         }
+    }
+
+    /// Sets how many documents are expected of each set, where these are not to be given.
+    pub(crate) fn expect_sets(&mut self, expected: impl Fn(&Normal) -> u64) {
+        self.docs_of_sets = self.wanted.iter().map(expected).collect();
     }
 
     fn nodes(
@@ -503,7 +516,7 @@ impl<'s> Ranked<'s> {
             of(self.terms.len(), "term"),
             of(self.phrases.len(), "phrase"),
             of(self.combined.len(), "word").map(|words| words + " of several fields"),
-            of(self.sets.len(), "set"),
+            of(self.wanted.len(), "set"),
             (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -1,6 +1,7 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
 use super::answer::{PreparedState, SearchOutcome};
+use super::page::SetsBy;
 use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation};
@@ -21,7 +22,6 @@ pub(super) struct ForPeople<'a> {
     notes: Vec<String>,
     /// Times before what matches was planned.
     before_plan: PhaseTimes,
-    took_sets: Duration,
 }
 
 impl<'a> Search<'a> {
@@ -30,7 +30,8 @@ impl<'a> Search<'a> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         self.meaning.is_kept.set(self.is_kept());
-        let ForPeople { execution, rewritten, mut notes, .. } = self.plan_for_people(false)?;
+        let ForPeople { execution, rewritten, mut notes, .. } =
+            self.plan_for_people(false, SetsBy::Estimates)?;
         let plan = execution.plan();
         let mut tree = explain::explain(plan, self.searcher.schema(), None);
         notes.extend(constant_note(plan));
@@ -80,12 +81,12 @@ impl<'a> Search<'a> {
         mut tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, SearchOutcome)> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
+        let started = Instant::now();
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
-        let planned = self.plan_for_people(true)?;
+        let planned = self.plan_for_people(true, SetsBy::Finding)?;
         let ForPeople { mut execution, page: planned_page, rewritten, mut notes, .. } = planned;
         let with_plan = clock.stop();
-        let started = Instant::now();
         let mut page = FilledPage::new(&self.explained);
         let ready = PreparedState {
             planned: Some(&mut execution),
@@ -97,8 +98,12 @@ impl<'a> Search<'a> {
             tell(hit);
             Ok(())
         })?;
-        let took = started.elapsed() + planned.took_sets;
+        let all = started.elapsed();
         let has_sets = !execution.plan().sets.is_empty();
+        // A plan that is not carried out is only for people, and its time none of the search.
+        let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
+        let planning = if is_of_search { with_plan } else { planned.before_plan };
+        let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // Where making the page has found all that was wanted, nothing below it was carried out.
@@ -113,9 +118,8 @@ impl<'a> Search<'a> {
                 is_stopped: found.stopped.is_some(),
             },
             facets: &found.facet_runs,
-            // A plan that is not carried out is only for people, and its time none of the search.
-            planning: if found.is_planned { with_plan } else { planned.before_plan },
-            took,
+            planning,
+            took: all.saturating_sub(for_people),
             measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
@@ -135,8 +139,8 @@ impl<'a> Search<'a> {
         Ok((self.worded(tree, rewritten, notes, self.searcher), found))
     }
 
-    /// Plans the search and its page with all that people are told, and finds the sets that scores depend on.
-    pub(super) fn plan_for_people(&self, is_timed: bool) -> Result<ForPeople<'a>> {
+    /// Plans the search and its page with all that people are told, by the sets that scores depend on.
+    pub(super) fn plan_for_people(&self, is_timed: bool, sets_by: SetsBy) -> Result<ForPeople<'a>> {
         self.meaning.time(Phase::Choose, || {
             let clock = self.meaning.clock.get();
             let (mut before_plan, mut told) = (PhaseTimes::default(), (String::new(), vec![]));
@@ -148,8 +152,8 @@ impl<'a> Search<'a> {
                 told = (rewritten, notes);
                 Ok(execution)
             };
-            let parts = (&mut scorings, &mut page);
-            let (mut execution, took_sets) = self.find_sets(sets, parts, true, plan)?;
+            let (of_page, how) = ((&mut scorings, &mut page), (true, sets_by));
+            let mut execution = self.plan_with_sets(sets, of_page, how, plan)?;
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
                 let details = self.page_details(&page, execution.plan())?;
@@ -158,7 +162,7 @@ impl<'a> Search<'a> {
                 self.add_facet_details(execution.plan_mut())
             })?;
             let (rewritten, notes) = told;
-            Ok(ForPeople { execution, page, rewritten, notes, before_plan, took_sets })
+            Ok(ForPeople { execution, page, rewritten, notes, before_plan })
         })
     }
 
@@ -203,4 +207,76 @@ impl<'a> Search<'a> {
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
     let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::explain::WorkCounts;
+    use crate::plan::NodeId;
+    use crate::schema::Schema;
+    use crate::searcher::Searcher;
+    use crate::searcher::stopping_tests::filled;
+
+    fn searcher() -> Searcher {
+        let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
+        filled(schema, |writer| {
+            for nth in 0..3_000 {
+                let title = format!("w{} {}", nth % 50, ["history", "war"][nth % 2]);
+                let kind = ["a", "b", "c"][nth % 3];
+                writer.add(Document::new().with("title", title).with("kind", kind)).unwrap();
+            }
+            writer.commit().unwrap();
+        })
+    }
+
+    #[test]
+    fn a_search_that_is_explained_and_not_run_finds_no_sets() {
+        let searcher = searcher();
+        for text in ["+w?* +history", "history kind:a", "/w[1-3].*/ OR war", "+history -w4*"] {
+            let query = searcher.parse(text).unwrap();
+            let search = searcher.search(&query).search();
+            search.is_to_be_explained();
+            let planned = search.plan_for_people(false, SetsBy::Estimates).unwrap();
+            let execution = planned.execution;
+            let plan = execution.plan();
+            assert!(plan.n_score_sets() > 0, "{text}");
+            for node in (0..plan.nodes.len() as u32).map(NodeId) {
+                let done = execution.profile().node(0, node);
+                assert!(!done.complete && !done.answered, "{text}: {node:?}, {done:?}");
+                assert_eq!((done.documents_out, done.bytes_read), (0, 0), "{text}: {node:?}");
+            }
+            assert!(searcher.search(&query).explain().unwrap().total_ns.is_none());
+        }
+    }
+
+    #[test]
+    fn the_total_of_a_run_is_that_of_one_clock() {
+        let searcher = searcher();
+        let query = searcher.parse("history").unwrap();
+        let search = searcher.search(&query).search();
+        let clock = search.is_to_be_explained();
+        let ForPeople { execution, .. } = search.plan_for_people(true, SetsBy::Finding).unwrap();
+        let run = explain::Run {
+            profile: None,
+            of_sets: None,
+            page: PageRun {
+                hits: 0,
+                matching: None,
+                time: Duration::ZERO,
+                looked_at: WorkCounts::default(),
+                trace: None,
+                is_stopped: false,
+            },
+            facets: &[],
+            planning: clock.stop(),
+            took: Duration::from_secs(1),
+            measured: None,
+        };
+        let tree = explain::explain(execution.plan(), searcher.schema(), Some(run));
+        assert_eq!(tree.total_ns, Some(1_000_000_000));
+        let rest = tree.rest_ns().unwrap() + tree.planning_ns.unwrap();
+        assert_eq!(rest, 1_000_000_000, "lost time is of the rest");
+    }
 }

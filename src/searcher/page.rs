@@ -11,7 +11,15 @@ use crate::plan::{
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
 use crate::sort::{SortKey, SortOrder};
-use std::time::{Duration, Instant};
+
+/// Ways to know of the sets that scores depend on as much as the plan of a page needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetsBy {
+    /// They are found, as the page is made then.
+    Finding,
+    /// Their documents are expected, as nothing is carried out.
+    Estimates,
+}
 
 /// A search that is ready to be carried out.
 pub(super) struct Ready<'a> {
@@ -32,35 +40,36 @@ impl<'a> Search<'a> {
             let plan = |options: &PlanOptions| {
                 self.searcher.execution_of_matching(normal, options, look_ups, (None, false))
             };
-            let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
-            planned = Some(Box::new(execution));
+            let (of_page, how) = ((&mut scorings, &mut page), (false, SetsBy::Finding));
+            planned = Some(Box::new(self.plan_with_sets(sets, of_page, how, plan)?));
         }
         self.meaning.scorings.get_or_init(|| scorings);
         Ok(Ready { page, planned })
     }
 
-    /// Finds the sets that scores depend on, and plans the page for these. The plan is that of the whole search; the time of
-    /// finding them is returned, too.
-    pub(super) fn find_sets(
+    /// Plans the whole search, finds or expects the sets that scores depend on, and plans the page for these.
+    pub(super) fn plan_with_sets(
         &self,
         sets: Vec<Normal>,
         (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
-        for_people: bool,
+        (for_people, sets_by): (bool, SetsBy),
         plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
-    ) -> Result<(Execution<'a>, Duration)> {
+    ) -> Result<Execution<'a>> {
         let options = self.options(page.goal(), for_people, Some(scorings))?;
         let options = PlanOptions { sets, ..options };
-        let (mut execution, mut took) = (plan(&options)?, Duration::ZERO);
+        let mut execution = plan(&options)?;
         if !options.sets.is_empty() {
-            let started = Instant::now();
-            let found = self.meaning.time(Phase::Display, || execution.find_sets())?;
-            took = started.elapsed();
-            scorings.give_sets(&options.sets, &found);
+            if sets_by == SetsBy::Finding {
+                let found = self.meaning.time(Phase::Sets, || execution.find_sets())?;
+                scorings.give_sets(&options.sets, &found);
+            } else {
+                scorings.expect_sets(&options.sets, &execution.plan().expected_sets());
+            }
             *page = self.page_plan(scorings);
         }
         let clock = self.meaning.clock.get().map(|clock| &**clock);
         execution.plan_mut().aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
-        Ok((execution, took))
+        Ok(execution)
     }
 
     /// Plans the page.

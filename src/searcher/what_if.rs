@@ -6,7 +6,7 @@
 use super::Relation;
 use super::answer::{PreparedState, SearchOutcome};
 use super::explained::ForPeople;
-use super::page::Ready;
+use super::page::{Ready, SetsBy};
 use super::search::Search;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -127,7 +127,7 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ForPeople { execution, page, .. } = self.plan_for_people(false)?;
+        let ForPeople { execution, page, .. } = self.plan_for_people(false, SetsBy::Finding)?;
         let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
         if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
