@@ -1,6 +1,6 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
-use super::meaning::SearchMemory;
+use super::meaning::{SearchMemory, once};
 use super::scorings::Scorings;
 use super::search::Search;
 use crate::analysis::Analyzers;
@@ -14,38 +14,30 @@ use crate::schema::Schema;
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
     pub(super) fn bound(&self) -> Result<&BoundQuery> {
-        if let Some(bound) = self.meaning.bound.get() {
-            return Ok(bound);
-        }
-        let bound =
-            self.meaning.time(Phase::Bind, || match self.request.selections.is_empty() {
-                true => {
-                    let (query, options) = (&self.request.query, self.bind_options());
-                    let (schema, analyzers) = self.names();
-                    self.with_memory(|memory| {
-                        query::bind(query, schema, analyzers, options, &mut memory.bind)
-                    })
-                }
-                false => self.bound_without(&[]),
-            })?;
-        Ok(self.meaning.bound.get_or_init(|| bound))
+        let bind = || match self.request.selections.is_empty() {
+            true => {
+                let (query, options) = (&self.request.query, self.bind_options());
+                let (schema, analyzers) = self.names();
+                self.with_memory(|memory| {
+                    query::bind(query, schema, analyzers, options, &mut memory.bind)
+                })
+            }
+            false => self.bound_without(&[]),
+        };
+        once(&self.meaning.bound, || self.meaning.time(Phase::Bind, bind))
     }
 
     /// The query without some of its selections.
     pub(super) fn bound_without(&self, left_out: &[usize]) -> Result<BoundQuery> {
         let names = self.names();
-        let bound = match self.meaning.selections.get() {
-            Some(bound) => bound,
-            None => {
-                let SearchRequest { query, selections, .. } = &self.request;
-                let selections = selections.iter().map(Selection::query);
-                let options = self.bind_options();
-                let bound = self.with_memory(|memory| {
-                    BoundSelections::new(query, selections, names, options, &mut memory.bind)
-                })?;
-                self.meaning.selections.get_or_init(|| bound)
-            }
-        };
+        let bound = once(&self.meaning.selections, || {
+            let SearchRequest { query, selections, .. } = &self.request;
+            let selections = selections.iter().map(Selection::query);
+            let options = self.bind_options();
+            self.with_memory(|memory| {
+                BoundSelections::new(query, selections, names, options, &mut memory.bind)
+            })
+        })?;
         Ok(self.with_memory(|memory| bound.without(left_out, names, &mut memory.bind)))
     }
 
@@ -74,16 +66,15 @@ impl<'s> Search<'s> {
 
     /// The documents that the query means with all selections.
     pub(super) fn rewritten(&self) -> Result<&Rewritten> {
-        if let Some(rewritten) = self.meaning.rewritten.get() {
-            return Ok(rewritten);
-        }
-        let rewritten = self.meaning.time(Phase::Bind, || self.rewrite())?;
-        Ok(self.meaning.rewritten.get_or_init(|| rewritten))
+        once(&self.meaning.rewritten, || self.meaning.time(Phase::Bind, || self.rewrite()))
     }
 
     fn rewrite(&self) -> Result<Rewritten> {
         let (schema, analyzers) = self.names();
-        let is_bound = self.meaning.bound.get().is_some() || !self.request.selections.is_empty();
+        // What is only counted needs no scores, unless those of documents that are explained.
+        let is_bound = self.meaning.bound.get().is_some()
+            || !self.request.selections.is_empty()
+            || !self.explained.is_empty();
         match is_bound.then(|| self.bound()).transpose()? {
             Some(bound) => {
                 Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))

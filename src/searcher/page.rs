@@ -10,7 +10,7 @@ use crate::plan::{
 };
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
-use crate::sort::{SortKey, SortOrder};
+use crate::sort::SortKey;
 
 /// Ways to know of the sets that scores depend on as much as the plan of a page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
         plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
     ) -> Result<Execution<'a>> {
         let options = self.options(page.goal(), for_people, Some(scorings))?;
-        let options = PlanOptions { sets, ..options };
+        let mut options = PlanOptions { sets, ..options };
         let mut execution = plan(&options)?;
         if !options.sets.is_empty() {
             if sets_by == SetsBy::Finding {
@@ -66,9 +66,10 @@ impl<'a> Search<'a> {
                 scorings.expect_sets(&options.sets, &execution.plan().expected_sets());
             }
             *page = self.page_plan(scorings);
+            options.goal = page.goal();
         }
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        execution.plan_mut().aim(&self.options(page.goal(), for_people, Some(scorings))?, clock)?;
+        execution.plan_mut().aim(&options, clock)?;
         Ok(execution)
     }
 
@@ -92,8 +93,7 @@ impl<'a> Search<'a> {
 
     /// Facts of the order; one that cannot be is refused where its keys are looked up.
     fn order_shape(&self) -> OrderShape {
-        let shape = |order: SortOrder| order.shape(self.searcher.schema());
-        self.sort_order().map(shape).unwrap_or_default()
+        self.sort_order().map(|order| order.shape(self.searcher.schema())).unwrap_or_default()
     }
 
     /// Details of the page for people.
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
             (PageOperator::Sort(strategy), _) => {
                 let (order, first) = (self.sort_order()?, request.sort.first());
                 let has_scores = order.needs_scores();
-                let mut wanted = self.first(&order, strategy)?;
+                let mut wanted = self.first(strategy)?;
                 wanted.keep_to(plan);
                 PageDetails::Sort(SortDetails {
                     keys: SortKey::described(&request.sort),
