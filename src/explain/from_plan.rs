@@ -83,9 +83,8 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
             estimate_ns: of(Phase::Estimate),
             choose_ns: of(Phase::Choose),
         };
-        let planning_ns = planning.by_name().map(|(_, ns)| ns).fold(0, u64::saturating_add);
         tree.planning = Some(planning);
-        tree.planning_ns = Some(planning_ns);
+        tree.planning_ns = Some(nanoseconds(run.planning.planning()));
         tree.total_ns = Some(nanoseconds(run.took));
     }
     tree

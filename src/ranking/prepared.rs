@@ -29,8 +29,6 @@ pub(crate) struct Ranked<'s> {
     /// By term and segment what the dictionary says; none where a segment has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
     pub(super) phrases: Vec<RankedPhrase>,
-    /// Terms that nothing but rarity weighs: each is a set, and has a place in `infos` nevertheless.
-    constant_terms: Vec<(FieldId, Term, usize)>,
     /// Words in several fields that are taken for one.
     pub(super) combined: Vec<Arc<RankedCombined>>,
     /// Constant parts whose documents are to be found.
@@ -116,7 +114,6 @@ impl<'s> Ranked<'s> {
             terms,
             infos,
             phrases,
-            constant_terms: vec![],
             combined: vec![],
             wanted: vec![],
             sets: vec![],
@@ -379,7 +376,6 @@ impl<'s> Ranked<'s> {
         if !keeps_frequencies {
             // Once in a document of one word: nothing but rarity tells such documents apart.
             let score = boost * idf(self.fields[place].n_docs, df);
-            self.constant_terms.push((field, Term::from_slice(term), infos));
             return Ok(self.set(&Normal::Term { field, term: term.into() }, score));
         }
         let weight = self.fields[place].weight(df, boost);
@@ -478,7 +474,7 @@ impl<'s> Ranked<'s> {
         }
     }
 
-    /// Calls `visit` with each term that was looked up, and what each segment says of it.
+    /// Calls `visit` with each term that is scored by its list, and what each segment says of it.
     pub(crate) fn each_term(
         &self,
         mut visit: impl FnMut(SegmentId, FieldId, &[u8], Option<TermInfo>),
@@ -486,8 +482,7 @@ impl<'s> Ranked<'s> {
         let field = |place: usize| self.fields[place].field;
         let terms = self.terms.iter().map(|it| (field(it.field), from_ref(&it.term), it.infos));
         let phrases = self.phrases.iter().map(|it| (field(it.field), &it.spec.terms[..], it.infos));
-        let constant = self.constant_terms.iter().map(|it| (it.0, from_ref(&it.1), it.2));
-        for (field, terms, infos) in terms.chain(phrases).chain(constant) {
+        for (field, terms, infos) in terms.chain(phrases) {
             let of_segments = self.segments.iter();
             let asked = of_segments.flat_map(|it| terms.iter().map(move |term| (it, term)));
             for ((segment, term), info) in asked.zip(&self.infos[infos..]) {

@@ -120,14 +120,11 @@ impl<'s> Search<'s> {
 
     /// Whether nothing is known to need a term twice, but for one plan [after scores](Self::look_ups_after).
     fn asks_for_terms_once(&self) -> bool {
-        let request = &self.request;
-        let is_simple = request.facets.is_empty()
-            && request.selections.is_empty()
-            && request.score_functions.is_empty()
-            && request.statistics != IdfScope::Segment
+        let is_simple = self.request.facets.is_empty()
+            && self.request.statistics != IdfScope::Segment
             && !self.meaning.is_explained();
         let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
-            (Some(bound), _) => bound.logical.has_each_term_once(),
+            (Some(bound), _) => bound.logical.has_each_term_once(self.searcher.schema()),
             (None, Some(rewritten)) => rewritten.normal.has_each_term_once(),
             (None, None) => false,
         };
@@ -138,20 +135,5 @@ impl<'s> Search<'s> {
     pub(super) fn execution(&self, options: &PlanOptions) -> Result<Execution<'s>> {
         let normal = &self.rewritten()?.normal;
         self.searcher.execution_of(normal, options, self.look_ups_after(self.scorings()))
-    }
-
-    /// Plans the search for people; also gives what it was rewritten to, and why.
-    pub(super) fn plan(
-        &self,
-        options: &PlanOptions,
-        is_timed: bool,
-    ) -> Result<(Execution<'s>, String, Vec<String>)> {
-        let Rewritten { normal, notes } = self.rewritten()?;
-        let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let for_people = (clock, is_timed);
-        let execution =
-            self.searcher.execution_of_matching(normal, options, self.look_ups(), for_people)?;
-        let text = || normal.to_text(self.searcher.schema());
-        Ok((execution, self.meaning.time(Phase::Display, text), notes.clone()))
     }
 }

@@ -1,7 +1,6 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
 use super::answer::{PreparedState, SearchOutcome};
-use super::page::SetsBy;
 use super::search::Search;
 use super::why::FilledPage;
 use super::{Hit, Hits, Relation};
@@ -9,7 +8,8 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan, PlanOptions};
+use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan};
+use crate::query::Rewritten;
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,6 @@ use std::time::{Duration, Instant};
 pub(super) struct ForPeople<'a> {
     pub(super) execution: Execution<'a>,
     pub(super) page: PagePlan,
-    /// Rewritten query, and the reasons.
-    rewritten: String,
-    notes: Vec<String>,
     /// Times before what matches was planned.
     before_plan: PhaseTimes,
 }
@@ -30,14 +27,13 @@ impl<'a> Search<'a> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         self.meaning.is_kept.set(self.is_kept());
-        let ForPeople { execution, rewritten, mut notes, .. } =
-            self.plan_for_people(false, SetsBy::Estimates)?;
+        let ForPeople { execution, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut tree = explain::explain(plan, self.searcher.schema(), None);
-        notes.extend(constant_note(plan));
+        tree.notes.extend(constant_note(plan));
         self.put_documents(&mut tree, plan, None)?;
         self.searcher.recycle(execution);
-        Ok(self.worded(tree, rewritten, notes, &()))
+        self.worded(tree, &())
     }
 
     /// Answers the query and shows how.
@@ -84,8 +80,8 @@ impl<'a> Search<'a> {
         let started = Instant::now();
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
-        let planned = self.plan_for_people(true, SetsBy::Finding)?;
-        let ForPeople { mut execution, page: planned_page, rewritten, mut notes, .. } = planned;
+        let ForPeople { mut execution, page: planned_page, before_plan } =
+            self.plan_for_people(true)?;
         let with_plan = clock.stop();
         let mut page = FilledPage::new(&self.explained);
         let ready = PreparedState {
@@ -99,16 +95,15 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         let all = started.elapsed();
-        let has_sets = !execution.plan().sets.is_empty();
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
-        let planning = if is_of_search { with_plan } else { planned.before_plan };
+        let planning = if is_of_search { with_plan } else { before_plan };
         let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // Where making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
-            of_sets: has_sets.then(|| execution.profile()),
+            of_sets: Some(execution.profile()).filter(|_| !execution.plan().sets.is_empty()),
             page: PageRun {
                 hits: found.n_hits,
                 matching: is_counted.then_some(found.total.value),
@@ -124,36 +119,30 @@ impl<'a> Search<'a> {
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         if let Some(stopped) = found.stopped {
-            notes.push(format!("{stopped}: this is what happened until then"));
+            tree.notes.push(format!("{stopped}: this is what happened until then"));
         }
-        notes.extend(constant_note(execution.plan()));
+        tree.notes.extend(constant_note(execution.plan()));
         let page = found.stopped.is_none().then_some(&page);
         if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
             // Time and memory may be used up.
             let stopped = self.stopped(error)?;
-            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
+            tree.notes
+                .push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         if found.stopped.is_none() {
             self.searcher.recycle(execution);
         }
-        Ok((self.worded(tree, rewritten, notes, self.searcher), found))
+        Ok((self.worded(tree, self.searcher)?, found))
     }
 
-    /// Plans the search and its page with all that people are told, by the sets that scores depend on.
-    pub(super) fn plan_for_people(&self, is_timed: bool, sets_by: SetsBy) -> Result<ForPeople<'a>> {
+    /// Plans the search and its page with all that people are told.
+    pub(super) fn plan_for_people(&self, is_run: bool) -> Result<ForPeople<'a>> {
         self.meaning.time(Phase::Choose, || {
-            let clock = self.meaning.clock.get();
-            let (mut before_plan, mut told) = (PhaseTimes::default(), (String::new(), vec![]));
             let mut scorings = self.look_up_scorings()?;
             let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
-            let plan = |options: &PlanOptions| {
-                before_plan = clock.map(|clock| clock.times()).unwrap_or_default();
-                let (execution, rewritten, notes) = self.plan(options, is_timed)?;
-                told = (rewritten, notes);
-                Ok(execution)
-            };
-            let (of_page, how) = ((&mut scorings, &mut page), (true, sets_by));
-            let mut execution = self.plan_with_sets(sets, of_page, how, plan)?;
+            let before_plan = self.meaning.clock.get().map(|clock| clock.times());
+            let of_page = (&mut scorings, &mut page);
+            let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
                 let details = self.page_details(&page, execution.plan())?;
@@ -161,22 +150,17 @@ impl<'a> Search<'a> {
                 execution.plan_mut().put_page(page, details, is_kept);
                 self.add_facet_details(execution.plan_mut())
             })?;
-            let (rewritten, notes) = told;
-            Ok(ForPeople { execution, page, rewritten, notes, before_plan })
+            Ok(ForPeople { execution, page, before_plan: before_plan.unwrap_or_default() })
         })
     }
 
-    fn worded(
-        &self,
-        mut tree: ExplainTree,
-        rewritten: String,
-        notes: Vec<String>,
-        facts: &dyn Facts,
-    ) -> ExplainTree {
+    /// Adds the texts of the query, behind which its notes come.
+    fn worded(&self, mut tree: ExplainTree, facts: &dyn Facts) -> Result<ExplainTree> {
+        let Rewritten { normal, notes } = self.rewritten()?;
         tree.query = self.query().to_text();
         tree.parsed = tree.query.clone();
-        tree.rewritten = rewritten;
-        tree.notes = notes;
+        tree.rewritten = normal.to_text(self.searcher.schema());
+        tree.notes.splice(0..0, notes.iter().cloned());
         if let Some(costs) = &self.searcher.0.setting.costs {
             tree.notes.push(match costs.machine() {
                 Some(machine) => format!("costs are those measured on {machine}"),
@@ -186,7 +170,7 @@ impl<'a> Search<'a> {
         tree.page = self.page();
         tree.term_lookups = Some(self.look_ups().n_asked());
         tree.findings = tree.find_with(facts);
-        tree
+        Ok(tree)
     }
 
     /// The hits that are wanted.
@@ -238,7 +222,7 @@ mod tests {
             let query = searcher.parse(text).unwrap();
             let search = searcher.search(&query).search();
             search.is_to_be_explained();
-            let planned = search.plan_for_people(false, SetsBy::Estimates).unwrap();
+            let planned = search.plan_for_people(false).unwrap();
             let execution = planned.execution;
             let plan = execution.plan();
             assert!(plan.n_score_sets() > 0, "{text}");
@@ -257,7 +241,7 @@ mod tests {
         let query = searcher.parse("history").unwrap();
         let search = searcher.search(&query).search();
         let clock = search.is_to_be_explained();
-        let ForPeople { execution, .. } = search.plan_for_people(true, SetsBy::Finding).unwrap();
+        let ForPeople { execution, .. } = search.plan_for_people(true).unwrap();
         let run = explain::Run {
             profile: None,
             of_sets: None,

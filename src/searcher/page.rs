@@ -12,15 +12,6 @@ use crate::query::Normal;
 use crate::request::{IdfScope, Order};
 use crate::sort::SortKey;
 
-/// Ways to know of the sets that scores depend on as much as the plan of a page needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SetsBy {
-    /// They are found, as the page is made then.
-    Finding,
-    /// Their documents are expected, as nothing is carried out.
-    Estimates,
-}
-
 /// A search that is ready to be carried out.
 pub(super) struct Ready<'a> {
     pub(super) page: PagePlan,
@@ -35,31 +26,31 @@ impl<'a> Search<'a> {
         let (mut page, mut planned) = (self.page_plan(&scorings), None);
         let sets = scorings.wanted_sets();
         if !sets.is_empty() {
-            let normal = &self.rewritten()?.normal;
-            let look_ups = self.look_ups_after(Some(&scorings));
-            let plan = |options: &PlanOptions| {
-                self.searcher.execution_of_matching(normal, options, look_ups, (None, false))
-            };
-            let (of_page, how) = ((&mut scorings, &mut page), (false, SetsBy::Finding));
-            planned = Some(Box::new(self.plan_with_sets(sets, of_page, how, plan)?));
+            let of_page = (&mut scorings, &mut page);
+            planned = Some(Box::new(self.plan_with_sets(sets, of_page, false, true)?));
         }
         self.meaning.scorings.get_or_init(|| scorings);
         Ok(Ready { page, planned })
     }
 
-    /// Plans the whole search, finds or expects the sets that scores depend on, and plans the page for these.
+    /// Plans the whole search, and its page by the sets that scores depend on: as these are found or, where nothing is run, as many
+    /// documents as they are expected to have.
     pub(super) fn plan_with_sets(
         &self,
         sets: Vec<Normal>,
         (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
-        (for_people, sets_by): (bool, SetsBy),
-        plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
+        for_people: bool,
+        is_run: bool,
     ) -> Result<Execution<'a>> {
         let options = self.options(page.goal(), for_people, Some(scorings))?;
         let mut options = PlanOptions { sets, ..options };
-        let mut execution = plan(&options)?;
+        let clock = self.meaning.clock.get().map(|clock| &**clock);
+        let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(Some(scorings)));
+        let clocks = (clock, for_people && is_run);
+        let plan = self.searcher.execution_of_matching(normal, &options, look_ups, clocks);
+        let mut execution = plan?;
         if !options.sets.is_empty() {
-            if sets_by == SetsBy::Finding {
+            if is_run {
                 let found = self.meaning.time(Phase::Sets, || execution.find_sets())?;
                 scorings.give_sets(&options.sets, &found);
             } else {
@@ -68,7 +59,6 @@ impl<'a> Search<'a> {
             *page = self.page_plan(scorings);
             options.goal = page.goal();
         }
-        let clock = self.meaning.clock.get().map(|clock| &**clock);
         execution.plan_mut().aim(&options, clock)?;
         Ok(execution)
     }
