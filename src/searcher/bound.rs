@@ -71,7 +71,7 @@ impl<'s> Search<'s> {
 
     fn rewrite(&self) -> Result<Rewritten> {
         let (schema, analyzers) = self.names();
-        // What is only counted needs no scores, unless those of documents that are explained.
+        // To count needs no scores, unless documents are explained that are counted.
         let is_bound = self.meaning.bound.get().is_some()
             || !self.request.selections.is_empty()
             || !self.explained.is_empty();
@@ -105,7 +105,7 @@ impl<'s> Search<'s> {
         clock
     }
 
-    /// The same, with those that scores needed: what is planned after them need not ask again.
+    /// These terms with those that scores needed: a plan that is made after them need not ask again.
     pub(super) fn look_ups_after(&self, scorings: Option<&Scorings<'_>>) -> &LookUps {
         let look_ups = self.look_ups();
         if let Some(ranked) = scorings.and_then(Scorings::known)
