@@ -148,8 +148,8 @@ impl HitTable {
     }
 }
 
-/// The buckets of a facet, a row each: `value` and `count`, or `from`, `to` and `count` of ranges. Facets within
-/// buckets are not among them, and can be given by themselves.
+/// Buckets of a facet, a row each. Columns are `value` and `count`, or `from`, `to` and `count` of ranges. Facets
+/// within buckets are not among them, and can be given by themselves.
 ///
 /// ```
 /// # use treepie::{Document, Index, Schema};

@@ -62,8 +62,8 @@ impl<'s> Bytes<'s> {
     }
 }
 
-/// Where a format finds its bytes. Offsets count from the start of the section; what is handed out
-/// has passed its checksum. Copied freely: an implementation is a reference with two numbers.
+/// Source of a format's bytes. Offsets count from the start of the section; what is handed out has passed its checksum.
+/// Copied freely: an implementation is a reference with two numbers.
 pub(crate) trait Source<'s>: Copy + 's {
     /// Length in bytes.
     fn len(self) -> u64;
@@ -279,7 +279,7 @@ impl<'s, S: Source<'s>> Piece<'s, S> {
 
     #[inline(never)]
     fn load(&mut self, range: Range<u64>) -> Result<()> {
-        // What lies outside of the part is left to the error of reading it.
+        // A range beyond the part is left to the error of reading it.
         let at = (range.start / PIECE_LEN * PIECE_LEN).max(self.range.start).min(range.start);
         let end = range.end.max((at + PIECE_LEN).min(self.range.end));
         self.bytes = self.source.bytes(at..end)?;

@@ -17,7 +17,7 @@ use crate::segment::reader::FieldReader;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How long each figure is measured, and how often at the least.
+/// Time for which each figure is measured, and how often at the least.
 const TIME: Duration = Duration::from_millis(30);
 const RUNS_MIN: u32 = 15;
 /// Pairs of containers that are gone through: too many for the nearest cache, as in a query.
@@ -27,8 +27,8 @@ const N_DOCS: u32 = 66_000;
 /// Documents of short lists of two sizes: what both take tells what opening takes, and what a document does.
 const SHORT: [u32; 2] = [20, 220];
 
-/// Measures what this machine takes: a second or two on one core, and some 20 MB of memory. On a busy machine the figures are those of a
-/// busy machine.
+/// Measures the costs of this machine. It takes a second or two on one core, and some 20 MB of memory. On a busy
+/// machine the figures are those of a busy machine.
 ///
 /// ```no_run
 /// let costs = treepie::calibrate()?;
@@ -62,7 +62,7 @@ fn least(n: usize, mut run: impl FnMut() -> Result<()>) -> Result<f32> {
     Ok((least.as_nanos() as f32 / n.max(1) as f32).max(f32::MIN_POSITIVE))
 }
 
-/// The same of what cannot fail.
+/// Least time of code that cannot fail.
 fn least_of(n: usize, mut run: impl FnMut()) -> f32 {
     let done = least(n, || {
         run();
@@ -134,7 +134,7 @@ fn kernels(model: &mut CostModel) {
             black_box(&out);
         }
     });
-    // What writing takes beyond counting; there may be nothing to see of it.
+    // Cost of writing beyond counting; there may be nothing to see of it.
     model.write_bitmap_ns = (written - model.bitmap_pair_ns).max(1.0);
     out.set(Container::Bitmap(&[[0; 8]; 1_024]));
     model.set_ns = least_of(elements(&arrays), || {
@@ -238,7 +238,7 @@ fn phrases(searcher: &Searcher, model: &mut CostModel) -> Result<()> {
     Ok(())
 }
 
-/// What the processor calls itself, if that is cheap to know.
+/// Name of the processor, if that is cheap to know.
 fn machine() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -261,7 +261,7 @@ mod tests {
         assert!(measured.len() >= 13, "{measured:?}");
         // A documents' worth of decoding takes less than looking a word up, on any machine.
         assert!(costs.model.varint_ns < costs.model.lookup_ns, "{costs:?}");
-        // What goes through a container takes more than a step of it, and what goes to memory more than what does not.
+        // Work on a container takes more than a step of it, and work in memory more than work that stays out of it.
         let CostModel { lookup_ns, enumerate_term_ns, bitmap_pair_ns, probe_bit_ns, .. } =
             costs.model;
         assert!(lookup_ns > enumerate_term_ns && bitmap_pair_ns > 5.0 * probe_bit_ns, "{costs:?}");

@@ -1,4 +1,4 @@
-//! Deleting what matches a query: the one place where writing asks reading.
+//! Deletion of a query's matches: the one place that writes by reading.
 
 use crate::budget::Budget;
 use crate::error::Result;
@@ -9,9 +9,9 @@ use crate::segment::reader::SegmentReader;
 use crate::writer::{DeleteCollector, IndexWriter};
 
 impl IndexWriter {
-    /// Deletes every document that matches a query and is there by now: those of the index and those that were
-    /// [added](Self::add) before. They are gone for whoever opens the index after the next
-    /// [`commit`](Self::commit), which says how many there were.
+    /// Deletes every document that matches a query now. They are those of the index and those that were
+    /// [added](Self::add) before. They are gone for whoever opens the index after the next [`commit`](Self::commit),
+    /// which says how many there were.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -37,7 +37,7 @@ impl IndexWriter {
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();
         let normal = query::matching(query, self.schema(), self.analyzers())?;
-        // What is too much is to be told now, and not when it takes along everything that was added.
+        // A query that takes too much memory is refused now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
         for segment in segments.readers() {
             Budget::new().run(|| Execution::check_memory(&planned(&normal, segment)?))?;

@@ -70,7 +70,7 @@ pub enum ErrorKind {
     Query,
     /// A schema is contradictory or names something unknown.
     Schema,
-    /// An analyzer of a field is neither built in nor registered, or its spec is wrong.
+    /// A field's analyzer is neither built in nor registered, or its spec is wrong.
     Analyzer,
     /// A document, or a line of input, does not fit the schema or its encoding.
     Document,
@@ -101,7 +101,7 @@ pub enum CommitOutcome {
     Committed,
 }
 
-/// What the system said is copied as its code, or else as its kind and message.
+/// An error of the system is copied as its code, or else as its kind and message.
 impl Clone for Error {
     fn clone(&self) -> Self {
         let Inner { kind, commit_outcome, limit, offset, line, column, .. } = *self.0;
@@ -251,7 +251,7 @@ impl Error {
         self
     }
 
-    /// The same without its place in the query, for a message that shows what stands there.
+    /// Removes the place in the query, for a message that shows the text there.
     pub(crate) fn without_place(mut self) -> Self {
         self.0.span = None;
         self
@@ -270,7 +270,7 @@ impl Error {
         self
     }
 
-    /// What became of the commit that failed.
+    /// Sets the outcome of the commit that failed.
     #[must_use]
     pub(crate) fn outcome(mut self, outcome: CommitOutcome) -> Self {
         self.0.commit_outcome = Some(outcome);

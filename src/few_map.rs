@@ -1,4 +1,4 @@
-//! A map that mostly has few keys, which lie beside each other and are compared one by one.
+//! Map for few keys, which are beside each other and compared one by one.
 
 use smallvec::SmallVec;
 use std::collections::HashMap;

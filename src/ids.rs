@@ -7,8 +7,9 @@ use std::{
     time::SystemTime,
 };
 
-/// The number of a document in one snapshot: segments in order, documents in insertion order or in that of the
-/// [schema](crate::SchemaBuilder::order_by), be it one of fields or of [similarity](crate::SchemaBuilder::order_by_similarity).
+/// Number of a document in one snapshot. Segments come in order, their documents in insertion order or in that of the
+/// [schema](crate::SchemaBuilder::order_by), be it one of fields or of
+/// [similarity](crate::SchemaBuilder::order_by_similarity).
 ///
 /// It is valid for the [`Searcher`](crate::Searcher) that gave it, and changes when segments merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,5 @@
-//! Writing JSON by hand: the shapes are contracts, so they are written where they can be read, and the
-//! library needs no serialisation framework. [`Reader`] reads it back.
+//! Writer of JSON by hand. The shapes are contracts, so they are written in plain sight, and the library needs no
+//! serialisation framework. [`Reader`] reads it back.
 
 mod reader;
 

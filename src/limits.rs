@@ -95,13 +95,13 @@ impl Limits {
         query_memory_bytes: 256 << 20,
     };
 
-    /// Those that refuse no document that was ever taken.
+    /// Limits that refuse no document that was ever taken.
     pub(crate) fn of_any_document() -> Self {
         let most = DOCUMENT_BYTES_MOST;
         Limits { value_bytes: most, document_bytes: most, ..Limits::DEFAULT }
     }
 
-    /// The same, once what cannot be more is not.
+    /// Refuses limits above their maximums.
     pub(crate) fn checked(self) -> Result<Self> {
         for (name, own, most) in [
             ("value_bytes", self.value_bytes, DOCUMENT_BYTES_MOST),

@@ -1,7 +1,7 @@
-//! A page for a browser: a template, a style, a script and its data in one file, which opens without a network.
+//! Page for a browser: a template, style, script and data in one file. It opens without a network.
 //!
-//! What came from outside reaches the page as data only: nothing in it can end the element that holds it, and a policy
-//! in the page forbids every script, style and request but its own.
+//! Texts from outside reach the page as data only: nothing in them can end the element that holds them, and a policy in
+//! the page forbids every script, style and request but its own.
 
 /// The parts of a page that are the same for all data.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(crate) mod check {
     use base64::{Engine, prelude::BASE64_STANDARD};
     use sha2::{Digest, Sha256};
 
-    /// What stands in a page between two marks.
+    /// Text of a page between two marks.
     pub(crate) fn between<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
         let start = page.find(from).expect("the first mark is there") + from.len();
         let len = page[start..].find(to).expect("the second mark follows");

@@ -1,4 +1,5 @@
-//! Following an index: the newest snapshot that this process knows of, at the cost of an atomic load.
+//! Reader that follows an index. It gives the newest snapshot that this process knows of, at the cost of an atomic
+//! load.
 
 use crate::error::{ErrorKind, Result};
 use crate::searcher::{Searcher, Setting};

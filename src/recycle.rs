@@ -1,4 +1,4 @@
-//! Memory kept from one query for the next, where what was in it borrowed from an index.
+//! Memory kept from one query for the next, although its contents borrowed from an index.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
-//! Writers, readers and those who wait for each other, by one schedule after the other: the code that everybody runs, on
-//! [locks and threads](crate::sync) of which `shuttle` says who goes on, and on a storage that lets others come first at
-//! each of its calls. A thread that is never woken is a deadlock, which ends the test.
+//! Tests of writers, readers and waiting threads by one schedule after the other. They run the code that everybody
+//! runs, on [locks and threads](crate::sync) of which `shuttle` says who goes on, and on a storage that lets others
+//! come first at each of its calls. A thread that is never woken is a deadlock, which ends the test.
 //!
 //! ```text
 //! RUSTFLAGS='--cfg treepie_schedules' cargo test --lib --no-default-features schedules::
@@ -122,7 +122,7 @@ fn has(searcher: &Searcher, id: u64) -> bool {
     searcher.count(&query).unwrap() == 1
 }
 
-/// What is there is whole: every document is found by a word.
+/// Checks that the searcher is whole: every document is found by a word.
 fn n_docs(searcher: &Searcher) -> u64 {
     let found = searcher.count(&Query::word_in("text", "all")).unwrap();
     assert_eq!(found, searcher.n_docs());
@@ -156,7 +156,7 @@ fn readers_follow_a_writer_and_end_with_the_newest() {
             })
             .collect();
         writer.add(document(1)).unwrap();
-        // What is flushed is published even where nobody has asked for it yet.
+        // A flush is published even if nobody has asked for it yet.
         if thread_rng().gen_bool(0.5) {
             writer.flush().unwrap();
         }
@@ -214,7 +214,7 @@ fn opening_beside_commits_and_collection_finds_one_whole_commit() {
                         let generation = searcher.generation();
                         assert!(generation >= last, "{generation} after {last}");
                         assert_eq!(n_docs(&searcher), generation, "a document a commit");
-                        // What is pinned stays, whatever the writer collects meanwhile.
+                        // A pinned commit stays, whatever the writer collects meanwhile.
                         sync::step();
                         let name = format!("manifest-{generation:016x}");
                         let names = storage.files.list().unwrap();
@@ -282,7 +282,7 @@ fn a_shared_commit_that_fails_is_nobodys() {
         let is_nobodys = told.iter().all(Result::is_err);
         assert!(!is_nobodys || n_docs(&searcher) == 0, "{told:?}");
         for (id, told) in told.into_iter().enumerate() {
-            // What somebody else's commit took along may be there though the own one failed.
+            // Documents that somebody else's commit took along may be there though the own one failed.
             assert!(told.is_err() || has(&searcher, id as u64), "{id}: {told:?}");
             if let Err(error) = told {
                 FAILED.fetch_add(1, Relaxed);

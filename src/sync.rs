@@ -1,4 +1,4 @@
-//! The locks and threads by which writers, readers and those who wait for them agree with each other.
+//! Locks and threads of writers, readers and those who wait for them.
 //!
 //! They are those of the standard library. In a build of the unit tests with `--cfg treepie_schedules` they are those of
 //! `shuttle`, which runs one thread at a time, decides at each of their calls who goes on, and so tries one schedule after
@@ -38,7 +38,7 @@ pub(crate) fn step() {
     let _ = shuttle::sync::atomic::AtomicBool::new(true).load(std::sync::atomic::Ordering::SeqCst);
 }
 
-/// Waits until somebody tells, or for so long; whether that is over. Where schedules are tried it is over at once, and
+/// Waits until somebody tells, or for so long; whether that is over. If schedules are tried it is over at once, and
 /// others may come first or not.
 pub(crate) fn wait_within<'m, T>(
     told: &Condvar,

@@ -1,4 +1,4 @@
-//! Text on its way to a terminal: what may go there as it is, and how many columns it takes.
+//! Text for a terminal: its safe characters, and its width in columns.
 //!
 //! Queries and terms are somebody else's text. Control characters would drive the terminal and
 //! bidirectional marks reorder what stands around them, so both are shown as escapes.

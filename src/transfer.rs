@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Index {
-    /// Copies the newest commit to the directory `to`, as an index of its own; its generation. On the same file system the
-    /// files are the same by another name, so it takes no time and no room: something to go back to, or to try things on. A
-    /// backup against a failing disk it is on another file system only.
-    /// Writers and searchers go on meanwhile. `Ok` means that it survives a power failure.
+    /// Copies the newest commit to the directory `to`, as an index; returns its generation. On the same file system the
+    /// files are the same by another name, so it takes no time and no room: something to go back to, or to try things
+    /// on. A backup against a failing disk it is on another file system only. Writers and searchers go on meanwhile.
+    /// `Ok` means that it survives a power failure.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};

@@ -26,9 +26,8 @@ pub(crate) struct BulkTokens {
     positions: Vec<u32>,
     /// As long as `tokens` where they were asked for: the bytes of the text that each token was made of.
     ranges: Vec<(usize, usize)>,
-    /// Where a position is not the next one: the number of the text, of the tokens before, and how many
-    /// positions later the token is. Tokens left out make it one later; a token in the position of the one before is
-    /// one earlier.
+    /// Positions that are not the next one: the number of the text, of the tokens before, and how many positions later
+    /// the token is. Tokens left out make it one later; a token in the position of the one before is one earlier.
     shifts: Vec<(u32, u32, i32)>,
     stretch: Stretch,
     n_too_long: u64,
@@ -51,7 +50,7 @@ impl BulkTokens {
         (!self.positions.is_empty()).then_some(&*self.positions)
     }
 
-    /// Where the tokens of the text that was [analyzed](Self::analyze) begin and end, if that was asked for.
+    /// Ranges of the tokens of the text that was [analyzed](Self::analyze), if that was asked for.
     pub(crate) fn ranges(&self) -> &[(usize, usize)] {
         &self.ranges
     }
@@ -168,7 +167,7 @@ impl BulkTokens {
             let text = text as u32;
             let mut position = 0u32;
             while token < end {
-                // What was left out at the end of an earlier text changes nothing here.
+                // Tokens left out at the end of an earlier text change nothing here.
                 while let Some((of, _, by)) =
                     shifts.next_if(|(of, before, _)| (*of, *before) <= (text, token))
                 {
@@ -382,7 +381,7 @@ mod tests {
         (by_text, tokens.take_too_long())
     }
 
-    /// The same by the general way, a text at a time.
+    /// Places tokens by the general way, a text at a time.
     fn placed_one_by_one(analyzer: &Analyzer, texts: &[&str]) -> (Vec<Vec<(u32, String)>>, u64) {
         let mut n_too_long = 0;
         let one = |text: &&str| {

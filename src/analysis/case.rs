@@ -42,8 +42,8 @@ pub(super) fn fold(text: &mut String, language: Language, buffer: &mut String) {
     }
     std::mem::swap(text, buffer);
     if expands {
-        // What one letter became may be composed, as may a small letter and an accent whose capital has no character with it
-        // (`ẖ`), and `ŉ` became an apostrophe and an n.
+        // Characters of a folded letter may be composed, as may a small letter and an accent whose capital has no
+        // character with it (`ẖ`), and `ŉ` became an apostrophe and an n.
         Form::Nfc.apply(text, buffer);
         apostrophe::make_plain(text, buffer);
     }
@@ -179,7 +179,7 @@ mod tests {
     fn the_folding_of_every_character_is_that_of_unicode() {
         let table = icu_casemap::CaseMapper::new();
         let mut buffer = String::new();
-        // What the standard library does not know yet has no case here.
+        // Characters that the standard library does not know yet have no case here.
         let known = (0..=0x10_FFFF).filter_map(char::from_u32).filter(|c| c.is_alphanumeric());
         for c in known {
             let text = c.to_string();

@@ -1,4 +1,4 @@
-//! The built-in token filters: each looks at one token, and changes it, drops it or lets it pass.
+//! Built-in token filters: each changes a token, drops it or lets it pass.
 //!
 //! | spec | what becomes of a token |
 //! |---|---|
@@ -68,7 +68,7 @@ enum Kind {
 }
 
 impl Filter {
-    /// Full case folding, composed (NFC) and with plain apostrophes: what makes `STRASSE`, `Straße` and `strasse` one.
+    /// Full case folding, composed (NFC) and with plain apostrophes. It makes `STRASSE`, `Straße` and `strasse` one.
     ///
     /// In Unicode `İ` is an `i` with a dot above, another letter than `i`: `istanbul` is found as `İstanbul` where
     /// [`fold_diacritics`](Self::fold_diacritics) stands behind, or by [`lower_case_of`](Self::lower_case_of)
@@ -350,7 +350,7 @@ pub(super) fn elision_languages() -> impl Iterator<Item = &'static str> {
     ELISIONS.iter().map(|(code, _)| *code)
 }
 
-/// What filters need beside the token; kept from text to text.
+/// Memory that filters need beside the token; kept from text to text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     buffer: String,

@@ -148,7 +148,7 @@ impl TermVersions {
         stemmers: stem::VERSION,
     };
 
-    /// Describes each difference from this build in a sentence: where words may not be found.
+    /// Describes each difference from this build in a sentence: words that may be missed.
     pub fn differences(&self) -> Vec<String> {
         let unicode = |[major, minor, patch]: [u8; 3]| format!("Unicode {major}.{minor}.{patch}");
         let stemmers = |day: u32| match day {
@@ -170,7 +170,7 @@ impl TermVersions {
             .map(|((what, made), (_, here))| {
                 let difference =
                     format!("{what}: the terms were made with {made}, this build has {here}");
-                // Those of an older version are still here: nothing is missed.
+                // Analyzers of an older version are still here: nothing is missed.
                 match self.analysis < ANALYSIS_VERSION && what == ANALYZERS {
                     true => format!("{difference}; {OLD_VERSION}"),
                     false => difference,
@@ -210,14 +210,14 @@ pub struct TokenRef<'t> {
     pub term: &'t str,
     /// Position of the token among the others, from 0.
     pub position: u32,
-    /// The bytes of the text that it was made of: where they begin …
+    /// Start of the bytes of the text that it was made of …
     pub offset_from: usize,
     /// … and end.
     pub offset_to: usize,
 }
 
 impl Analyzer {
-    /// Gives a tokenizer a name, which must stand for the same terms each time an index is opened.
+    /// Gives a tokenizer a name. It must stand for the same terms each time an index is opened.
     ///
     /// ```
     /// use treepie::analysis::{Analyzer, Filter, Splitter, tokenizer_api::TokenFilter};
@@ -292,7 +292,7 @@ impl Analyzer {
         &self.name
     }
 
-    /// Whether its terms are those of the default analyzer, for which there is a way in bulk.
+    /// Whether its terms are those of the default analyzer, which has a bulk path.
     pub fn is_default(&self) -> bool {
         matches!(self.kind, Kind::Default(_))
     }
@@ -357,7 +357,7 @@ impl Analyzer {
         self.for_each_token(text, |token| sink(token.term));
     }
 
-    /// Text as the analyzer's filters of characters leave it: in lower case, folded, whatever they are.
+    /// Text as the analyzer's character filters leave it: in lower case, folded, and so on.
     ///
     /// Nothing is cut, stemmed or left out, so that parts of words, as patterns have them, meet the terms of documents.
     /// The filters of a plugged-in analyzer are not known: each character becomes what it is in the middle of a word, else
@@ -489,7 +489,7 @@ impl fmt::Debug for Analyzer {
     }
 }
 
-/// What [`Tokenizer`] would be without the type parameters that keep it from being a trait object.
+/// [`Tokenizer`] without the type parameters that keep it from being a trait object.
 trait AnyTokenizer: Send + Sync {
     fn stream<'a>(&'a mut self, text: &'a str) -> BoxTokenStream<'a>;
     fn boxed(&self) -> Box<dyn AnyTokenizer>;

@@ -1,4 +1,4 @@
-//! Normalizers of keyword fields: chains of character filters that values go through before they become terms.
+//! Normalizers of keyword fields: chains of character filters that turn values into terms.
 //!
 //! The stored document keeps the value as it was given. Documents, queries, selections of facets and keys go through
 //! the same chain, so that `Café` finds `cafe\u{301}` where the field asks for it.

@@ -1,4 +1,4 @@
-//! A text that filters of characters have changed, and which bytes of the given one its characters were made of.
+//! Text changed by character filters, with the original bytes of its characters.
 
 use super::filter::Filter;
 use super::normalization::clusters;

@@ -176,7 +176,7 @@ impl Analyzers {
         let mut terms = placed(text, &mut analyzer.clone());
         let last = match analyzer.cuts(text).pop() {
             Some(last) => last,
-            // What a plugged-in analyzer leaves nothing of may be a stop word of it.
+            // A word that a plugged-in analyzer leaves nothing of may be a stop word of it.
             None if text.chars().all(char::is_alphanumeric) && !text.is_empty() => {
                 (0, 0..text.len())
             }
@@ -192,7 +192,7 @@ impl Analyzers {
         Ok(terms)
     }
 
-    /// What words of queries in a field also stand for.
+    /// Synonyms of words of queries in a field.
     pub(crate) fn synonyms_of(&self, field: &Field) -> Option<&Synonyms> {
         let own = self.synonyms.iter().find(|(name, _)| *name == field.name);
         own.map(|(_, synonyms)| synonyms)

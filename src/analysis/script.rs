@@ -2,7 +2,7 @@
 
 use crate::analysis::normalization;
 
-/// How texts of a character's script are cut into terms.
+/// Rule by which texts of a character's script are cut into terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     /// No letter and no digit.

@@ -1,4 +1,4 @@
-//! The text that names an analyzer: what a schema file says and what an index keeps.
+//! Text that names an analyzer, in a schema file and in an index.
 //!
 //! ```text
 //! spec    = name | tokenizer { "|" filter }
@@ -87,7 +87,8 @@ pub fn tokenizers() -> impl Iterator<Item = &'static str> {
     TOKENIZERS.iter().copied()
 }
 
-/// Built-in filters as a spec names them, `stop:en` and its like once for each language of this build.
+/// Built-in filters as a spec names them, `stop:en` once for each language, and so on. Languages are those of this
+/// build.
 pub fn filters() -> impl Iterator<Item = String> {
     let plain = FILTERS.iter().map(|filter| (*filter).to_owned());
     let with = |filter: &'static str| move |language: &str| format!("{filter}:{language}");

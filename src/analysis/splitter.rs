@@ -148,7 +148,7 @@ impl Splitter {
         Ok(Self::of(Kind::EdgeNgrams { min, max }))
     }
 
-    /// Words, and every two neighbouring characters where words have no spaces between; compatibility forms are folded.
+    /// Words, and pairs of neighbouring characters in scripts without spaces. Compatibility forms are folded.
     pub fn cjk_bigrams() -> Self {
         Self::of(Kind::Stretches(Folding::Forms))
     }
@@ -383,7 +383,7 @@ struct Ngrams {
     edge: bool,
     /// Whether each run has a position of its own, and not that of its first character.
     counts: bool,
-    /// Where the next run begins and ends; none after the last.
+    /// Start and end of the next run; none after the last.
     next: Option<(usize, usize)>,
     /// Its characters.
     len: usize,
@@ -423,7 +423,7 @@ impl Ngrams {
 #[derive(Debug)]
 struct Cover {
     max: usize,
-    /// Where the next run begins, and with which character; none after the last.
+    /// Start of the next run, and its first character; none after the last.
     next: Option<(usize, usize)>,
     /// Characters of the text, or as many of them as the longest run has where only its beginning counts.
     n: usize,
@@ -454,7 +454,7 @@ impl Cover {
     }
 }
 
-/// Where the `n`th character from `from` on ends; `None` if there are fewer.
+/// End of the `n`th character from `from` on; `None` if there are fewer.
 fn end_of(text: &str, from: usize, n: usize) -> Option<usize> {
     let (at, last) = text[from..].char_indices().nth(n.checked_sub(1)?)?;
     Some(from + at + last.len_utf8())

@@ -193,7 +193,7 @@ mod tests {
         assert!(word.len() < 106);
     }
 
-    /// What is not true of a version is not to be written into an index.
+    /// A false version is not to be written into an index.
     #[test]
     fn the_version_is_that_of_the_crate_in_use() {
         let manifest = include_str!("../../Cargo.toml");

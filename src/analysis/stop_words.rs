@@ -1,4 +1,4 @@
-//! Words that say too little to be looked up: articles, prepositions, pronouns, forms of "to be".
+//! Stop words, too common to be looked up: articles, prepositions, pronouns, forms of "to be".
 //!
 //! The English list is the one of 33 words that Lucene and most evaluations use; the others were
 //! written for this crate from the closed word classes of each language. A change of a list changes the
@@ -206,7 +206,7 @@ mod tests {
             }
         }
         assert_eq!(list("en").unwrap().len(), 33);
-        // What `lower` makes of a stop word is one, too.
+        // The result of `lower` for a stop word is one, too.
         let (mut folded, mut buffer) = (String::new(), String::new());
         for (code, list) in LISTS.iter().filter(|(code, _)| *code != "tr") {
             for word in *list {

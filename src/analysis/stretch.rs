@@ -23,7 +23,7 @@ use super::classes::{self, Class};
 use super::normalization::{self, joins};
 use super::script::{Script, binds_next};
 
-/// How the characters of a stretch are folded.
+/// Folding of the characters of a stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Folding {
     /// Case, compatibility forms and diacritics.
@@ -122,7 +122,7 @@ impl Stretch {
                 return at;
             }
             let end = at + c.len_utf8();
-            // What follows and may compose with it, and marks that are dropped between.
+            // Characters that follow and may compose with it, and marks that are dropped between.
             let is_cluster = class == Class::Joins
                 || matches!(chars.peek(), Some((_, _, Class::Joins | Class::Dropped)));
             if is_cluster && class != Class::Dropped {

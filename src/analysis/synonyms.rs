@@ -31,7 +31,7 @@ pub const SYNONYM_ALTERNATIVES_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Slot {
-    /// Positions left empty between the slot before, or the beginning, and this one: by a stop word, say.
+    /// Empty positions before this slot, behind the one before or the beginning. A stop word leaves one, say.
     pub gap: u32,
     /// One or more; any of them will do. The first is what the query says, unless a rule replaces it.
     pub alternatives: Vec<Alternative>,
@@ -47,7 +47,7 @@ pub struct Alternative {
     pub span: u32,
 }
 
-/// A term and where it stands.
+/// Term with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PlacedTerm {
@@ -65,7 +65,7 @@ impl Alternative {
     }
 }
 
-/// Every way to read slots as one phrase, each with positions counted from the same beginning.
+/// Returns all readings of slots as phrases, with positions from the same beginning.
 ///
 /// ```
 /// use treepie::{Field, FieldKind, analysis::{Analyzer, Analyzers, Synonyms, phrases}};
@@ -160,7 +160,7 @@ impl Synonyms {
                 Err(wrong().expected("two parts or more, or an arrow").found("one part"))
             }
             (Some(parts), None) => parts.iter().enumerate().try_for_each(|(nth, from)| {
-                // What the query says comes first.
+                // The query's own words come first.
                 let mut to = parts.clone();
                 to[..=nth].rotate_right(1);
                 self.add(from, &to)
@@ -265,7 +265,7 @@ pub(crate) struct WordRule {
     pub(crate) words: Range<usize>,
     /// Whether the words also stand for themselves.
     pub(crate) is_kept: bool,
-    /// What else they stand for.
+    /// Alternatives that they also stand for.
     pub(crate) others: Vec<Alternative>,
 }
 

@@ -1,5 +1,5 @@
-//! The built-in tokenizer: words of alphanumeric characters without case, diacritics and compatibility forms, and pairs
-//! of characters where words have no spaces between.
+//! Built-in tokenizer: folded words, and pairs of characters in scripts without spaces. Words are alphanumeric
+//! characters without case, diacritics and compatibility forms.
 //!
 //! In ASCII texts these are the runs of letters and digits in lower case. [`stretch`](super::stretch)
 //! says what becomes of other texts.
@@ -74,10 +74,10 @@ impl TokenStream for DefaultTokenStream<'_> {
 pub(super) struct Cutter {
     folding: Folding,
     side: Side,
-    /// Where the search for the next stretch starts, and where the one at hand ends.
+    /// Start of the search for the next stretch, and end of the one at hand.
     at: usize,
     end: usize,
-    /// Where the stretch at hand begins, the position of its first term, and how many of its terms were given.
+    /// Start of the stretch at hand, the position of its first term, and how many of its terms were given.
     start: usize,
     first: usize,
     n_given: usize,

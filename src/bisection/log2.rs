@@ -1,5 +1,5 @@
-//! Logarithms in whole numbers: those of floating point may differ in their last bit from one machine to another, and with
-//! them the bytes of an index.
+//! Logarithms in whole numbers. Logarithms of floating point may differ in their last bit from one machine to another, and
+//! with them the bytes of an index.
 
 /// Bits behind the point.
 pub(super) const FRACTION_BITS: u32 = 12;

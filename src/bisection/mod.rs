@@ -1,4 +1,4 @@
-//! An order of documents in which those of the same terms stand near each other: recursive graph bisection.
+//! Order of documents that brings those with common terms together: recursive graph bisection.
 //!
 //! Posting lists keep the gaps between documents, so they are the smaller the nearer the documents of a term stand, and whole
 //! blocks of them can be left out by their bounds. To find the best order is hopeless; this one comes near to it: all

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Documents that one thread splits down to the last.
 const ALONE_DOCS: usize = 1 << 12;
-/// How often whoever waits for other threads tells how far they are, and asks whether to stop.
+/// Interval at which a thread that waits for others tells how far they are, and asks whether to stop.
 const TICK: Duration = Duration::from_millis(5);
 
 /// Splits documents down to the last on the threads of a pool, for which this one waits; if none of them begins, it does so
@@ -60,14 +60,14 @@ pub(super) fn split_on(
     }
 }
 
-/// What threads that split documents together share.
+/// State that threads share when they split documents together.
 struct Team {
     graph: Arc<Graph>,
     /// Documents whose step is worth more than one thread, as there are not as many steps as threads yet.
     shared_docs_min: usize,
-    /// Those that are split, until somebody begins.
+    /// Seats of the documents that are split, until somebody begins.
     seats: Mutex<Option<Vec<Seat>>>,
-    /// Those that no thread uses.
+    /// Memory that no thread uses.
     scratches: Mutex<Vec<Scratch>>,
     stops: AtomicBool,
     n_done: AtomicU64,

@@ -168,7 +168,7 @@ impl ContainerBuf {
         }
     }
 
-    /// Takes over ascending values; one that is not greater than the one before is left out.
+    /// Replaces the values by ascending ones. A value that is not greater than the one before is left out.
     ///
     /// ```
     /// # use treepie::bitmap::ContainerBuf;

@@ -1,5 +1,4 @@
-//! One container: up to 65,536 values that share their upper 16 bits, as the bytes of an array, a
-//! bitmap or runs.
+//! Container: up to 65,536 values with the same upper 16 bits. Its bytes are those of an array, a bitmap or runs.
 
 use super::runs::{Runs, start_and_last};
 use super::words::{self, Bits, FULL};

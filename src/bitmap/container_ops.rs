@@ -1,4 +1,4 @@
-//! Set operations on two containers: all nine pairs of kinds, as a count or as a container.
+//! Set operations on two containers of all nine pairs of kinds. Results are a count or a container.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf, copy_values};
 use super::container::Container;
@@ -47,7 +47,7 @@ pub fn and_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -
     count.min(FULL)
 }
 
-/// Counts the values in at least one of the containers: the sum less what they share.
+/// Counts the values in at least one of the containers. It is the sum less the common ones.
 ///
 /// ```
 /// use treepie::bitmap::{Container, or_count};
@@ -339,7 +339,7 @@ fn slices_beside_runs<'a>(
     })
 }
 
-/// Where the values inside `run` end, which begin at `start`.
+/// Finds the end of the values inside `run`, which begin at `start`.
 fn end_of_run(values: &[[u8; 2]], start: usize, run: &Range<u32>) -> usize {
     match u16::try_from(run.end) {
         Ok(end) => arrays::gallop(values, start, end),

@@ -1,4 +1,4 @@
-//! The head of a serialised list: which containers there are and where they lie, as plain numbers.
+//! Head of a serialised list: its containers and their places, as plain numbers.
 //!
 //! The one place that parses the format, see the [module](super) for its layout. It needs the bytes
 //! of the header alone (of a list without offsets all of it, at most a few containers), so a
@@ -28,16 +28,16 @@ const DESCRIPTION_LEN: usize = 4;
 const OFFSET_LEN: usize = 4;
 pub(super) const BITMAP_LEN: usize = 8192;
 
-/// Where the parts of a header lie; follows from the cookie and the number of containers.
+/// Layout of a header, which follows from the cookie and the number of containers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeaderLayout {
     pub(super) n_containers: usize,
     /// Start of the bits that mark run containers, if there are any.
     pub(super) run_marks_at: Option<usize>,
     pub(super) descriptions_at: usize,
-    /// Where the offsets begin, if there are any.
+    /// Start of the offsets, if there are any.
     pub(super) offsets_at: Option<usize>,
-    /// Where the first container begins.
+    /// Start of the first container.
     pub(super) payloads_at: usize,
 }
 
@@ -95,29 +95,28 @@ impl HeaderLayout {
     }
 }
 
-/// What the head of a list says, checked, without the bytes it was read from: each question is
-/// asked with those bytes again. Other bytes give other answers, never a panic.
+/// Checked head of a list, without the bytes it was read from: each question is asked with those bytes again. Other
+/// bytes give other answers, never a panic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoaringHeader {
     layout: HeaderLayout,
     total_len: usize,
     cardinality: u64,
-    /// Where the containers begin in a list without offsets, which has at most three.
+    /// Starts of the containers in a list without offsets, which has at most three.
     starts: [usize; OFFSETS_FROM - 1],
 }
 
 impl RoaringHeader {
-    /// How many bytes from the start of the list [`parse`](Self::parse) needs, by the first 8 of
-    /// the `total_len` bytes it has.
+    /// Number of bytes from the start of the list that [`parse`](Self::parse) needs, by the first 8 of the `total_len`
+    /// bytes it has.
     pub(crate) fn header_len(first: &[u8], total_len: usize) -> Result<usize> {
         let layout = HeaderLayout::parse(first, total_len)?;
         Ok(if layout.offsets_at.is_some() { layout.payloads_at } else { total_len })
     }
 
-    /// Checks the head of a list of `total_len` bytes: keys ascend, and the containers, each as
-    /// long as its cardinality asks for, fill the list exactly. What only a look at the containers
-    /// can tell is left to [`container_from`] (the number of runs) and
-    /// [`verify`](super::RoaringView::verify).
+    /// Checks the head of a list of `total_len` bytes: keys ascend, and the containers, each as long as its cardinality
+    /// asks for, fill the list exactly. Faults that only a look at the containers can tell are left to
+    /// [`container_from`] (the number of runs) and [`verify`](super::RoaringView::verify).
     pub(crate) fn parse(header: &[u8], total_len: usize) -> Result<Self> {
         let layout = HeaderLayout::parse(header, total_len)?;
         let needed = if layout.offsets_at.is_some() { layout.payloads_at } else { total_len };
@@ -181,7 +180,7 @@ impl RoaringHeader {
         (at == self.total_len).then_some(cardinality)
     }
 
-    /// Where container `i` ends, which starts at `start`.
+    /// Finds the end of container `i`, which starts at `start`.
     fn checked_end(&self, header: &[u8], i: usize, start: usize) -> Result<usize> {
         let wrong = |expected: String, found: usize| {
             Err(Error::corrupt(format!("reading container {i} of a roaring list"))
@@ -222,7 +221,7 @@ impl RoaringHeader {
         Ok(start + len)
     }
 
-    /// How many containers the list has.
+    /// Number of containers of the list.
     #[inline]
     pub(crate) fn n_containers(&self) -> usize {
         self.layout.n_containers
@@ -235,20 +234,20 @@ impl RoaringHeader {
         array_at(header, at).map_or(0, u16::from_le_bytes)
     }
 
-    /// How many values container `i` has, as the head says.
+    /// Number of values of container `i`, as the head says.
     #[inline]
     pub(crate) fn cardinality(&self, header: &[u8], i: usize) -> u32 {
         let at = self.layout.descriptions_at + i * DESCRIPTION_LEN + 2;
         array_at(header, at).map_or(0, |less_one| u32::from(u16::from_le_bytes(less_one)) + 1)
     }
 
-    /// How many values the list has, as the head says.
+    /// Number of values of the list, as the head says.
     #[inline]
     pub(crate) fn total_cardinality(&self) -> u64 {
         self.cardinality
     }
 
-    /// How container `i` is written down.
+    /// Kind of container `i`.
     #[inline]
     pub(crate) fn kind(&self, header: &[u8], i: usize) -> ContainerKind {
         let marked =
@@ -262,7 +261,7 @@ impl RoaringHeader {
         }
     }
 
-    /// Where the bytes of container `i` lie in the list.
+    /// Range of container `i` in the bytes of the list.
     #[inline]
     pub(crate) fn payload_range(&self, header: &[u8], i: usize) -> Range<usize> {
         let start = self.start(header, i);

@@ -1,5 +1,5 @@
-//! Damaged and crafted lists: an error where the head is wrong, at worst a wrong answer where a
-//! value lies, and [`RoaringView::verify`] finds every lie.
+//! Tests with damaged and crafted lists. A wrong head is an error, a wrong value at worst a wrong answer, and
+//! [`RoaringView::verify`] finds every fault.
 
 use super::laws::{Shape, values};
 use super::*;

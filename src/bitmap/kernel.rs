@@ -1,4 +1,5 @@
-//! The inner loops that a pair of containers may take, by name: to say which one it takes, and to take another.
+//! Kernels: inner loops for a pair of containers, by name. A name says which one the pair takes, or makes it take
+//! another.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf};
 use super::container::Container;
@@ -77,7 +78,7 @@ pub(crate) fn and_by(kernel: Kernel, a: Container<'_>, b: Container<'_>, out: &m
     }
 }
 
-/// How many values of an array a bitmap has, by a bitmap of them.
+/// Counts the values of an array that a bitmap has, by a bitmap of them.
 fn count_as_words(values: Container<'_>, words: &bitmaps::Words) -> u32 {
     let mut own = EMPTY;
     words::apply::<Or>(&mut own, 0, values);

@@ -1,5 +1,5 @@
-//! The laws that hold for all pairs of kinds and all sizes, with the `roaring` crate as the oracle:
-//! every operation against its own, every list read by it and written again byte for byte.
+//! Laws for all pairs of kinds and all sizes, with `roaring` as the oracle. Every operation is compared with that of
+//! the crate, which also reads every list and writes it again byte for byte.
 
 use super::*;
 use crate::test_sizes::{each_unless_miri, unless_miri};
@@ -20,7 +20,7 @@ pub(super) enum Shape {
     Spread(u32),
 }
 
-/// Where the kinds of containers and the widths of counters change.
+/// Values around which the kinds of containers and the widths of counters change.
 const EDGES: &[u32] = unless_miri(
     &[1, 2, 255, 256, 2047, 2048, 4095, 4096, 4097, 32_768, 65_535, 65_536],
     &[300, 4097],

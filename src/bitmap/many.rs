@@ -61,8 +61,8 @@ pub fn and_count_all(operands: &mut [(Container<'_>, u32)], scratch: &mut Scratc
     }
 }
 
-/// Makes `out` the values that are in all of the containers, each given with its cardinality.
-/// Reorders `operands`. Without containers these are all 65,536.
+/// Makes `out` the intersection of the containers, each given with its cardinality. Reorders `operands`. Without
+/// containers these are all 65,536.
 ///
 /// ```
 /// use treepie::bitmap::{Container, ContainerBuf, Scratch, and_all};
@@ -148,8 +148,7 @@ pub fn or_count_all(operands: &[(Container<'_>, u32)], scratch: &mut Scratch) ->
     }
 }
 
-/// Makes `out` the values that are in at least one of the containers, each given with its
-/// cardinality. Without containers there are none.
+/// Makes `out` the union of the containers, each given with its cardinality. Without containers there are none.
 ///
 /// ```
 /// use treepie::bitmap::{Container, ContainerBuf, or_all};

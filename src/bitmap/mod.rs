@@ -1,4 +1,4 @@
-//! Sets of 32-bit numbers in the portable roaring format, read where they lie.
+//! Sets of 32-bit numbers in the portable roaring format, read in place.
 //!
 //! A posting list on disk is such a set, and so is every intermediate result of a query. The module
 //! stands by itself: it knows bytes and nothing of indexes. [`RoaringView`] reads a list from any

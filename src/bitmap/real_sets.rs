@@ -1,6 +1,6 @@
-//! Real sets for tests and benches if they are at hand, from the collections that the roaring
-//! implementations measure with: `roaring/NAME.tar.zst` under the folder that `TREEPIE_SHARED`
-//! names, or under `../shared` beside the repository. Needs the commands `tar` and `zstd`.
+//! Real sets for tests and benches if they are at hand. They are the collections that the roaring implementations
+//! measure with: `roaring/NAME.tar.zst` under the folder that `TREEPIE_SHARED` names, or under `../shared` beside the
+//! repository. Needs the commands `tar` and `zstd`.
 
 use std::{env, path::PathBuf, process::Command};
 

@@ -1,5 +1,4 @@
-//! The runs of a run container as ranges, and what two such sequences of ranges have in common,
-//! together, apart.
+//! Runs of a run container as ranges, with their intersection, union and difference.
 
 use std::{ops::Range, slice};
 

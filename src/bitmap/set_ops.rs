@@ -1,4 +1,4 @@
-//! Set algebra over whole lists: containers with the same key meet, the others pass or go.
+//! Set algebra over whole lists. Containers with the same key meet, the others pass or go.
 
 use super::buffer::ContainerBuf;
 use super::container::Container;
@@ -134,7 +134,7 @@ impl RoaringView<'_> {
             let mut count = 0;
             let mut proposed = cursors.first().and_then(Cursor::key);
             while let Some(key) = proposed {
-                // Where all meet, the next proposal is one further; else where the refusal stands.
+                // If all meet, the next proposal is one further; else the key of the refusal.
                 let mut ahead = Some(key);
                 for cursor in &mut *cursors {
                     ahead = cursor.seek(key);
@@ -213,7 +213,7 @@ impl RoaringView<'_> {
     }
 }
 
-/// How far a list has been walked, container by container.
+/// Position of a walk through a list, container by container.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     view: RoaringView<'a>,

@@ -1,4 +1,4 @@
-//! A list read where its bytes lie.
+//! List of values, read in place from its bytes.
 
 use super::container::{Container, ContainerIter, ContainerKind};
 use super::header::{RoaringHeader, container_from};
@@ -141,7 +141,7 @@ impl<'a> RoaringView<'a> {
         }
     }
 
-    /// Number of values that are at most `value`: adds up the cardinalities of the containers before.
+    /// Number of values that are at most `value`. Adds up the cardinalities of the containers before.
     ///
     /// ```
     /// # use treepie::bitmap::RoaringBuf;
@@ -240,8 +240,8 @@ impl<'a> RoaringView<'a> {
         self.header.n_containers()
     }
 
-    /// Key (the upper 16 bits of its values), cardinality as the head says it, and values of
-    /// container `i`.
+    /// Key (upper 16 bits of its values), cardinality, and values of container `i`. The cardinality is that in the
+    /// head.
     ///
     /// # Panics
     ///

@@ -1,5 +1,5 @@
-//! Counts of the values that two containers share, or have together, without those of a third. The third has the
-//! deleted documents. The kinds that long lists consist of take one pass.
+//! Counts of the intersection or union of two containers, without the values of a third. The third has the deleted
+//! documents. The kinds that long lists consist of take one pass.
 
 use super::container::Container;
 use super::container_ops::{and, and_count};
@@ -9,7 +9,7 @@ use crate::simd::bitmaps::{self, And, Or};
 /// A container and its cardinality.
 pub(crate) type CountedContainer<'c> = (Container<'c>, u32);
 
-/// How many values are in `a` and in `b` and not in `without`; `shared` is memory to use.
+/// Counts the values in `a` and in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn and_count_without(
     (a, a_card): CountedContainer<'_>,
     (b, b_card): CountedContainer<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn and_count_without(
     }
 }
 
-/// How many values are in `a` or in `b` and not in `without`; `shared` is memory to use.
+/// Counts the values in `a` or in `b` and not in `without`; `shared` is memory to use.
 pub(crate) fn or_count_without(
     (a, a_card): CountedContainer<'_>,
     (b, b_card): CountedContainer<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn or_count_without(
         }
         _ => {
             let both = and_count_without((a, a_card), (b, b_card), (without, n_without), shared);
-            // What crafted containers say of themselves may be anything.
+            // Numbers in crafted containers may be anything.
             (alone(a, a_card) + alone(b, b_card)).saturating_sub(both)
         }
     }

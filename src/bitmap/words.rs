@@ -5,7 +5,7 @@ use super::runs::Runs;
 use crate::simd::bitmaps::{self, WordOp, Words};
 use std::ops::Range;
 
-/// How many values a container can hold.
+/// Number of values that a container can hold.
 pub(super) const FULL: u32 = super::WINDOW;
 
 /// The set without a value.
@@ -18,7 +18,7 @@ fn word_of(words: &Words, value: u16) -> u64 {
     u64::from_le_bytes(words[usize::from(value >> 6)])
 }
 
-/// The same, to change it.
+/// Finds the word of a value, to change it.
 #[expect(clippy::indexing_slicing, reason = "16 bits less six are below 1,024")]
 #[inline(always)]
 fn word_of_mut(words: &mut Words, value: u16) -> &mut [u8; 8] {
@@ -36,7 +36,7 @@ pub(super) fn insert(words: &mut Words, value: u16) {
     *word = (u64::from_le_bytes(*word) | 1 << (value & 63)).to_le_bytes();
 }
 
-/// How many of `values` are in the set; scalar, see [`crate::simd::bitmaps`].
+/// Counts those of `values` that are in the set; scalar, see [`crate::simd::bitmaps`].
 #[inline(never)]
 pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
     let mut n = 0;
@@ -47,13 +47,13 @@ pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
     n as u32
 }
 
-/// How many of `values` are in the set and not in the other.
+/// Counts those of `values` that are in the set and not in the other.
 #[inline(never)]
 pub(super) fn count_values_without(of: &Words, values: &[[u8; 2]], without: &Words) -> u32 {
     count_bits(of, values, without, |of, without| of & !without)
 }
 
-/// How many of `values` are in neither set.
+/// Counts those of `values` that are in neither set.
 #[inline(never)]
 pub(super) fn count_values_in_neither(a: &Words, values: &[[u8; 2]], b: &Words) -> u32 {
     count_bits(a, values, b, |a, b| !(a | b))
@@ -137,7 +137,7 @@ fn apply_run<O: WordOp>(words: &mut Words, run: &Range<u32>) {
     }
 }
 
-/// How many runs of consecutive values the set has.
+/// Number of runs of consecutive values of the set.
 pub(super) fn n_runs(words: &Words) -> u32 {
     let mut n = 0;
     let mut carry = 0;

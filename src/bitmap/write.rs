@@ -131,7 +131,7 @@ struct Description {
     key: u16,
     cardinality: u32,
     kind: ContainerKind,
-    /// Where its bytes end in `payloads`.
+    /// End of its bytes in `payloads`.
     end: usize,
 }
 
@@ -182,7 +182,7 @@ impl ListBuilder {
         self.descriptions.push(Description { key, cardinality, kind, end: self.payloads.len() });
     }
 
-    /// How many values the containers hold.
+    /// Number of values that the containers hold.
     pub(super) fn cardinality(&self) -> u64 {
         self.descriptions.iter().map(|container| u64::from(container.cardinality)).sum()
     }
@@ -236,7 +236,7 @@ fn runs_of(container: Container<'_>) -> impl Iterator<Item = Range<u32>> {
 /// Fills in the head of a list, container by container, in space set aside before the first.
 struct HeadWriter {
     layout: HeaderLayout,
-    /// Where the list begins in the output.
+    /// Start of the list in the output.
     list_at: usize,
     n_described: usize,
 }

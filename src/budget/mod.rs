@@ -59,8 +59,8 @@ struct Memory {
 }
 
 impl Memory {
-    /// What is left for a budget inside this one: of what it asks for or, where it asks for nothing, of what was asked
-    /// for around it or of the limits that hold now.
+    /// Memory left for a budget inside this one. It is part of the memory that it asks for or, if it asks for none, of
+    /// that around it or of the limits that hold now.
     fn inside(self, asked: Option<u64>) -> Memory {
         let used = self.of - self.left;
         match asked {
@@ -188,9 +188,9 @@ impl Budget {
 
     /// Sets the memory that a query may take, in bytes.
     ///
-    /// The default is what the [limits](crate::Limits::query_memory_bytes) of the index say. It is for what grows
-    /// with the index: the documents of patterns and of everything that matches, results of operators, the best of a
-    /// page, the terms of facets, and the hits of buckets with their stored fields. Those of the hits of a page,
+    /// The default is what the [limits](crate::Limits::query_memory_bytes) of the index say. It is for what grows with
+    /// the index: the documents of patterns and of everything that matches, results of operators, the best of a page,
+    /// the terms of facets, and the hits of buckets with their stored fields. Stored fields of the hits of a page,
     /// which are as many as the caller asks for, are not counted.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
@@ -659,7 +659,7 @@ mod tests {
             let given_back = giving_back(|| hold(70).and_then(|()| hold(30)));
             assert_eq!(given_back.unwrap_err().kind(), ErrorKind::LimitExceeded);
             assert_eq!(left(), 90);
-            // What was free before is not freed once more.
+            // Memory that was free before is not freed once more.
             giving_back(|| release(10));
             assert_eq!(left(), 100);
         });
@@ -682,7 +682,7 @@ mod tests {
             release(1_000);
             assert!(hold(101).is_err());
         });
-        // Where nobody asks for memory the limits count that hold inside, and what is taken already.
+        // If nobody asks for memory, the limits count that hold inside, and the memory taken already.
         Budget::new().run(|| {
             hold(10).unwrap();
             let small = Limits { query_memory_bytes: 100, ..Limits::DEFAULT };

@@ -1,4 +1,4 @@
-//! Time that steps of work take about, in nanoseconds: the units in which loops tell their [work](super::work).
+//! Nanoseconds of about each step: the units in which loops report their [work](super::work).
 //!
 //! They decide how soon the clock is asked and nothing else, so each is one rounded figure for all machines, of memory that is not in
 //! the nearest caches. Ways of a search are chosen by the [cost model](crate::explain::Costs), whose figures can be measured.

@@ -16,7 +16,7 @@ impl LogFile {
     pub(crate) fn open(path: &Path) -> io::Result<LogFile> {
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let mut last = [b'\n'];
-        // What has no end to look at is a pipe or a device.
+        // A file without an end to look at is a pipe or a device.
         if file.metadata()?.is_file() && file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
             file.read_exact(&mut last)?;

@@ -1,4 +1,4 @@
-//! Events of an index at work: commits, merges, and every file that is written, made durable or deleted.
+//! Events of an index: commits, merges, and every file written, made durable or deleted.
 //!
 //! Two ways to look:
 //!
@@ -150,9 +150,9 @@ pub enum What {
         /// Name of the file.
         file: String,
     },
-    /// A file was written to: everything since it was begun, or since this was last told of it. The time is from
-    /// the first of the writes to the end of the last. What the storage still holds in a buffer, at most 1 MiB, is
-    /// handed to the system by the sync that follows.
+    /// A file was written to, since its beginning or its last such event. The time is from the first of the writes to
+    /// the end of the last. Bytes that the storage still holds in a buffer, at most 1 MiB, are handed to the system by
+    /// the sync that follows.
     #[non_exhaustive]
     Write {
         /// Name of the file.
@@ -169,7 +169,7 @@ pub enum What {
     Sync {
         /// Name of the file.
         file: String,
-        /// Bytes written to it since it was begun or last made durable; 0 if that failed.
+        /// Bytes written since its beginning or since it was last durable; 0 after failure.
         bytes: u64,
     },
     /// The names in the directory were made durable.
@@ -191,7 +191,7 @@ pub enum What {
         /// The one that it had.
         from: String,
     },
-    /// A file was deleted: superseded, spilled by a build that is done, or left by a writer that crashed.
+    /// A file was deleted. It was superseded, spilled by a build that is done, or left by a writer that crashed.
     #[non_exhaustive]
     Delete {
         /// Name of the file.
@@ -218,7 +218,7 @@ pub enum What {
         /// The time that reading took, of all threads together.
         busy: Duration,
     },
-    /// Documents for which there was no room in memory were written to a file as sorted runs.
+    /// Documents beyond the memory were written to a file as sorted runs.
     #[non_exhaustive]
     Spill {
         /// Name of the file.
@@ -250,7 +250,7 @@ pub enum What {
         /// Bytes written for it, as of a commit.
         bytes: u64,
     },
-    /// Additions and deletions were made durable, or a merge was made part of the index. Where the host asked for two
+    /// Additions and deletions were made durable, or a merge was made part of the index. If the host asked for two
     /// phases, it is the second of them. All numbers but `bytes` are 0 where it failed.
     #[non_exhaustive]
     Commit {
@@ -264,8 +264,8 @@ pub enum What {
         deleted: u64,
         /// Segments of the index.
         segments: u64,
-        /// Bytes written for it, spilled runs included: everything that no flush, merge, commit or rollback before
-        /// was told to have written.
+        /// Bytes written for it, spilled runs included. They are all bytes that no flush, merge, commit or rollback
+        /// before was told to have written.
         bytes: u64,
     },
     /// Segments became one, or the documents of a new one were put in order.
@@ -289,8 +289,8 @@ pub enum What {
         /// Bytes that were written for nothing.
         bytes: u64,
     },
-    /// A search took long, and a line about it was written to [the log of such](crate::IndexOptions::slow_log). The time is
-    /// from the beginning of the search to the end of the line. Where it failed the search did not: the line is missing.
+    /// A search took long, and [the slow log](crate::IndexOptions::slow_log) has a line about it. The time is from the
+    /// beginning of the search to the end of the line. If it failed, the search did not: the line is missing.
     #[non_exhaustive]
     SlowSearch {
         /// The file of the log, or what else it is written to.
@@ -451,7 +451,7 @@ impl What {
 }
 
 impl Event {
-    /// Returns the event as one JSON object on one line; see the [module](self) for its shape.
+    /// Returns the event as one line of JSON; see the [module](self) for its shape.
     pub fn to_json(&self) -> String {
         Json::of_object(|json| {
             json.field("event").string(self.what.operation().name());

@@ -22,7 +22,7 @@ impl Listener {
     }
 }
 
-/// Runs code of the host's. What it panics about is told by the hook of panics; the work is sound without it.
+/// Runs code of the host's. A panic in it is told by the hook of panics; the work is sound without it.
 fn quietly(tell: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(tell));
 }
@@ -179,7 +179,7 @@ impl Observer {
         }
     }
 
-    /// Something begins that is done to the whole index. What is told on this thread until its end is a part of it.
+    /// Something begins that is done to the whole index. Events on this thread until its end are a part of it.
     pub(crate) fn begin(&self, operation: Operation) -> Watch {
         Watch {
             operation,

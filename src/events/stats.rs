@@ -24,7 +24,7 @@ pub struct Stats {
     /// They are if there is a listener or a subscriber of `tracing`, or if
     /// [`IndexOptions::measure_times`](crate::IndexOptions::measure_times) asked for it. All are 0 if not.
     pub is_timed: bool,
-    /// Commits of what was added and deleted; the bytes are those written for them, as all below.
+    /// Commits of added and deleted documents. The bytes are those written for them, as all below.
     pub commits: Tally,
     /// First phases of commits of two.
     pub prepares: Tally,

@@ -22,7 +22,7 @@ pub(crate) enum Places<'m> {
 }
 
 impl Places<'_> {
-    /// How many there are.
+    /// Number of documents.
     pub(crate) fn len(&self) -> u32 {
         match self {
             Places::Range(places) => places.len() as u32,
@@ -107,7 +107,7 @@ pub(crate) fn for_each_block<'m, 's, S: Source<'s>>(
     for_each_block_of(matches, heads.column().n_docs(), |nth, places| visit(heads, nth, places))
 }
 
-/// The same for the blocks that a column of `n_docs` documents would have.
+/// Calls a function for the blocks that a column of `n_docs` documents would have.
 pub(crate) fn for_each_block_of<'m>(
     matches: &'m DocIdSet,
     n_docs: u32,

@@ -23,14 +23,14 @@ pub(super) enum Want {
     Documents,
 }
 
-/// What an operator holds in one window.
+/// Documents of an operator in one window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'s> {
     pub(super) cardinality: u32,
     place: Place<'s>,
 }
 
-/// Where the documents of a chunk are.
+/// Place of the documents of a chunk.
 #[derive(Clone, Copy, Debug)]
 enum Place<'s> {
     /// Nowhere: there are none, or they were only counted.
@@ -58,7 +58,7 @@ impl<'s> Chunk<'s> {
 /// An input that an operator has still to visit in this window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// How many documents it holds there: known for a leaf, expected for anything else.
+    /// Number of documents that it holds there: known for a leaf, expected for anything else.
     expected: u32,
     input: NodeId,
 }
@@ -125,7 +125,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         workspace: &'e mut Workspace,
         profile: SegmentProfile<'e>,
     ) -> Self {
-        // What an earlier run left when it ended in an error.
+        // An earlier run that ended in an error may have left steps.
         workspace.steps.clear();
         let last = part.window_len(part.n_windows().saturating_sub(1)).saturating_sub(1);
         let [low, high] = (last as u16).to_le_bytes();
@@ -152,7 +152,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         key
     }
 
-    /// What the query finds in window `key`.
+    /// Finds the documents of the query in window `key`.
     #[inline]
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
         let root = self.plan.root();
@@ -212,7 +212,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
     }
 
-    /// What an operator holds in window `key`; windows are asked for in ascending order.
+    /// Finds the documents of an operator in window `key`; windows are asked for in ascending order.
     fn evaluate(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
         self.measured(id, |run| run.chunk(id, key, want))
     }
@@ -370,7 +370,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok((chunk, few.is_some()))
     }
 
-    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf has none.
+    /// Number of documents of an input in window `key`, known or expected; `None` if a leaf has none.
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
@@ -389,8 +389,8 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
     }
 
-    /// What reading documents of lists would be as much work as placing the words of phrases in an input would, where it
-    /// does, or the whole window.
+    /// Number of documents of lists whose reading takes as long as placing the words of an input's phrases, in those
+    /// documents or in the whole window.
     fn placed(&self, input: NodeId, key: u32) -> Option<u32> {
         let n_windows = u64::from(self.part.n_windows().max(1));
         let documents = |id: NodeId| self.part.estimate(id).documents / n_windows;
@@ -491,7 +491,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
     }
 
-    /// Those of `few` documents that an input holds of which [they are few](Self::are_few).
+    /// Intersects an input with `few` documents, of which [they are few](Self::are_few).
     fn within(&mut self, input: NodeId, few: Chunk<'s>, key: u32) -> Result<Chunk<'s>> {
         let plan = self.plan;
         self.profile.nodes[input.index()].partial = true;
@@ -505,7 +505,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         })
     }
 
-    /// Those of some documents that have values which a leaf wants.
+    /// Keeps the documents that have values which a leaf wants.
     fn compare(
         &mut self,
         id: NodeId,
@@ -523,7 +523,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         })
     }
 
-    /// Those of some documents that `retain` leaves when it looks at them one by one; `inputs` are not written over.
+    /// Keeps the documents that `retain` leaves when it looks at them one by one; `inputs` are not written over.
     fn retained(
         &mut self,
         id: NodeId,
@@ -558,7 +558,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         })
     }
 
-    /// Those of `few` documents that any input of a union holds; the union itself is not made.
+    /// Keeps those of `few` documents that any input of a union holds; the union itself is not made.
     fn unite_within(
         &mut self,
         id: NodeId,
@@ -673,7 +673,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if b.cardinality == 0 => Ok(a),
             (Place::Everything, _) => Ok(a),
             (_, Place::Everything) => Ok(b),
-            // What this operator has united so far grows in place.
+            // A union that this operator has begun grows in place.
             (Place::Slot(at), _) if want == Want::Documents && at / 2 == id.index() => {
                 let Some(mut out) = self.workspace.slots[at].take() else { return Ok(b) };
                 out.or_with(self.resolve(b)?);

@@ -117,7 +117,7 @@ fn fill_bits(
 ) {
     let chunks = bits.chunks_mut(AT_ONCE / u8::BITS as usize);
     for (first, bits) in (0..n).step_by(AT_ONCE).zip(chunks) {
-        // What is read behind the last document is of none.
+        // Codes read behind the last document are of none.
         let n = (n - first).min(AT_ONCE as u32).next_multiple_of(u8::BITS);
         let found = &mut found[..n as usize];
         read(first, found);
@@ -135,7 +135,7 @@ fn end_bits(bits: &mut [u8], n: u32) {
     behind.for_each(|byte| *byte = 0);
 }
 
-/// What is wanted of a plain column.
+/// Numbers that are wanted of a plain column.
 enum WantedNumbers {
     Range(Range<u32>),
     /// A bit for each number from the first on.

@@ -1,4 +1,4 @@
-//! Counts of the sets that hold each document of a window, for operators of which so many must.
+//! Counts of the sets that hold each document of a window. Operators with a minimum number of inputs use them.
 
 use crate::bitmap::Container;
 use crate::plan::WINDOW;

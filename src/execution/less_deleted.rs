@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::plan::leaf::Postings;
 use crate::plan::{Operator, Plan, SegmentPlan};
 
-/// How many documents of a segment match, where the plan [has it so](crate::plan::LessDeleted); `lows` is memory to use.
+/// Counts the matches of a segment, if the plan [has it so](crate::plan::LessDeleted); `lows` is memory to use.
 pub(super) fn count(
     plan: &Plan<'_>,
     part: &SegmentPlan<'_>,

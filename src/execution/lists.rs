@@ -33,7 +33,7 @@ pub(super) struct Expanded {
     pub(super) leaf: LeafId,
     pub(super) docs: DocSet,
     pub(super) walked: TermCounts,
-    /// What uniting them took, where that was timed.
+    /// Time that uniting them took, if that was measured.
     pub(super) took: Duration,
 }
 
@@ -225,8 +225,8 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Fetches the container that the last [`seek`](Self::seek) found. Where it is one of a long list,
-    /// also says its kind and how many bytes were read for it.
+    /// Fetches the container that the last [`seek`](Self::seek) found. If it is one of a long list, also says its kind
+    /// and how many bytes were read for it.
     #[inline]
     pub(super) fn fetch(
         &mut self,

@@ -1,4 +1,4 @@
-//! One document looked up in what the operators of a plan read, without carrying the plan out.
+//! Look-up of one document in a plan's operators, without carrying the plan out.
 //!
 //! Cost: a container for a list, one value for a column; of a pattern without a column one look into the
 //! list of each of its terms, until one has the document; of a phrase the positions of its words there.

@@ -23,13 +23,14 @@ mod pair;
 mod phrases;
 mod profile;
 mod result;
-mod single;
+mod counts;
 
 use crate::bitmap::Container;
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
+use crate::phrase::PhraseWorkspace;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
@@ -38,6 +39,7 @@ use crate::plan::{
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Evaluation, Want, Workspace};
+pub(crate) use counts::count_term;
 use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
@@ -45,7 +47,6 @@ use phrases::{Phrases, PhrasesMemory};
 pub use profile::ContainerCounts;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{DocIdSet, MatchWindow, MatchWindows, Matches};
-pub(crate) use single::{count_phrase, count_term};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,6 +76,7 @@ pub(crate) struct ExecutionScratch {
     lists: Vec<Lists<'static>>,
     profile: Vec<NodeProfile>,
     phrases: PhrasesMemory,
+    phrase: PhraseWorkspace,
 }
 
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
@@ -85,7 +87,7 @@ const LISTS_KEPT: usize = 32;
 /// Bytes of a container at the most.
 const SLOT_BYTES: u64 = 8 << 10;
 
-/// How many documents match, as far as they were counted.
+/// Number of matching documents, as far as they were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) documents: u64,
@@ -139,12 +141,12 @@ impl<'s> Execution<'s> {
         &mut self.plan
     }
 
-    /// What the last run did.
+    /// Profile of the last run.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// How many documents match.
+    /// Counts the matching documents.
     pub(crate) fn count(&mut self) -> Result<u64> {
         self.counted = 0;
         self.profiled(|run| {
@@ -319,6 +321,7 @@ impl<'s> Execution<'s> {
                 None => Want::Count,
             },
             CountWay::Pair(pair) => return self.count_pair(at, pair, total),
+            CountWay::Phrase => return self.count_phrase(at, total),
             CountWay::ByWindow => Want::Count,
             CountWay::Written => Want::Documents,
         };
@@ -348,7 +351,7 @@ impl<'s> Execution<'s> {
         done
     }
 
-    /// How many documents of a segment match, where that is known without opening a list.
+    /// Counts the matches of a segment, if that is known without opening a list.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.segment_mut(at).answered(self.plan.root(), known);

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// together are asked for before the first is read.
 const FAR_APART: u32 = 2_048;
 
-/// What the place of the first of neighbours is a multiple of.
+/// Alignment of the first of neighbours.
 const NEIGHBOURS: u32 = 8;
 
 /// By how many documents what is asked for lies ahead of what is read, where they are close together: fetching from places waits

@@ -1,4 +1,4 @@
-//! Counts of the documents in one or two lists, by the same containers and kernels as windows take.
+//! Counts of documents in one or two lists, with the containers and kernels of windows.
 
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
@@ -136,7 +136,7 @@ impl Pair {
         }
     }
 
-    /// The same without deleted documents.
+    /// Counts without deleted documents.
     fn count_without<'s>(
         self,
         deleted: LeafId,

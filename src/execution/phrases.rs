@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Readers whose memory is kept from one execution to the next, each some 15 KiB.
 const READERS_KEPT: usize = 8;
 
-/// What reads the words of each phrase of a plan in one segment.
+/// Readers of the words of each phrase of a plan in one segment.
 pub(super) type OfSegment<'s> = Vec<Option<PhraseReader<'s>>>;
 
 /// By segment, what reads the words of phrases; opened when the segment is first read.
@@ -61,7 +61,7 @@ impl<'s> Phrases<'s> {
     /// Closes all of them and keeps their memory.
     pub(super) fn into_memory(mut self) -> PhrasesMemory {
         let mut memory = self.memory;
-        // What is kept last is taken first, so that each phrase finds its own memory again.
+        // The last kept is taken first, so that each phrase finds its own memory again.
         for mut readers in self.by_segment.drain(..).rev() {
             for reader in readers.drain(..).rev().flatten() {
                 let mut of_reader = PhraseMemory::default();

@@ -8,13 +8,13 @@ use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
 use crate::sums::sums;
 
-/// What one run did, by segment and operator.
+/// Work of one run, by segment and operator.
 #[derive(Debug)]
 pub(crate) struct Profile {
     n_nodes: usize,
     pub(super) timed: bool,
     pub(super) nodes: Vec<NodeProfile>,
-    /// What the root found, window by window; empty unless timed.
+    /// Documents that the root found, window by window; empty unless timed.
     windows: Vec<RootWindow>,
     pub(super) stopped_early: bool,
     /// Whether nothing ran with it.
@@ -29,7 +29,7 @@ pub(crate) struct RootWindow {
     pub(crate) documents: u32,
 }
 
-/// What one operator did in one segment.
+/// Work of one operator in one segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NodeProfile {
     /// Documents that came out.
@@ -38,9 +38,9 @@ pub(crate) struct NodeProfile {
     pub(crate) documents_in: u64,
     pub(crate) containers: ContainerCounts,
     pub(crate) bytes_read: u64,
-    /// What finding the terms of a pattern took.
+    /// Work of finding the terms of a pattern.
     pub(crate) terms: Option<TermCounts>,
-    /// What placing words took.
+    /// Work of placing words.
     pub(crate) positions: PositionCounts,
     /// Without the time of the inputs; 0 unless timed.
     pub(crate) time_ns: u64,
@@ -119,7 +119,7 @@ impl Profile {
         &of_segment[..n]
     }
 
-    /// What one operator did in one segment.
+    /// Work of one operator in one segment.
     pub(crate) fn node(&self, segment: usize, node: NodeId) -> &NodeProfile {
         &self.nodes[segment * self.n_nodes + node.index()]
     }

@@ -12,10 +12,10 @@ use std::ops::Range;
 const BITMAP_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
 
-/// What matches in every segment of a snapshot, in their order.
+/// Matches in every segment of a snapshot, in their order.
 pub(crate) type Matches = Vec<DocIdSet>;
 
-/// What matches in one segment.
+/// Matches in one segment.
 #[derive(Debug)]
 pub(crate) enum DocIdSet {
     /// Every document.
@@ -64,7 +64,7 @@ impl DocIdSet {
         }
     }
 
-    /// The same, so that it takes little to test whether a document matches.
+    /// Converts the set, so that it takes little to test whether a document matches.
     pub(crate) fn to_test(&self) -> Result<DocIdSet> {
         let DocIdSet::Some(windows) = self else { return Ok(DocIdSet::Everything) };
         let mut tested = MatchWindows {
@@ -96,7 +96,7 @@ impl DocIdSet {
         Ok(DocIdSet::Some(tested))
     }
 
-    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending; an error where it does not have all.
+    /// Matches among a segment's `n_docs` documents, from one of them on, ascending; an error if it does not have all.
     pub(crate) fn documents_from(
         &self,
         start: u32,
@@ -112,7 +112,7 @@ impl DocIdSet {
         Ok(all.chain(windows.into_iter().flat_map(move |windows| windows.documents_from(start))))
     }
 
-    /// How many of a segment's `n_docs` documents match.
+    /// Number of matches among a segment's `n_docs` documents.
     pub(crate) fn len(&self, n_docs: u32) -> u64 {
         match self {
             DocIdSet::Everything => u64::from(n_docs),
@@ -128,7 +128,7 @@ impl MatchWindows {
         MatchWindows { windows: vec![], places, bytes: vec![], len: 0 }
     }
 
-    /// Those documents of a segment of `n_docs`, which ascend.
+    /// Set of these documents of a segment of `n_docs`, which ascend.
     pub(crate) fn of_documents(n_docs: u32, docs: &[u32]) -> Result<Self> {
         let (mut windows, mut of_window) = (Self::with_room(n_docs), ContainerBuf::new());
         for docs in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {

@@ -1,5 +1,5 @@
-//! Automata over the bytes of terms: a fixed beginning before another automaton, and regular
-//! expressions as deterministic automata of bounded size.
+//! Automata over the bytes of terms. They are a fixed beginning before another automaton, and regular expressions as
+//! deterministic automata of bounded size.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ thread_local! {
     static N_COMPILED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// How many regular expressions this thread has made automata of: for tests that they are not made again.
+/// Number of regular expressions that this thread has made automata of: for tests that they are not made again.
 #[cfg(test)]
 pub(crate) fn n_compiled() -> u64 {
     N_COMPILED.get()
@@ -36,7 +36,7 @@ pub(super) struct AfterPrefix<A> {
     rest: A,
 }
 
-/// How far an [`AfterPrefix`] is.
+/// Progress of an [`AfterPrefix`].
 #[derive(Clone, Copy)]
 pub(super) enum AfterPrefixState<S> {
     /// So many bytes of the beginning have been taken.
@@ -55,7 +55,7 @@ impl<A: Automaton> AfterPrefix<A> {
         self.prefix.len()
     }
 
-    /// What takes the rest.
+    /// Automaton that takes the rest.
     pub(super) fn rest(&self) -> &A {
         &self.rest
     }

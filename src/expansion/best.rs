@@ -1,4 +1,4 @@
-//! The few terms of a pattern that count most, chosen over all segments of a snapshot.
+//! Best few terms of a pattern, chosen over all segments of a snapshot.
 //!
 //! The dictionaries are walked side by side, so that the documents of a term are known when it is met and
 //! nothing is kept but the best so far: memory does not grow with the pattern.
@@ -28,7 +28,7 @@ pub(crate) struct BestTerms {
 /// A term, and what each segment knows of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BestTerm {
-    /// How far it is from what was asked for; 0 for all terms of what is no fuzzy word.
+    /// Edit distance from the word that was asked for; 0 for all terms of other patterns.
     pub(crate) distance: u8,
     /// In how many documents it is.
     pub(crate) df: u64,
@@ -111,8 +111,8 @@ impl Expansion {
         Ok(BestTerms { terms, walked })
     }
 
-    /// What a term of a fuzzy word counts compared with the word itself: 1 less its distance by the characters of
-    /// the shorter of the two, as in Lucene. 1 for the terms of other patterns.
+    /// Weight of a term of a fuzzy word compared with the word itself: 1 less its distance by the characters of the
+    /// shorter of the two, as in Lucene. 1 for the terms of other patterns.
     pub(crate) fn nearness(&self, term: &[u8], distance: u8) -> f32 {
         let TermPattern::Fuzzy { text, .. } = self.pattern() else { return 1.0 };
         // Bytes that do not continue a character begin one.
@@ -121,7 +121,7 @@ impl Expansion {
         (1.0 - f32::from(distance) / least as f32).max(0.0)
     }
 
-    /// How far a term of this pattern is from what was asked for.
+    /// Distance of a term of this pattern from the word that was asked for.
     fn distance(&self, term: &[u8]) -> u8 {
         match self.automaton.as_deref() {
             Some(AnyAutomaton::Fuzzy(automaton)) => {
@@ -137,7 +137,7 @@ impl Expansion {
 struct Walk<'a, 's, S> {
     terms: Terms<'a, 's, S>,
     term: Vec<u8>,
-    /// What is known of the term; none behind the last one.
+    /// Entry of the term; none behind the last one.
     info: Option<TermInfo>,
 }
 
@@ -193,7 +193,7 @@ impl<'a, 's, S: Source<'s>> Walk<'a, 's, S> {
         self.info.map(|_| &self.term[..])
     }
 
-    /// What is known of a term, if the walk stands there.
+    /// Entry of a term, if the walk is at it.
     fn info_of(&self, term: &[u8]) -> Option<TermInfo> {
         self.info.filter(|_| self.term == term)
     }

@@ -21,9 +21,9 @@ pub(crate) struct DocSet {
     n_docs: u32,
     len: u32,
     windows: Vec<WindowBits>,
-    /// How many documents each window holds.
+    /// Number of documents in each window.
     cardinalities: Vec<u32>,
-    /// Where bits were set, as long as that is cheaper to clear than whole windows.
+    /// Words in which bits were set, as long as that is cheaper to clear than whole windows.
     touched: Vec<u32>,
     /// Bytes of postings that went in.
     bytes_read: u64,
@@ -80,7 +80,7 @@ impl DocSet {
         self.bytes_read
     }
 
-    /// How many documents window `key` holds.
+    /// Number of documents in window `key`.
     #[inline]
     pub(crate) fn cardinality(&self, key: u32) -> u32 {
         self.cardinalities.get(key as usize).copied().unwrap_or(0)
@@ -181,7 +181,7 @@ impl DocSet {
         Ok(())
     }
 
-    /// How many documents of the segment window `key` covers.
+    /// Number of the segment's documents that window `key` covers.
     fn window_len(&self, key: usize) -> Option<u32> {
         let start = u32::try_from(key).ok()?.checked_mul(WINDOW)?;
         let left = self.n_docs.checked_sub(start).filter(|left| *left > 0)?;

@@ -1,4 +1,4 @@
-//! Filter of the terms of a dictionary: by one prefix, and by patterns that all must match.
+//! Filter of a dictionary's terms, by one prefix and by patterns that must match.
 //!
 //! The prefix costs two searches in the dictionary. If there is none, the first pattern steers the walk; all others are
 //! tested term by term. Nothing ends such a walk but its budget: without the filter the caller would walk the whole
@@ -138,9 +138,9 @@ impl TermFilter {
 #[derive(Debug)]
 pub(crate) struct WantedTerms<'f, 's, S: Source<'s>> {
     way: Way<'f, 's, S>,
-    /// What the way leaves to be tested.
+    /// Patterns that the walk leaves to be tested.
     tested: &'f [Expansion],
-    /// Where names below a path are.
+    /// Filter of the names below a path.
     names_of: Option<&'f TermFilter>,
     is_descending: bool,
     term: Vec<u8>,
@@ -207,7 +207,7 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
     }
 }
 
-/// What steers a walk.
+/// Automaton that steers a walk.
 fn regex_of(pattern: &Expansion) -> Option<&RegexAutomaton> {
     match pattern.automaton.as_deref() {
         Some(AnyAutomaton::Regex(regex)) => Some(regex),

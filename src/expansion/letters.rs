@@ -1,4 +1,4 @@
-//! Letters of a regular expression as the terms of a field have them: `/ÜB.*/` meets `ubung` where a field folds.
+//! Letters of a regular expression, folded as a field's terms are: `/ÜB.*/` meets `ubung`.
 //!
 //! The filters of characters stand for a mapping of texts, and what is wanted are the images of the texts that an expression
 //! matches. Letters that stand side by side are mapped as a whole, and a letter that becomes several is put in brackets where
@@ -61,7 +61,7 @@ struct Node<'t> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lettered {
     pub(crate) regex: String,
-    /// How every match begins, as far as that is a text.
+    /// Beginning of every match, as far as that is a text.
     pub(crate) beginning: String,
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::TermAutomaton;
 use crate::limits::{self, Limits};
 
-/// Characters that a fuzzy word may have; one takes up to 30 KiB while it is looked for.
+/// Maximum characters of a fuzzy word; one takes up to 30 KiB during its search.
 pub const FUZZY_CHARS_MAX: usize = Limits::DEFAULT.fuzzy_chars;
 
 /// The tables behind all words, by distance and by whether a swap counts as one: some milliseconds
@@ -43,7 +43,7 @@ impl LevenshteinAutomaton {
         Ok(LevenshteinAutomaton(builder.build_dfa(word)))
     }
 
-    /// How far a word is away, if it is taken; more if it is not.
+    /// Edit distance of a word, if it is taken; more if it is not.
     pub(super) fn distance(&self, word: &[u8]) -> u8 {
         self.0.eval(word).to_u8()
     }

@@ -1,4 +1,4 @@
-//! Many terms at once: those that a prefix, a range, a list or a pattern stands for.
+//! Terms of a prefix, a range, a list or a pattern, all at once.
 //!
 //! An [`Expansion`] is made of a query once and walks the dictionary of a field in each segment.
 //! Prefixes and ranges are two searches and the terms between them, whose keys are not even
@@ -101,7 +101,7 @@ pub struct TermCounts {
     pub visited: u64,
     /// Terms that match it.
     pub expanded: u64,
-    /// Whether the walk stopped before the last of them, because no more were needed or allowed.
+    /// Whether the walk stopped early, because no more were needed or allowed.
     pub cut: bool,
 }
 
@@ -216,7 +216,7 @@ impl Expansion {
         self.walk_among(dictionary, self.ordinals(dictionary)?, sink)
     }
 
-    /// The same with the [ordinals](Self::ordinals) of these terms.
+    /// Walks over terms with the [ordinals](Self::ordinals) of these terms.
     pub(crate) fn walk_among<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,
@@ -262,8 +262,8 @@ impl Expansion {
         })
     }
 
-    /// Writes the smallest `k` documents of all terms of a field to `out`, ascending; `known` are
-    /// the terms, if they have been found already. What was walked over, and the bytes of posting lists that were read.
+    /// Writes the smallest `k` documents of all terms of a field to `out`, ascending; `known` are the terms, if they
+    /// have been found already. Returns the terms walked over, and the bytes of posting lists that were read.
     pub(crate) fn smallest(
         &self,
         field: FieldReader<'_>,
@@ -355,7 +355,7 @@ fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     }
 }
 
-/// What was asked says all; the automaton follows from it.
+/// Equality of the patterns says all; the automaton follows from them.
 impl PartialEq for Expansion {
     fn eq(&self, other: &Self) -> bool {
         self.pattern == other.pattern

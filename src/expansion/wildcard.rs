@@ -1,4 +1,4 @@
-//! `w?ld*c` as an automaton of bits: one for each place in the pattern where a term may be.
+//! Automaton of a pattern `w?ld*c`, with a bit for each place in it.
 //!
 //! Each byte moves all places at once, so that no pattern takes more than a few instructions a byte
 //! or more memory than another. Terms are UTF-8, where a byte of the form 10xxxxxx goes on with a

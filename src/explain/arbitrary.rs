@@ -1,4 +1,4 @@
-//! Any tree at all, for tests: made of a row of bytes, so that what fails shrinks as these do.
+//! Arbitrary trees for tests. They are made of a row of bytes, so that failures shrink as these do.
 
 use super::*;
 use crate::ranking::scorer::Explanation;
@@ -28,7 +28,7 @@ pub(crate) fn trees() -> impl Strategy<Value = ExplainTree> {
     proptest::collection::vec(any::<u8>(), 0..2_000).prop_map(|bytes| Bytes(&bytes, 0).tree())
 }
 
-/// What decides everything; zeros without end where it is used up.
+/// Bytes that decide everything; zeros without end when they are used up.
 struct Bytes<'b>(&'b [u8], usize);
 
 impl Bytes<'_> {

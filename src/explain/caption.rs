@@ -1,5 +1,5 @@
-//! Captions of a plan in drawings: the lines in the box of each node, and its share of the time. The texts are
-//! shortened, and nothing invisible is in them; each drawing escapes them for its own syntax.
+//! Captions of a plan in drawings: lines of each node, and its share of time. The texts are shortened, and nothing
+//! invisible is in them; each drawing escapes them for its own syntax.
 
 use super::lens::mark;
 use super::text::{estimate, misjudged};

@@ -1,4 +1,4 @@
-//! Measurements of a plan's run: what came out of its operators, what they looked at, and how long that took.
+//! Measurements of a plan's run: results of its operators, their work, and its time.
 
 pub use crate::execution::ContainerCounts;
 pub use crate::expansion::TermCounts;
@@ -14,7 +14,7 @@ use std::ops::AddAssign;
 pub struct Actual {
     /// Documents that came out.
     pub documents: u64,
-    /// Documents that went in from all inputs, where the node has any.
+    /// Documents that went in from all inputs, if the node has any.
     pub documents_in: Option<u64>,
     /// The node's own time without its children's.
     pub time_ns: u64,
@@ -22,7 +22,7 @@ pub struct Actual {
     pub bytes_read: u64,
     /// Roaring containers by kind, and those that did not need to be read.
     pub containers: ContainerCounts,
-    /// Terms of the dictionary, where the node stands for those of a pattern.
+    /// Terms of the dictionary, if the node is a pattern.
     pub terms: Option<TermCounts>,
     /// Reads of positions, if the node looks for a phrase.
     pub positions: Option<PositionCounts>,
@@ -30,11 +30,11 @@ pub struct Actual {
     pub ranking: Option<RankingCounts>,
     /// Work done in columns to find the first documents in the order of fields.
     pub sort: Option<ColumnCounts>,
-    /// The lists that were read in the order of a field to find its first documents, before a column was looked at for these.
+    /// Lists read in the order of a field to find its first documents. A column is looked at for these afterwards.
     pub streamed: Option<StreamCounts>,
-    /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
+    /// Whether the node has seen everything. A limit, a timeout or an early end stops it before that.
     pub complete: bool,
-    /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
+    /// Whether the search was stopped during the node's work, by a deadline or by cancelling.
     pub stopped: bool,
 }
 
@@ -44,8 +44,8 @@ pub struct Actual {
 pub struct RankingCounts {
     /// Documents whose score was computed.
     pub documents_scored: u64,
-    /// Postings whose part of a score was computed for that; none where that is not counted: of phrases positions
-    /// are, and where every match is scored one by one every word is asked for every match.
+    /// Postings whose part of a score was computed for that. `None` if they are not counted: of phrases positions are,
+    /// and if every match is scored one by one, every word is asked for every match.
     pub postings: Option<u64>,
     /// Blocks of 64 documents whose best possible score was looked at.
     pub blocks: u64,
@@ -55,14 +55,13 @@ pub struct RankingCounts {
     pub windows: u64,
     /// Windows among these of which not even blocks were looked at.
     pub windows_skipped: u64,
-    /// Whether everything was searched twice, and is counted so here: a first threshold was taken from documents of which
-    /// too many were deleted.
+    /// Whether everything was searched twice, and is counted so here. The reason is a first threshold from documents of
+    /// which too many were deleted.
     pub searched_twice: bool,
     /// Counts of the documents that have all words of a phrase.
     pub candidates: Option<CandidateCounts>,
-    /// Thresholds in the course of the run: scores that a document must reach to be among the best. They ascend in both
-    /// numbers and are at most 32: the first, the last, and evenly spread ones between. Empty where fewer documents
-    /// match than are wanted.
+    /// Thresholds in the course of the run: least scores of the best documents. They ascend in both numbers and are at
+    /// most 32: the first, the last, and evenly spread ones between. Empty where fewer documents match than are wanted.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -82,7 +81,8 @@ pub struct Threshold {
 pub struct RunTimes {
     /// Time of the fastest run.
     pub min_ns: u64,
-    /// Time that half of the runs are not above; of an even number the lower of the two in the middle.
+    /// Median time: half of the runs are not above it. Of an even number of runs it is the lower of the two in the
+    /// middle.
     pub median_ns: u64,
     /// Time of the slowest run.
     pub max_ns: u64,
@@ -274,7 +274,7 @@ mod tests {
             let mut sum = counted(first);
             sum.add(&counted(second));
             assert_eq!(sum, expected);
-            // What only one of them has is kept.
+            // Counts that only one of them has are kept.
             let mut alone = Actual::default();
             alone.add(&counted(first));
             assert_eq!(alone, counted(first));

@@ -1,4 +1,4 @@
-//! One document on its way through a plan: which nodes it matches, and how its score comes about.
+//! One document in a plan: the nodes that it matches, and its score explained.
 
 use crate::named::named;
 use crate::ranking::scorer::Explanation;
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 pub struct ExplainDocument {
     /// Number in the snapshot.
     pub doc: u64,
-    /// Something to recognise it by: the start of its first stored text, or of another value. Empty where nothing is stored, or the
-    /// document is deleted.
+    /// Text to recognise it by: the start of its first stored text or other value. Empty where nothing is stored, or
+    /// the document is deleted.
     pub title: String,
     /// Whether it is deleted.
     pub deleted: bool,
@@ -28,12 +28,12 @@ pub struct ExplainDocument {
     pub matches: bool,
     /// Verdict of each node, by the node's id.
     pub verdicts: BTreeMap<String, Verdict>,
-    /// The node that decides, where the document does not match, or matches and is not on the page.
+    /// Node that decides, if the document does not match or is not on the page.
     pub failed_at: Option<String>,
     /// Outcome for the document and why, in a sentence for people.
     pub reason: String,
-    /// Each condition that it does not meet, in a sentence, also those that nobody had to ask any more; empty where
-    /// it matches.
+    /// Sentences for all conditions that it does not meet; empty if it matches. Conditions that nobody had to ask any
+    /// more are among them.
     pub misses: Vec<String>,
     /// Explanation of the score, if the document matches and the query is scored.
     pub score: Option<Explanation>,

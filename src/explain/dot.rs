@@ -8,11 +8,13 @@ use super::units::grouped;
 use super::{ExplainTree, Verdict};
 
 impl ExplainTree {
-    /// The tree as a directed graph in the DOT language, as `dot -Tsvg` of [Graphviz](https://graphviz.org) draws it.
+    /// Draws the tree as a directed graph in the DOT language. `dot -Tsvg` of [Graphviz](https://graphviz.org) reads
+    /// it.
     ///
     /// The width of an edge grows with the power of ten of its documents, the colour of a box with the part of the time
-    /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. What was not chosen is dashed and grey; facets stand in a frame of their own. Texts in
-    /// boxes are shortened; the whole predicate is the tooltip. Every node is drawn, however many there are.
+    /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. Operators
+    /// that were not chosen are dashed and grey; facets have a frame of their own. Texts in boxes are shortened; the
+    /// whole predicate is the tooltip. Every node is drawn, however many there are.
     pub fn to_dot(&self) -> String {
         let mut dot = Dot::default();
         dot.line("digraph plan {");
@@ -157,7 +159,7 @@ mod tests {
         assert!(dot.contains("? Term"), "of others nothing is known");
     }
 
-    /// What a graph consists of, as Graphviz reads it.
+    /// Parts of a graph, as Graphviz reads it.
     #[derive(Default)]
     struct Graph {
         /// Names and labels, in their order.
@@ -270,7 +272,7 @@ mod tests {
         tokens
     }
 
-    /// What Graphviz shows of a label.
+    /// Text that Graphviz shows of a label.
     fn unquoted(token: &str) -> String {
         let mut chars = token.strip_prefix('"').expect("labels are quoted").chars();
         let mut text = String::new();
@@ -343,7 +345,7 @@ mod tests {
         assert_eq!(canonical.matches(" -> ").count(), wide.matches(" -> ").count());
     }
 
-    /// What Graphviz makes of a drawing without a complaint; `None` where it is not installed.
+    /// Drawing that Graphviz makes without a complaint; `None` if it is not installed.
     fn dot(format: &str, text: &str) -> Option<String> {
         let mut command = Command::new("dot");
         command.arg(format).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

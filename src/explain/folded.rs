@@ -1,4 +1,4 @@
-//! [`ExplainTree`] → folded stacks: a line for every node with the names above it and its own time.
+//! [`ExplainTree`] → folded stacks. Every node is a line with the names above it and its own time.
 
 use super::caption::by_level;
 use super::tree::Branch;
@@ -9,8 +9,9 @@ use super::{ExplainTree, PlanningTimes};
 const LABEL_CHARS_MAX: usize = 80;
 
 impl ExplainTree {
-    /// The times of a plan that was run as folded stacks, one a line: `query [rust];TopK [best 10];TermScan [rust] 1200`.
-    /// That is what `flamegraph.pl`, `inferno-flamegraph` and speedscope draw.
+    /// Returns the times of a plan as folded stacks, one a line. An example is
+    /// `query [rust];TopK [best 10];TermScan [rust] 1200`. That is what `flamegraph.pl`, `inferno-flamegraph` and
+    /// speedscope draw.
     ///
     /// The numbers are nanoseconds of planning by phase, of each node without its inputs, or of a facet; together with the line of the query
     /// itself, which has what no node took, they make up [`total_ns`](Self::total_ns). Nodes that took no time have no
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(sample::analyzed().to_folded(), expected);
     }
 
-    /// What `flamegraph.pl` reads of a line: everything up to the last number, and that.
+    /// Reads a line as `flamegraph.pl` does: everything up to the last number, and that.
     fn read(line: &str) -> (Vec<&str>, u64) {
         let (stack, number) = line.rsplit_once(' ').expect("a number at the end");
         // A second number would be the measurement of a comparison.

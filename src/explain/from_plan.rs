@@ -1,4 +1,4 @@
-//! From a plan, and what happened when it ran, to the tree that people and programs read.
+//! Conversion of a plan and its run to the tree that people and programs read.
 //!
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.
@@ -174,7 +174,7 @@ impl Explaining<'_, '_> {
         };
         explained.field = field.map(|field| self.schema.get(field).name.clone());
         explained.predicate = short.then_some(text);
-        explained.estimate = estimate(plan.told(id));
+        explained.estimate = estimate(plan.display_estimate(id));
         if let Operator::Expand(leaf) = node.operator {
             let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
             explained.terms = Some(of_segments.sum());
@@ -188,7 +188,7 @@ impl Explaining<'_, '_> {
             let segments = parts.map(|(at, (part, name))| NodeSegment {
                 id: name.clone(),
                 algorithm: self.algorithm(id, part),
-                estimate: estimate(part.told(id)),
+                estimate: estimate(part.display_estimate(id)),
                 actual: self.actual(at, id),
             });
             let segments: Vec<_> = segments.collect();
@@ -246,15 +246,23 @@ impl Explaining<'_, '_> {
     fn runs(&self, id: NodeId) -> bool {
         let by_page = || self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching());
         match self.run {
+            _ if self.is_below_phrase(id) => false,
             Some(_) => self.profile_of(id).is_some(),
             None => id.index() < self.plan.n_of_sets() || by_page(),
         }
     }
 
+    /// Whether the phrase at the root reads the lists of an operator by itself.
+    fn is_below_phrase(&self, id: NodeId) -> bool {
+        let is_of_set = id.index() < self.plan.n_of_sets();
+        !is_of_set && id != self.plan.root() && self.plan.counts_phrase()
+    }
+
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
         let is_of_set = id.index() < self.plan.n_of_sets();
-        self.run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
+        let run = self.run.filter(|_| !self.is_below_phrase(id));
+        run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.
@@ -289,6 +297,7 @@ impl Explaining<'_, '_> {
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
+            _ if self.is_below_phrase(id) => "its lists are read by the phrase".into(),
             _ if !runs => "its lists are read by the page".into(),
             Operator::Intersect { all, .. } => {
                 let mut inputs = inputs_of(self.plan, id);

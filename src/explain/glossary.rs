@@ -133,7 +133,7 @@ impl ExplainTree {
         };
         let mut used: Vec<GlossaryEntry> = vec![];
         for entry in glossary().into_iter().filter(is_used) {
-            // What an algorithm is called may be a word of its own, too.
+            // Names of algorithms may be words of their own, too.
             if used.iter().all(|other| other.word != entry.word) {
                 used.push(entry);
             }

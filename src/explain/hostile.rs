@@ -1,12 +1,12 @@
-//! Plans whose texts are somebody else's, for the tests of drawings; see [`draw_for_their_parsers`] for what checks
-//! them with the programs that are to read them.
+//! Plans with hostile texts, for the tests of drawings. See [`draw_for_their_parsers`] for the checks with the programs
+//! that are to read them.
 
 use super::*;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// What means something to one of the programs that read drawings, or to a terminal.
+/// Fragments that mean something to one of the programs that read drawings, or to a terminal.
 const FRAGMENTS: &[&str] = &[
     "\"",
     "\\",

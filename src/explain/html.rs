@@ -1,9 +1,9 @@
-//! [`ExplainTree`] → HTML: one file that draws plans in a browser, without a network and without a server.
+//! [`ExplainTree`] → HTML: one file that draws plans in a browser. It needs no network and no server.
 //!
-//! The page is a template, a style and a script, which stand in `viewer/` as they are delivered, and the data
-//! as one JSON object. What came from outside reaches the page as data only: nothing in it can end the element
-//! that holds it, the script makes texts of it and never markup, and a policy in the page forbids every script,
-//! style and request but its own.
+//! The page is a template, a style and a script, which stand in `viewer/` as they are delivered, and the data as one
+//! JSON object. Texts from outside reach the page as data only: nothing in them can end the element that holds it, the
+//! script makes texts of them and never markup, and a policy in the page forbids every script, style and request but
+//! its own.
 //!
 //! # Data
 //!
@@ -57,8 +57,8 @@ const PAGE: Page = Page {
     require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
-/// Several plans in one HTML file, for instance the slowest queries of a log, or a plan before and after. Without any plan
-/// it is a page that plans are pasted into, of treepie or of Postgres.
+/// Several plans in one HTML file, for instance before and after a change. A log's slowest queries make one, too.
+/// Without any plan it is a page that plans are pasted into, of treepie or of Postgres.
 ///
 /// ```
 /// use treepie::explain::{ExplainNode, ExplainTree, HtmlPages};
@@ -87,8 +87,8 @@ impl HtmlPages {
         self.push(title, plan, None, |_| {});
     }
 
-    /// Adds a search of a log with both of its times: the one in the log, and that of running it again for the plan. False if it
-    /// has no plan.
+    /// Adds a search of a log with two times. One is from the log, the other that of running it again for the plan.
+    /// False if it has no plan.
     pub fn add_slow(&mut self, title: &str, search: &SlowSearch) -> bool {
         let Some(plan) = &search.plan else { return false };
         self.push(title, plan, None, |json| json.field("took_ns").number(search.took_ns));
@@ -101,9 +101,9 @@ impl HtmlPages {
         self.push(title, plan, None, |json| json.field("why_empty").out.push_str(&why));
     }
 
-    /// Adds two plans, before and after, and what differs as JSON of the shape that
-    /// [`PlanDiff::to_json`](super::PlanDiff::to_json) writes. It goes into the page unread; what is not JSON makes a page that
-    /// says so.
+    /// Adds a pair of plans, before and after, and their differences as JSON. Its shape is that of
+    /// [`PlanDiff::to_json`](super::PlanDiff::to_json). It goes into the page unread; what is not JSON makes a page
+    /// that says so.
     pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
         self.push(title, before, Some((after, diff)), |_| {});
     }
@@ -147,8 +147,8 @@ impl HtmlPages {
 }
 
 impl ExplainTree {
-    /// The tree as one HTML file that draws it in any current browser: no network, no server, nothing but the file.
-    /// See [`HtmlPages`] for several.
+    /// Returns one HTML file that draws the tree in any current browser. It needs no network, no server, nothing but
+    /// the file. See [`HtmlPages`] for several.
     pub fn to_html(&self) -> String {
         let mut pages = HtmlPages::new();
         pages.add(&self.query, self);

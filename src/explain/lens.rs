@@ -1,4 +1,4 @@
-//! Single documents in a page of text: marks in the tree, and below it why, and the score.
+//! Single documents in a text plan: marks in the tree, reasons and score below.
 
 use super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::units::joined;

@@ -15,8 +15,8 @@ impl Decision {
         others.filter(|other| other.measured_ns.is_some()).min_by_key(|other| other.measured_ns)
     }
 
-    /// Whether measuring bears the decision out: no other way took less time by a tenth and 200 ns. `None` where nothing
-    /// was measured.
+    /// Whether measuring confirms the decision. No alternative may take less time by a tenth and 200 ns. `None` where
+    /// nothing was measured.
     ///
     /// ```
     /// use treepie::explain::{Alternative, Decision};
@@ -71,7 +71,7 @@ impl Decision {
                 ..Alternative::default()
             }),
         }
-        // What was measured before what was only reckoned with, and that before what nothing is known of.
+        // Measured times come before those only reckoned with, and these before unknown ones.
         let last = |ns: Option<u64>| (ns.is_none(), ns);
         self.others.sort_by_key(|way| (last(way.measured_ns), last(way.estimated_cost_ns)));
     }
@@ -138,7 +138,7 @@ mod tests {
         let names: Vec<_> = decision.others.iter().map(|other| &*other.name).collect();
         assert_eq!(names, [count.name(), as_written.name(), "cheap", "dear", "unknown"]);
 
-        // What was measured of other decisions says nothing of this one.
+        // Times of other decisions say nothing of this one.
         let unknown = decide(3_000, &[(Forced::ScoreAll, 9_000)]);
         assert_eq!((unknown.measured_ns, unknown.confirmed()), (None, None));
     }

@@ -21,11 +21,11 @@ const FOR_OTHERS: Room = Room { bytes: TEXT_BYTES_MAX - 1_000, edges: EDGES_MAX 
 const LINE_BYTES_MAX: usize = 120;
 
 impl ExplainTree {
-    /// The tree as a flowchart of [Mermaid](https://mermaid.js.org): the root on top, edges as wide as the power of ten of
-    /// their documents, borders as wide as the part of the time, what was not chosen dashed.
+    /// Draws the tree as a flowchart of [Mermaid](https://mermaid.js.org), the root on top. Edges are as wide as the
+    /// power of ten of their documents, borders as the share of the time; alternatives that were not chosen are dashed.
     ///
-    /// Mermaid draws texts of up to 50,000 characters and 500 edges. What does not fit is counted and left out, the nodes
-    /// furthest from the root first; [`to_dot`](Self::to_dot) has them all.
+    /// Mermaid draws texts of up to 50,000 characters and 500 edges. Nodes that do not fit are counted and left out,
+    /// those furthest from the root first; [`to_dot`](Self::to_dot) has them all.
     pub fn to_mermaid(&self) -> String {
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
@@ -238,7 +238,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What Mermaid would refuse is left out, and that is said.
+    /// Charts leave out nodes that Mermaid would refuse, and say so.
     #[test]
     fn charts_stay_within_what_mermaid_draws() {
         let mut wide = hostile::wide(5_000);

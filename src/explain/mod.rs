@@ -31,10 +31,10 @@
 //!
 //! # JSON
 //!
-//! Objects have the names of the public fields here, from [`ExplainTree`] down to [`RankingCounts`] and [`FacetActual`], and some that
-//! follow from these: `schema_version`, [`rest_ns`](ExplainTree::rest_ns), [`q_error`](ExplainNode::q_error) and
-//! [`confirmed`](Decision::confirmed). [`JSON_SCHEMA`] has all of them: which are always there, which may be null, and what each
-//! means. What was not run has no `actual`, and no times.
+//! Objects have the names of the public fields here, from [`ExplainTree`] down to [`RankingCounts`] and
+//! [`FacetActual`], and some that follow from these: `schema_version`, [`rest_ns`](ExplainTree::rest_ns),
+//! [`q_error`](ExplainNode::q_error) and [`confirmed`](Decision::confirmed). [`JSON_SCHEMA`] has all of them: which are
+//! always there, which may be null, and what each means. Operators that were not run have no `actual`, and no times.
 //!
 //! `documents` has those that were [asked for](crate::search::Explainer::documents); [`ExplainDocument`] says what the verdicts
 //! mean, of what is excluded, too. `windows` of a leaf come from the headers of its lists: a leaf that unites lists or compares values

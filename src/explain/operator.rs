@@ -23,7 +23,7 @@ pub enum ExplainOperator {
     Sort,
     /// Best of each value of a field.
     Collapse,
-    /// Number of documents that match, where a page does not meet them all.
+    /// Number of documents that match, if a page does not meet them all.
     Count,
     /// Documents that all inputs have, and none that is marked `NOT`.
     Intersect,
@@ -50,7 +50,7 @@ pub enum ExplainOperator {
     /// No documents.
     #[default]
     Nothing,
-    /// Operator that this version does not have, by its name: of a later version, or of a plan made by hand.
+    /// Operator that this version does not have, by its name. It is of a later version, or of a plan made by hand.
     Other(String),
 }
 

@@ -1,5 +1,5 @@
-//! [`ExplainTree`] → outline: what of a plan stays the same from run to run and from machine to machine, a line each, for
-//! snapshots that people review; and [`assert_plan!`](crate::assert_plan), which compares with one.
+//! [`ExplainTree`] → outline, for snapshots that people review. It has the parts of a plan that stay the same from run
+//! to run and from machine to machine, a line each; [`assert_plan!`](crate::assert_plan) compares with one.
 
 use super::units::behind;
 use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, FacetEstimate};
@@ -14,9 +14,9 @@ const PAIRS_MAX: usize = 4_000_000;
 const CONTEXT_LINES: usize = 3;
 
 impl ExplainTree {
-    /// The operators with their algorithms, estimates and decisions, and how facets are counted: a line each, indented by
-    /// their depth. Nothing in it depends on time, on a run, on costs or on ids, so that a plan has the same outline
-    /// wherever the same index is asked the same.
+    /// Returns the operators with their algorithms, estimates and decisions, and the methods of facets. Each is a line,
+    /// indented by its depth. Nothing in it depends on time, on a run, on costs or on ids, so that a plan has the same
+    /// outline wherever the same index is asked the same.
     ///
     /// ```text
     /// Intersect +title:paris +title:texas [merge array × array] ~2 in 0..=4 (independence)
@@ -107,7 +107,7 @@ macro_rules! assert_plan {
 ///
 /// # Panics
 ///
-/// Where the plan has another outline.
+/// Panics if the plan has another outline.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert_outline(plan: &impl Borrow<ExplainTree>, expected: &str) {
@@ -131,8 +131,8 @@ fn dedented(text: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// The lines of two texts that differ, with some around them: `-` before those that only the first has, `+` before those
-/// that only the second has.
+/// Returns the lines of two texts that differ, with some around them. Lines of the first alone have `-` before them,
+/// lines of the second alone `+`.
 #[doc(hidden)]
 pub fn difference(left: &str, right: &str) -> String {
     let (left, right): (Vec<_>, Vec<_>) = (left.lines().collect(), right.lines().collect());

@@ -18,9 +18,9 @@ const BLOCKS: [(&str, &[&str]); 3] = [
 ];
 
 impl ExplainTree {
-    /// The tree as `EXPLAIN (FORMAT JSON)` of Postgres prints plans, with `ANALYZE` and `BUFFERS` where it was run: for
-    /// viewers such as [explain.dalibo.com](https://explain.dalibo.com) and
-    /// [explain.depesz.com](https://explain.depesz.com), which show times, rows and misestimates of the tree.
+    /// Returns the tree as `EXPLAIN (FORMAT JSON)` of Postgres prints plans. A plan that was run has `ANALYZE` and
+    /// `BUFFERS`. Viewers such as [explain.dalibo.com](https://explain.dalibo.com) and
+    /// [explain.depesz.com](https://explain.depesz.com) show its times, rows and misestimates.
     ///
     /// | here | there |
     /// |---|---|
@@ -113,7 +113,7 @@ impl Json {
     fn pg_facet(&mut self, facet: &ExplainFacet) {
         let within = facets_cost_ns(&facet.within);
         let cost = within.saturating_add(decided_cost_ns(&facet.decisions));
-        // How many buckets came out is not told: as many as were asked for, if there are so many terms.
+        // Number of buckets is unknown: as many as were asked for, if there are so many terms.
         let rows = if facet.terms > 0 { facet.limit.min(facet.terms) } else { facet.limit };
         self.object(|json| {
             json.pg_head(&[
@@ -395,11 +395,11 @@ mod tests {
 
     fn check(tree: &ExplainTree) {
         let text = tree.to_pgjson();
-        // Where Pg::Explain looks for the beginning and the end, and nowhere else.
+        // Pg::Explain looks here for the beginning and the end, and nowhere else.
         assert_eq!(text.lines().filter(|line| line.trim() == "[").count(), 1);
         assert_eq!((text.lines().next(), text.lines().last()), (Some("["), Some("]")));
         assert!(!text.contains('↵'), "pev2 breaks lines there, even in a string");
-        // What terminals put around lines, and pev2 takes off: pev2's `cleanupSource`.
+        // Terminals put these around lines, and pev2 takes them off: pev2's `cleanupSource`.
         assert!(text.lines().all(|line| !line.ends_with(['+', '|', '║', '│'])));
         let value: Value = serde_json::from_str(&text).expect("JSON");
         let [plan] = value.as_array().expect("a list").as_slice() else { panic!("one plan") };

@@ -49,10 +49,10 @@ pub struct QErrors {
     pub too_low: u64,
     /// Nodes whose estimate was too high.
     pub too_high: u64,
-    /// Nodes that found more documents than their upper bound, or ran to their end and found fewer than their lower bound: none,
-    /// unless something is wrong.
+    /// Nodes outside their bounds: none, unless something is wrong. Such a node found more documents than its upper
+    /// bound, or ran to its end and found fewer than its lower bound.
     pub outside: u64,
-    /// The estimates that are off most, the worst first, and before them those outside their bounds.
+    /// Worst estimates first; before them those outside their bounds.
     pub worst: Vec<WorstEstimate>,
     errors: Vec<f64>,
 }
@@ -122,9 +122,9 @@ impl EstimateErrors {
         all
     }
 
-    /// One object: `{"plans": …, "operators": [{"operator": "Intersect", "nodes": …, "median": …, "p95": …, "max": …,
-    /// "too_low": …, "too_high": …, "outside": …, "worst": [{"query": …, "node": "0.1", "label": …, "source": …, "estimated": …,
-    /// "actual": …, "within_bounds": true, "q_error": …}]}], "all": {…}}`, where `all` is like an operator without a name.
+    /// Returns one JSON object of the errors by operator. Its shape is
+    /// `{"plans": …, "operators": [{"operator": "Intersect", "nodes": …, "median": …, "p95": …, "max": …, "too_low": …, "too_high": …, "outside": …, "worst": [{"query": …, "node": "0.1", "label": …, "source": …, "estimated": …, "actual": …, "within_bounds": true, "q_error": …}]}], "all": {…}}`,
+    /// and `all` is like an operator without a name.
     pub fn to_json(&self) -> String {
         Json::of_object(|json| {
             json.field("plans").number(self.n_plans);
@@ -174,7 +174,7 @@ impl QErrors {
         self.errors.len() as u64
     }
 
-    /// Returns the error that this part of the nodes, 0 to 1, does not pass; `None` where there is no node.
+    /// Returns the error at this quantile of the nodes, 0 to 1; `None` without nodes.
     pub fn quantile(&self, part: f64) -> Option<f64> {
         let mut errors = self.errors.clone();
         let place = (part.clamp(0.0, 1.0) * errors.len() as f64).ceil() as usize;

@@ -1,4 +1,4 @@
-//! Several runs of one search as one plan: that of the run in the middle, with the times of all.
+//! Several runs of one search as one plan: the median run, with all times.
 
 use super::ExplainTree;
 use super::counts::{RepeatedRuns, RunTimes};

@@ -20,8 +20,8 @@ pub struct SlowSearch {
     pub took_ns: u64,
     /// The index.
     pub index: String,
-    /// JSON of what was asked for, which [`SearchRequest::from_json`](crate::SearchRequest::from_json) reads; `None` in a line
-    /// of an older version, and where a search had a closure.
+    /// JSON of the request, which [`SearchRequest::from_json`](crate::SearchRequest::from_json) reads. `None` in a line
+    /// of an older version, and if the search had a closure.
     pub request: Option<String>,
     /// `search` or `count`.
     pub command: String,
@@ -29,7 +29,7 @@ pub struct SlowSearch {
     pub query: String,
     /// Why it failed, if it did.
     pub error: Option<String>,
-    /// Plan of the search; `None` where there was no time to make it.
+    /// Plan of the search; `None` if there was no time to make it.
     pub plan: Option<ExplainTree>,
 }
 
@@ -89,7 +89,7 @@ pub enum Recorded {
 }
 
 impl Recorded {
-    /// Reads either of both, told apart by their names: only a line of a log has `took_ns`.
+    /// Reads either of both. They are told apart by their names: only a line of a log has `took_ns`.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl SlowestSearches {
         Ok(())
     }
 
-    /// Adds a plan that was kept by itself, which took what its run did, or nothing where it was not run.
+    /// Adds a plan that was kept by itself. It took the time of its run, or none if it was not run.
     pub fn add_plan(&mut self, plan: ExplainTree) {
         let (took_ns, command) = (plan.total_ns.unwrap_or(0), "search".to_owned());
         let (query, plan) = (plan.query.clone(), Some(plan));

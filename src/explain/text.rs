@@ -1,7 +1,7 @@
 //! [`ExplainTree`] → text: a tree with box drawing for people and their terminals.
 //!
-//! Labels and queries are cut at the width, everything else is wrapped at blanks. What came from
-//! outside, queries and terms, cannot drive the terminal: see [`terminal`].
+//! Labels and queries are cut at the width, everything else is wrapped at blanks. Texts from outside, queries and
+//! terms, cannot drive the terminal: see [`terminal`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,7 +35,7 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Whether to print ANSI colours (default: false).
     pub color: bool,
-    /// Whether to print the meanings of the words that the plan uses below it (default: false).
+    /// Whether to print the meanings of the plan's words below it (default: false).
     pub explain_words: bool,
 }
 
@@ -218,7 +218,7 @@ impl<'a> Page<'a> {
         let mut parts = vec![plain(found)];
         parts.extend(actual.ended().map(|ended| piece(Style::Bad, ended)));
         parts.push(plain(time));
-        // What finding the best reads is told in documents and blocks.
+        // Finding the best is told in documents and blocks read.
         if actual.ranking.is_none() && actual.sort.is_none() {
             parts.push(plain(format!("{} read", size(actual.bytes_read))));
         }

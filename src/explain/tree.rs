@@ -1,4 +1,4 @@
-//! The tree that people and programs read: operators, what was expected of them, and what was decided.
+//! The tree that people and programs read: operators with their estimates and decisions.
 
 use super::counts::{Actual, FacetActual, RepeatedRuns, RunTimes};
 use super::documents::ExplainDocument;
@@ -7,7 +7,7 @@ use super::operator::ExplainOperator;
 use super::units::{joined, spaced};
 use std::time::Duration;
 
-/// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
+/// Explained query: its text, its rewritten forms, its plan and, after a run, measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainTree {
@@ -23,28 +23,28 @@ pub struct ExplainTree {
     pub plan: ExplainNode,
     /// The segments of the snapshot the plan was made for, in order.
     pub segments: Vec<ExplainSegment>,
-    /// Hits that are wanted of the matches; `None` where only their number is.
+    /// Hits that are wanted of the matches; `None` if only their number is.
     pub page: Option<ExplainPage>,
     /// Facets and how each is counted, in the order they were asked for.
     pub facets: Vec<ExplainFacet>,
     /// Findings, the weightiest first.
     pub findings: Vec<Finding>,
-    /// Verdicts of the nodes on single documents, where these were asked for.
+    /// Verdicts of the nodes on single documents, if these were asked for.
     pub documents: Vec<ExplainDocument>,
-    /// Number of times a dictionary was asked for a term; `None` where nobody has counted. Each term of a field and
-    /// each segment count once, whatever needs the term to match, score, count or explain. Patterns walk dictionaries,
-    /// which is no part of it.
+    /// Number of look-ups of terms in dictionaries; `None` if nobody has counted. Each term of a field and each segment
+    /// count once, whatever needs the term to match, score, count or explain. Patterns walk dictionaries, which is no
+    /// part of it.
     pub term_lookups: Option<u64>,
-    /// Time of planning, before anything ran; `None` where the query was not run. Words were looked up, patterns
-    /// expanded, what scores need was found, and a plan was chosen. The time is in no node, and a part of
+    /// Time of planning, before anything ran; `None` if the query was not run. Words were looked up, patterns expanded,
+    /// what scores need was found, and a plan was chosen. The time is in no node, and a part of
     /// [`total_ns`](Self::total_ns).
     pub planning_ns: Option<u64>,
-    /// Phases that make up [`planning_ns`](Self::planning_ns); `None` where the query was not run, or by a version that did not tell
-    /// them apart.
+    /// Phases that make up [`planning_ns`](Self::planning_ns). `None` if the query was not run, or by a version that
+    /// did not tell them apart.
     pub planning: Option<PlanningTimes>,
-    /// Time of the whole query from plan to answer; `None` where it was not run.
+    /// Time of the whole query from plan to answer; `None` if it was not run.
     pub total_ns: Option<u64>,
-    /// Times of all runs where there were several; all else is of the one with the median time.
+    /// Times of all runs, if there were several. All else is of the run with the median time.
     pub repeated: Option<RepeatedRuns>,
 }
 
@@ -52,7 +52,7 @@ pub struct ExplainTree {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanningTimes {
-    /// Reading the text of the query; `None` where whoever has read it does not [say](ExplainTree::add_parsing).
+    /// Time of reading the query's text. `None` if whoever has read it does not [say](ExplainTree::add_parsing).
     pub parse_ns: Option<u64>,
     /// Turning names into fields and words into terms, and making the query simpler.
     pub bind_ns: u64,
@@ -91,7 +91,7 @@ pub struct ExplainPage {
     pub offset: u64,
     /// Hits at the most.
     pub limit: u64,
-    /// Accuracy of the number of matches: `exact`, `none`, or the number up to which matches are counted.
+    /// Accuracy of the number of matches: `exact`, `none`, or the largest number counted.
     pub total: String,
 }
 
@@ -105,26 +105,27 @@ pub struct ExplainNode {
     pub operator: ExplainOperator,
     /// Label for people that says what the operator works on; printed behind the operator.
     pub label: String,
-    /// The field the node reads, where it reads one.
+    /// Field that the node reads, if any.
     pub field: Option<String>,
     /// The part of the query that the node answers, in query syntax.
     pub predicate: Option<String>,
-    /// Algorithm of the node; empty where there is only one way.
+    /// Algorithm of the node; empty if there is only one.
     pub algorithm: String,
     /// Number of documents that the planner expects.
     pub estimate: Estimate,
-    /// Terms that the node's pattern stands for at least, as far as planning has looked for them, summed over the
-    /// segments; `None` where it is no pattern.
+    /// Least number of terms of the node's pattern; `None` if it is none. It is as far as planning has looked for them,
+    /// summed over the segments.
     pub terms: Option<u64>,
-    /// Measurements, summed over the segments; `None` where the plan was not run.
+    /// Measurements, summed over the segments; `None` if the plan was not run.
     pub actual: Option<Actual>,
-    /// Times of the node alone over all runs, where there were several.
+    /// Times of the node alone over all runs, if there were several.
     pub times: Option<RunTimes>,
-    /// Details by segment, where there is more than the sum to tell.
+    /// Details by segment, if there is more than the sum to tell.
     pub segments: Vec<NodeSegment>,
     /// Decisions of the planner at this node.
     pub decisions: Vec<Decision>,
-    /// Maps of the documents that the node reads or finds, by segment, where these are known.
+    /// Container maps of the documents that the node reads or finds, by segment. A segment has one only if its
+    /// containers are known.
     pub windows: Vec<ContainerMap>,
     /// The inputs.
     pub children: Vec<ExplainNode>,
@@ -150,11 +151,11 @@ pub struct Estimate {
 pub struct NodeSegment {
     /// The segment's id in hexadecimal.
     pub id: String,
-    /// The algorithm chosen for this segment; empty where there is only one way.
+    /// Algorithm chosen for this segment; empty if there is only one.
     pub algorithm: String,
     /// Number of documents that the planner expects of this segment.
     pub estimate: Estimate,
-    /// Measurements of this segment; `None` where the plan was not run.
+    /// Measurements of this segment; `None` if the plan was not run.
     pub actual: Option<Actual>,
 }
 
@@ -170,19 +171,19 @@ pub struct Spread {
     pub max: u64,
 }
 
-/// The roaring containers of one node in one segment, one for each window of 65,536 documents.
+/// Roaring containers of a node in one segment, one per window of 65,536 documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContainerMap {
     /// The segment's id in hexadecimal.
     pub segment: String,
-    /// A character for each window: `a` for an array, `b` for a bitmap, `r` for runs, `.` where nothing is.
+    /// Kinds of containers, a character per window. `a` is an array, `b` a bitmap, `r` runs, and `.` an empty window.
     pub kinds: String,
     /// Documents in each window.
     pub documents: Vec<u32>,
 }
 
-/// One thing the planner weighed: what it chose, why, and what it would have cost otherwise.
+/// Decision of the planner, with its reason and the costs of the alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision {
@@ -192,13 +193,14 @@ pub struct Decision {
     pub accepted: bool,
     /// Why, or why not.
     pub reason: String,
-    /// Expected cost of the node after the decision, where the rule is about cost.
+    /// Expected cost of the node after the decision, if the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
-    /// Time of the whole search this way, the least of several runs, where that was measured.
+    /// Least time of several runs of the whole search this way. `None` if none was measured.
     pub measured_ns: Option<u64>,
-    /// The best way that was not taken, where there was one.
+    /// Best alternative that was not taken, if there was one.
     pub alternative: Option<Alternative>,
-    /// The other ways that were not taken: those that were measured first, the fastest before the others, then by their costs.
+    /// Other alternatives that were not taken. Measured ones come first, the fastest before the others, then by their
+    /// costs.
     pub others: Vec<Alternative>,
 }
 
@@ -208,9 +210,9 @@ pub struct Decision {
 pub struct Alternative {
     /// Name of the way.
     pub name: String,
-    /// Cost that was expected of this way, where the rule is about cost.
+    /// Expected cost of this way, if the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
-    /// Time of the whole search this way, the least of several runs, where that was measured.
+    /// Least time of several runs of the whole search this way. `None` if none was measured.
     pub measured_ns: Option<u64>,
 }
 
@@ -228,7 +230,7 @@ pub struct ExplainSegment {
     pub bytes: u64,
 }
 
-/// Buckets that a facet is expected to be counted in, and the documents of all of them together. One that is within no other is
+/// Expected number of buckets that a facet is counted in, and of their documents. One that is within no other is
 /// counted once, in everything that matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -257,19 +259,19 @@ pub struct ExplainFacet {
     pub limit: u64,
     /// Algorithm that counts the values.
     pub algorithm: String,
-    /// Ranges by which values are counted, for people; `None` where each value counts by itself.
+    /// Ranges of counted values, for people; `None` if each value counts by itself.
     pub ranges: Option<String>,
-    /// Values that are wanted and their order, for people; `None` where the most frequent ones are.
+    /// Wanted values and their order, for people; `None` for the most frequent ones.
     pub options: Option<String>,
-    /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
+    /// Distinct terms of the field, summed over the segments; 0 if ranges are counted.
     pub terms: u64,
-    /// Documents that it is expected to be counted over, and buckets of the facet around it.
+    /// Expected number of counted documents, and of buckets of the facet around it.
     pub estimate: Option<FacetEstimate>,
     /// Decisions of the planner on this facet. Within another facet costs are those of all buckets together.
     pub decisions: Vec<Decision>,
-    /// Measurements; `None` where the plan was not run. Within another facet they are sums over its buckets.
+    /// Measurements; `None` if the plan was not run. Within another facet they are sums over its buckets.
     pub actual: Option<FacetActual>,
-    /// Times of the facet over all runs, where there were several.
+    /// Times of the facet over all runs, if there were several.
     pub times: Option<RunTimes>,
     /// Facets that are counted in each bucket of this one.
     pub within: Vec<ExplainFacet>,
@@ -348,7 +350,7 @@ pub(super) fn parents_first<N: Branch>(root: &N) -> impl Iterator<Item = &N> {
 }
 
 impl ExplainTree {
-    /// A tree of one query text and the root of its plan; `parsed` and `rewritten` start as the text.
+    /// Makes a tree of a query text and the root of its plan. `parsed` and `rewritten` start as the text.
     pub fn new(query: impl Into<String>, plan: ExplainNode) -> Self {
         let (query, mut plan) = (query.into(), plan);
         plan.number();
@@ -356,8 +358,8 @@ impl ExplainTree {
         ExplainTree { query, parsed, rewritten, plan, ..ExplainTree::default() }
     }
 
-    /// Adds the time that reading the text of the query took, which a search does not know, to that of planning and of the whole;
-    /// nothing where the query was not run.
+    /// Adds the time of reading the query's text to planning and the whole. A search does not know that time; nothing
+    /// is added if the query was not run.
     ///
     /// ```
     /// use std::time::Duration;
@@ -391,8 +393,7 @@ impl ExplainTree {
         self.segments.iter().map(of).fold(0, u64::saturating_add)
     }
 
-    /// All time that was measured: that of planning, of nodes and of facets, also of those within others. No moment is in two of
-    /// them.
+    /// All measured time: that of planning, of nodes and of facets, nested ones included. No moment is in two of them.
     ///
     /// ```
     /// use treepie::explain::{Actual, ExplainNode, ExplainTree};
@@ -421,8 +422,9 @@ impl ExplainTree {
         self.facets.iter().flat_map(ExplainFacet::iter)
     }
 
-    /// Time of the run that is nobody's: neither planning nor any node or facet took it, as fetching hits and waiting for the processor.
-    /// With [`measured_ns`](Self::measured_ns) it makes up [`total_ns`](Self::total_ns); `None` where the query was not run.
+    /// Time of the run that neither planning nor any node or facet took. Fetching hits and waiting for the processor
+    /// are in it. With [`measured_ns`](Self::measured_ns) it makes up [`total_ns`](Self::total_ns); `None` where the
+    /// query was not run.
     pub fn rest_ns(&self) -> Option<u64> {
         Some(self.total_ns?.saturating_sub(self.measured_ns()))
     }
@@ -439,7 +441,7 @@ impl ExplainTree {
         percents(&self.own_times().chain(others).collect::<Vec<_>>())
     }
 
-    /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.
+    /// Node that finds all matches, of which facets are counted. It is below the nodes that make a page of it.
     ///
     /// ```
     /// use treepie::explain::{ExplainNode, ExplainTree};
@@ -488,8 +490,8 @@ impl ExplainNode {
         ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
-    /// Gives this node the id `0` and every node below the path that leads to it. Trees that were changed by hand need it
-    /// to be read back.
+    /// Numbers the nodes: this one is `0`, each below has the path to it. Trees that were changed by hand need it to be
+    /// read back.
     pub fn number(&mut self) {
         fn number(node: &mut ExplainNode, id: String) {
             for (at, child) in node.children.iter_mut().enumerate() {
@@ -518,8 +520,8 @@ impl ExplainNode {
         self.label.strip_prefix(self.operator.name()).unwrap_or(&self.label).trim_start()
     }
 
-    /// Whether the node makes a page of what its first input finds, or counts it, and so stands above the query: it finds nothing
-    /// itself. Its other inputs are sets that scores depend on.
+    /// Whether the node makes a page of its first input's documents, or counts them. Such a node is above the query and
+    /// finds nothing itself. Its other inputs are sets that scores depend on.
     pub fn is_page(&self) -> bool {
         ExplainOperator::PAGES.contains(&self.operator) && !self.children.is_empty()
     }
@@ -565,7 +567,7 @@ impl Estimate {
         Estimate { documents, lower: documents, upper: documents, source: source.into() }
     }
 
-    /// Returns a guess between two bounds; it is moved to the nearer bound where it is outside.
+    /// Returns a guess between two bounds. A guess outside is moved to the nearer bound.
     pub fn between(documents: u64, lower: u64, upper: u64, source: impl Into<String>) -> Self {
         let upper = upper.max(lower);
         Estimate { documents: documents.clamp(lower, upper), lower, upper, source: source.into() }
@@ -680,7 +682,7 @@ mod tests {
         // Sets that scores depend on stand beside what matches.
         let tree = ExplainTree::new("a", over("TopK", vec![term(), over("Expand", vec![])]));
         assert_eq!((tree.above_matches().count(), tree.matches().operator.name()), (1, "Term"));
-        // What a hostile plan calls so makes no page of one input.
+        // Operators so named in a hostile plan make no page of one input.
         for odd in [over("Limit", vec![]), term()] {
             let tree = ExplainTree::new("a", odd.clone());
             assert_eq!((tree.above_matches().count(), &tree.matches().label), (0, &odd.label));

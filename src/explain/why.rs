@@ -131,7 +131,7 @@ impl Walk<'_, '_> {
             let inputs = inputs_of(plan, id).zip(&node.children);
             let mut missed =
                 inputs.filter(|((input, wanted), _)| self.says[input.index()] == Some(!wanted));
-            // What is deleted is so whatever else is missing.
+            // A deleted document is so whatever else is missing.
             let deleted = missed.clone().find(|((input, _), _)| self.is_deleted(*input));
             match deleted.or_else(|| missed.next()) {
                 Some(((input, true), child)) => return self.decided(input, child),

@@ -21,9 +21,9 @@ pub struct WhyEmpty {
     pub matches: u64,
     /// The conditions that must hold together, in the order of the query.
     pub clauses: Vec<EmptyClause>,
-    /// Conditions that no document meets together, by their places in [`clauses`](Self::clauses), ascending; without
-    /// any one of them there is a document that meets the others. Empty where something matches, and where there
-    /// are no documents.
+    /// Conditions that no document meets together. They are ascending places in [`clauses`](Self::clauses); without any
+    /// one of them there is a document that meets the others. Empty where something matches, and where there are no
+    /// documents.
     pub conflict: Vec<usize>,
     /// Whether this is a conflict of the fewest conditions.
     pub size: ConflictSize,
@@ -36,7 +36,7 @@ pub enum ConflictSize {
     /// No fewer conditions of the query are met by no document.
     #[default]
     Smallest,
-    /// None of them can be left out, but there may be others that are fewer: looking at all took too long.
+    /// None of them can be left out. Others may be fewer: looking at all took too long.
     Irreducible,
 }
 
@@ -44,7 +44,7 @@ pub enum ConflictSize {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyClause {
-    /// The condition in query syntax, `NOT …` where it excludes.
+    /// Condition in query syntax; `NOT …` if it excludes.
     pub clause: String,
     /// Whether it excludes.
     pub excludes: bool,
@@ -52,15 +52,15 @@ pub struct EmptyClause {
     pub matches: u64,
     /// Documents that would match the query without it.
     pub matches_without: u64,
-    /// Why no document can meet it, whatever there is in the index: nothing in it is a term, say.
+    /// Reason why no document can ever meet it: nothing in it is a term, say.
     pub reason: Option<String>,
-    /// Terms of the condition that no document has, where no document meets it alone.
+    /// Terms of the condition that no document has, if no document meets it alone.
     pub unknown: Vec<UnknownTerm>,
-    /// Phrases of the condition whose words there are, all of them, where no document meets it alone.
+    /// Phrases of the condition, if no document meets it alone. All of their words exist.
     pub phrases: Vec<EmptyPhrase>,
 }
 
-/// A term that no document has in a field, or a pattern of which none has a term.
+/// Term that no document has in a field, or a pattern without a term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownTerm {
@@ -68,8 +68,8 @@ pub struct UnknownTerm {
     pub field: String,
     /// The term as it would be in the dictionary, or the pattern in query syntax.
     pub term: String,
-    /// The terms of the field that are nearest to it, the nearest first, of equally near ones the most frequent; each
-    /// with the documents that have it, deleted ones included. At most three.
+    /// Nearest terms of the field, the nearest and then the most frequent first. Each has the number of its documents,
+    /// deleted ones included. At most three.
     pub similar: Vec<(String, u64)>,
 }
 
@@ -79,8 +79,8 @@ pub struct UnknownTerm {
 pub struct EmptyPhrase {
     /// The phrase in query syntax.
     pub phrase: String,
-    /// Documents that have all of the words: if there are any, the words never stand so; if there are none, no document
-    /// has all of them.
+    /// Documents that have all of the words. If there are any, the words are never next to each other so; if there are
+    /// none, no document has all of them.
     pub with_all_words: u64,
 }
 
@@ -95,7 +95,8 @@ impl WhyEmpty {
         self.matches == 0
     }
 
-    /// Says in one line what would help: another word, or what to leave out; `None` where something matches.
+    /// Says in one line what would help; `None` if something matches. The help is another word, or a condition to leave
+    /// out.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};

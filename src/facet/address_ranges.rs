@@ -1,4 +1,5 @@
-//! Ranges of addresses, whose column has the numbers of their terms: in each segment those of the terms at the ends.
+//! Ranges of addresses, whose column has the numbers of their terms. In each segment they are those of the terms at the
+//! ends.
 //!
 //! Cost: beside that of ranges of codes, two looks into the dictionary of each segment for each range.
 
@@ -27,7 +28,7 @@ pub(crate) fn count_address_ranges(
 ) -> Result<MetCounts<u64>> {
     let mut all = MetCounts { counts: vec![0; ranges.len()], ..MetCounts::default() };
     by_segment(of, ranges, |of, codes| {
-        // What one segment takes is given back before the next.
+        // Memory for one segment is given back before the next.
         let counted = budget::giving_back(|| count_ranges(of, codes))?;
         all.counts.iter_mut().zip(counted.counts).for_each(|(all, count)| *all += count);
         all.other += counted.other;
@@ -38,7 +39,7 @@ pub(crate) fn count_address_ranges(
     Ok(all)
 }
 
-/// What has an address in each range, of what matches.
+/// Matches that have an address in each range.
 pub(crate) fn in_address_ranges(
     of: FieldMatches<'_>,
     ranges: &[AddressRange],

@@ -1,4 +1,4 @@
-//! The most frequent values of a field among the documents that match, or the first, by its column.
+//! Most frequent or first values of a field among the matches, by its column.
 //!
 //! Each document that matches is asked for its codes, which a [`Tally`] counts. Numbers of terms are counted in each segment
 //! and brought together by their terms, the codes of typed fields are the same in all segments. A [filter](super::wanted)
@@ -79,7 +79,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
     })
 }
 
-/// How many of what matches have each term of a field that keeps a column.
+/// Counts the matches that have each term of a field that keeps a column.
 pub(super) fn count_by_term(of: FieldMatches<'_>) -> Result<HashMap<Vec<u8>, u64>> {
     let (of_field, mut by_term) = (OfField::new(of)?, HashMap::new());
     let n_matches = of_field.n_matches;
@@ -167,7 +167,7 @@ impl<'m> Tallies<'m> {
                 return tally.for_each(|(code, n)| visit(&value::term_of_code(code), n.into()));
             }
         };
-        // Those whose numbers say that they are not wanted are not even read.
+        // Terms whose numbers say that they are not wanted are not even read.
         let wanted = parts.iter().map(|(terms, counted)| Wanted::of(filter, *terms, counted));
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
         let lists = parts.iter().zip(&wanted).map(|((terms, counted), wanted)| {

@@ -13,7 +13,7 @@ use crate::segment::reader::SegmentReader;
 
 /// Returns the number of deleted documents of a segment if all others match; `None` if some do not.
 pub(super) fn n_of(segment: SegmentReader<'_>, matches: &DocIdSet) -> Option<u64> {
-    // What is deleted never matches, so that as many are the same.
+    // A deleted document never matches, so that equal numbers mean equal sets.
     let n_live = u64::from(segment.n_live());
     let all_match = matches.len(segment.n_docs()) == n_live;
     all_match.then(|| u64::from(segment.n_docs()) - n_live)

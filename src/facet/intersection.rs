@@ -9,7 +9,7 @@ use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
-/// How many of a few documents match.
+/// Counts those of a few documents that match.
 #[inline]
 pub(super) fn count_documents(docs: &[u32], matches: &MatchWindows) -> u64 {
     docs.iter().filter(|doc| matches.contains(**doc)).count() as u64
@@ -40,7 +40,7 @@ pub(super) fn most_in_common(
     Ok(shared(list, matches).map(most).sum())
 }
 
-/// How many documents that match have a value of a field.
+/// Counts the matches that have a value of a field.
 pub(super) fn count_present(
     field: FieldReader<'_>,
     n_docs: u32,
@@ -54,7 +54,7 @@ pub(super) fn count_present(
     }
 }
 
-/// How many documents of a list match; only containers in windows where something matches are read.
+/// Counts the documents of a list that match; only containers in windows with a match are read.
 pub(super) fn count_list(
     list: &LongList<'_, Section<'_>>,
     matches: &MatchWindows,

@@ -1,6 +1,6 @@
 //! Counts of matching documents by calendar interval of their dates, by a column.
 //!
-//! Where intervals are few beside the documents that match, all are made, and dates looked for among their beginnings.
+//! If intervals are few beside the documents that match, all are made, and dates looked for among their beginnings.
 //! Otherwise only those that have any are made, so that one date far from all others costs nothing.
 //!
 //! Cost: for each document that matches two to four nanoseconds, or some 50 where intervals are not made before. Memory: up
@@ -15,10 +15,10 @@ use crate::plan::cost::RangesStrategy;
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
-/// What an interval takes about, and the bucket that it becomes, in bytes.
+/// Bytes of about an interval and the bucket that it becomes.
 const INTERVAL_BYTES: u64 = 160;
 
-/// Where an interval that has any begins, where the next does, and its matching documents.
+/// Start of an interval that has any, start of the next one, and the matching documents.
 type Interval = (i64, Option<i64>, u64);
 
 /// Counts what matches by intervals of a field of dates, in the order of time.
@@ -83,7 +83,7 @@ impl Sink for MetIntervals<'_> {
 
     type Key = i64;
 
-    /// Where the interval of a date begins: looked up where it is known.
+    /// Finds the start of a date's interval: looked up if it is known.
     fn key(&self, code: u64) -> Result<i64> {
         let micros = micros(code)?;
         Ok(match self.counts.range(..=micros).next_back() {

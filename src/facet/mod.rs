@@ -1,4 +1,4 @@
-//! Facets: how many of the documents that match have each value of a field, or one in each of some ranges.
+//! Facets: numbers of matching documents for each value or range of a field.
 //!
 //! A [`Facet`] says what to count and [`FacetCounts`] has what was found.
 //!
@@ -131,7 +131,7 @@ fn add_unmatched(
         MergedTerms::of_fields(fields, filter.as_ref(), order == FacetOrder::ValueDescending)?;
     let counted: BTreeMap<_, _> = counts.buckets.iter().cloned().collect();
     if order != FacetOrder::Count {
-        // Those with a count come where they belong: all before the last that is wanted were counted.
+        // Buckets with a count come in their place: all before the last that is wanted were counted.
         counts.buckets.clear();
     }
     while counts.buckets.len() < limit

@@ -1,4 +1,4 @@
-//! Sum, mean and variance of numbers, so that neither many nor large ones lose what the small ones say.
+//! Sum, mean and variance of numbers. Neither many nor large ones lose the digits of the small ones.
 //!
 //! Whole numbers, and what is one under another name (decimals, dates), are summed exactly in 128 bits. Fractions are summed
 //! with what each addition loses (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
@@ -29,7 +29,7 @@ enum Sums {
 #[derive(Clone, Copy, Debug, Default)]
 struct FractionSums {
     sum: CompensatedSum,
-    /// The same of numbers times [`SCALE`], for where the sum is beyond all numbers, if only on the way.
+    /// Sum of the numbers times [`SCALE`], for a sum that is beyond all numbers, if only on the way.
     scaled: CompensatedSum,
     /// The first of them, from which all are taken as distances: numbers that lie close and far from zero lose nothing, and where
     /// it is far from the others, what these lose is little beside the distance.
@@ -60,7 +60,7 @@ impl CompensatedSum {
     }
 
     fn value(self) -> f64 {
-        // What is beyond all numbers lost nothing that matters.
+        // A sum beyond all numbers lost nothing that matters.
         if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
     }
 }
@@ -151,7 +151,7 @@ impl Moments {
 
     /// The mean of the squares of the distances from the mean: of all that there is, and not of a sample. In steps of the kind.
     pub(crate) fn variance(&self) -> Option<f64> {
-        // What is rounded may come out below zero, and distances beyond all numbers as no number.
+        // Rounded sums may come out below zero, and distances beyond all numbers as no number.
         (self.n > 0).then_some(match self.squares {
             squares if squares.is_nan() => f64::INFINITY,
             squares if squares < 0.0 => 0.0,
@@ -228,7 +228,7 @@ impl FractionSums {
         let product = number * times as f64;
         self.sum.add(product);
         self.scaled.add(number * SCALE * times as f64);
-        // What the product lost.
+        // Rounding error of the product.
         let lost = number.mul_add(times as f64, -product);
         if lost.is_finite() {
             self.sum.add(lost);

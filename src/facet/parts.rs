@@ -24,7 +24,7 @@ use std::ops::Range;
 /// Documents of buckets for which memory is held at a time, until their window ends.
 const PUT_AT_ONCE: usize = 1 << 16;
 
-/// What has a term, of what matches.
+/// Matches that have a term.
 pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -> Result<Matches> {
     let (mut parts, mut both) = (Matches::new(), ContainerBuf::new());
     for (segment, matches) in of.parts() {
@@ -59,7 +59,7 @@ pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -
     Ok(parts)
 }
 
-/// What has no value of a field, of what matches.
+/// Matches that have no value of a field.
 pub(crate) fn without_value(of: FieldMatches<'_>) -> Result<Matches> {
     let mut parts = Matches::new();
     for (segment, matches) in of.parts() {
@@ -108,7 +108,7 @@ fn push_others(
     Ok(())
 }
 
-/// What has a value in each range of codes, of what matches, by the column of a field.
+/// Matches that have a value in each range of codes, by the column of a field.
 pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<Vec<Matches>> {
     let Cut { ranges, ends, is_inside } = Cut::of(ranges);
     let OfField { range, .. } = OfField::new(of)?;

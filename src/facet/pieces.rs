@@ -1,4 +1,4 @@
-//! Codes cut into pieces, and how many of the documents that match have one in each.
+//! Pieces of the range of codes, with the number of matches in each.
 
 use super::deleted;
 use super::of_field::OfSegment;
@@ -23,7 +23,7 @@ const COMPARED_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Pieces {
     ends: Vec<u64>,
-    /// What slots begin with, and by how many bits a code is shifted to get its slot.
+    /// Code that slots begin with, and the bits by which a code is shifted to get its slot.
     least: u64,
     shift: u32,
     slots: Vec<Slot>,
@@ -32,7 +32,7 @@ pub(super) struct Pieces {
 /// Codes that begin with the same bits.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// How many ends lie up to its first code, and how many more up to its last.
+    /// Number of ends up to its first code, and how many more up to its last.
     from: u32,
     n: u32,
     /// The first of the latter.
@@ -64,7 +64,7 @@ impl Pieces {
         Pieces { ends, least, shift, slots }
     }
 
-    /// How many ends lie up to a code.
+    /// Number of ends up to a code.
     #[inline]
     pub(super) fn n_ends(&self, code: u64) -> usize {
         let slot = code.checked_sub(self.least).map(|code| (code >> self.shift) as usize);
@@ -84,7 +84,7 @@ pub(super) struct PieceCounts {
     range: Option<(u64, u64)>,
     /// Of codes; made for the first column that is read by blocks.
     pieces: Option<Pieces>,
-    /// Those with one value.
+    /// Matches with one value.
     pub(super) by_ends: Vec<u64>,
     pub(super) scan: Scan,
 }

@@ -24,7 +24,7 @@ pub(crate) struct FacetProfile {
     /// All but its time.
     pub(crate) counts: FacetActual,
     pub(crate) time: Duration,
-    /// How values were counted in the end.
+    /// Method by which values were counted in the end.
     pub(crate) method: Option<FacetMethod>,
     /// Whether another took more memory than there was.
     pub(crate) fell_back: bool,
@@ -36,14 +36,14 @@ pub(crate) struct FacetProfile {
 pub struct ColumnCounts {
     /// Documents whose values were read.
     pub documents: u64,
-    /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
-    /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
-    /// which anything matches.
+    /// Blocks of 1,024 documents whose least and greatest value was looked at. A block in which matches come in several
+    /// runs counts for each. None where the column is read without its directory; where the first key of an order has
+    /// no bounds, those in which anything matches.
     pub blocks: u64,
     /// Blocks among [`blocks`](Self::blocks) that were not read because their bounds say enough. None of their
     /// values can be among the first of an order, or all of them are in one range.
     pub blocks_skipped: u64,
-    /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
+    /// Ends of ranges looked up in dictionaries, whose cumulative document frequencies counted whole segments.
     pub ends_looked_up: u64,
     /// Deleted documents whose values were taken away from what these say.
     pub deleted_taken_away: u64,
@@ -66,19 +66,19 @@ pub struct InBuckets {
 pub struct FacetActual {
     /// Terms whose postings were intersected with the result.
     pub terms_intersected: u64,
-    /// Terms whose postings were not read: they could not enter the top by their document frequency,
-    /// or every document was accounted for before their turn came.
+    /// Terms whose postings were not read. They could not enter the top by their document frequency, or every document
+    /// was accounted for before their turn came.
     pub terms_skipped: u64,
     /// Terms whose count is their document frequency, because every document matches.
     pub terms_from_document_frequency: u64,
-    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
+    /// Deleted documents whose terms were taken away from document frequencies, as all others match.
     pub deleted_taken_away: u64,
     /// Time of the facet.
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
     pub bytes_read: u64,
-    /// Work on a column, where the facet is counted by one. Within another facet it may come beside terms, as each
-    /// bucket may be counted in another way.
+    /// Work on a column, if the facet is counted by one. Within another facet it may come beside terms, as each bucket
+    /// may be counted in another way.
     pub column: Option<ColumnCounts>,
     /// Within another facet, in which of its buckets it was counted.
     pub within: Option<InBuckets>,

@@ -26,9 +26,9 @@ const COMPARED_MAX: usize = 4;
 /// Words of bits that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 
-/// How many codes lie in each part of a range.
+/// Number of codes in each part of a range.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct CodeHistogram {
     least: u64,
     greatest: u64,
     /// By how many bits a code above the least is shifted to get its part.
@@ -39,7 +39,7 @@ pub(super) struct Parts {
     _held: Held,
 }
 
-impl Parts {
+impl CodeHistogram {
     /// Of codes that lie from `least` to `greatest`; with a bit for each where different ones are `told_apart`.
     pub(super) fn new((least, greatest): (u64, u64), told_apart: bool) -> Result<Self> {
         let (span, mut held) = (greatest.saturating_sub(least), Held::default());
@@ -53,7 +53,7 @@ impl Parts {
             budget::work(n_words * ns::WORD_READ)?;
             met = Some(vec![0; n_words as usize]);
         }
-        Ok(Parts { least, greatest, shift, counts: vec![0; n_parts], met, _held: held })
+        Ok(CodeHistogram { least, greatest, shift, counts: vec![0; n_parts], met, _held: held })
     }
 
     /// Adds one code so many times.
@@ -95,7 +95,7 @@ impl Parts {
         wrong.or(behind).map_or(Ok(()), |number| Err(outside(code(number))))
     }
 
-    /// How many different codes there were, where they were told apart.
+    /// Number of different codes, if they were told apart.
     pub(super) fn n_different(&self) -> Result<Option<u64>> {
         let Some(met) = &self.met else { return Ok(None) };
         let mut n = 0;
@@ -134,7 +134,7 @@ struct Part {
     first: u64,
     last: u64,
     n_codes: u64,
-    /// What each is for, and the rank, counted from 1; ascending.
+    /// Purpose and rank of each, counted from 1; ascending.
     ranks: Vec<(usize, u64)>,
 }
 
@@ -143,13 +143,13 @@ struct Part {
 pub(super) struct RankSearch {
     /// The codes at the ranks, in the order of asking.
     pub(super) found: Vec<u64>,
-    /// What is not found yet; ascending.
+    /// Parts that hold ranks not found yet; ascending.
     parts: Vec<Part>,
 }
 
 impl RankSearch {
     /// For these ranks, counted from 1, after a first round.
-    pub(super) fn new(ranks: &[u64], all: &Parts) -> Result<Self> {
+    pub(super) fn new(ranks: &[u64], all: &CodeHistogram) -> Result<Self> {
         let mut wanted: Vec<_> = ranks.iter().copied().enumerate().collect();
         wanted.sort_unstable_by_key(|(_, rank)| *rank);
         let mut search = RankSearch { found: vec![0; ranks.len()], parts: vec![] };
@@ -158,7 +158,7 @@ impl RankSearch {
     }
 
     /// Goes on in the parts that have these ranks, but for those of one code, which is found.
-    fn add(&mut self, all: &Parts, ranks: &[(usize, u64)]) -> Result<()> {
+    fn add(&mut self, all: &CodeHistogram, ranks: &[(usize, u64)]) -> Result<()> {
         for part in all.parts_of(ranks)? {
             match part.first == part.last {
                 true => part.ranks.iter().for_each(|(nth, _)| self.found[*nth] = part.first),
@@ -168,7 +168,7 @@ impl RankSearch {
         Ok(())
     }
 
-    /// What the next round is for; `None` where all is found.
+    /// Starts the next round; `None` if all is found.
     pub(super) fn round(&self) -> Result<Option<Round>> {
         if self.parts.is_empty() {
             return Ok(None);
@@ -180,7 +180,7 @@ impl RankSearch {
             round.held.more(n_codes * size_of::<u64>() as u64)?;
             round.codes.reserve_exact(n_codes as usize);
         } else {
-            let parts = self.parts.iter().map(|part| Parts::new((part.first, part.last), false));
+            let parts = round.ends.iter().map(|ends| CodeHistogram::new(*ends, false));
             round.divided = parts.collect::<Result<_>>()?;
         }
         Ok(Some(round))
@@ -219,7 +219,7 @@ pub(super) struct Round {
     n_codes: u64,
     n_met: u64,
     /// Of each range; none where codes are written down.
-    divided: Vec<Parts>,
+    divided: Vec<CodeHistogram>,
     codes: Vec<u64>,
     held: Held,
 }
@@ -342,7 +342,7 @@ mod tests {
         add: impl Fn(&mut Round) -> Result<()>,
     ) -> Result<(Vec<u64>, usize)> {
         let (least, greatest) = (codes.iter().min().unwrap(), codes.iter().max().unwrap());
-        let mut parts = Parts::new((*least, *greatest), false)?;
+        let mut parts = CodeHistogram::new((*least, *greatest), false)?;
         codes.iter().try_for_each(|code| parts.add(*code, 1))?;
         let (mut search, mut n_rounds) = (RankSearch::new(ranks, &parts)?, 0);
         while let Some(mut round) = search.round()? {
@@ -401,8 +401,8 @@ mod tests {
             let codes: Vec<u64> = numbers.iter().map(code).collect();
             let range = (base, base + unit * 99_999);
             let told_apart = unit < 1_000;
-            let mut by_numbers = Parts::new(range, told_apart).unwrap();
-            let mut by_codes = Parts::new(range, told_apart).unwrap();
+            let mut by_numbers = CodeHistogram::new(range, told_apart).unwrap();
+            let mut by_codes = CodeHistogram::new(range, told_apart).unwrap();
             by_numbers.add_numbers(&numbers, (base, unit)).unwrap();
             codes.iter().for_each(|code| by_codes.add(*code, 1).unwrap());
             assert_eq!(by_numbers.counts, by_codes.counts);
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn codes_outside_of_the_range_are_refused() {
-        let mut parts = Parts::new((10, 20), true).unwrap();
+        let mut parts = CodeHistogram::new((10, 20), true).unwrap();
         assert!(parts.add(9, 1).is_err() && parts.add(30 + (1 << 14), 1).is_err());
         parts.add(15, 5).unwrap();
         assert_eq!(parts.n_different().unwrap(), Some(1));

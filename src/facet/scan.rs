@@ -11,12 +11,12 @@ use crate::segment::file::Section;
 
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
 pub(super) trait Sink {
-    /// What a look at the directory takes about, at a value, and at one of a few documents, in nanoseconds.
+    /// Nanoseconds of about a look at the directory, at a value, and at one of a few documents.
     const HEAD_NS: u64 = ns::COLUMN_HEAD;
     const VALUE_NS: u64;
     const FEW_NS: u64 = ns::VALUE_OF_FEW;
 
-    /// What a code is counted by. Keys ascend with codes.
+    /// Key that a code is counted by. Keys ascend with codes.
     type Key: Copy + PartialEq;
 
     fn key(&self, code: u64) -> Result<Self::Key>;
@@ -70,7 +70,7 @@ pub(super) struct InBlock<'m> {
     pub(super) n: u32,
 }
 
-/// What walks over columns have met.
+/// Work of walks over columns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scan {
     /// Matching documents that have a value.
@@ -120,7 +120,7 @@ impl Scan {
         })
     }
 
-    /// What was counted so, of so many documents that match.
+    /// Counts with the work done for them, of so many documents that match.
     pub(super) fn counts<T>(self, counts: Vec<T>, n_matches: u64) -> MetCounts<T> {
         let missing = n_matches.saturating_sub(self.n_with);
         MetCounts { counts, other: 0, missing, profile: self.profile }

@@ -1,4 +1,4 @@
-//! Sketches of a fixed size, for when a count of each value would take too much memory.
+//! Sketches of a fixed size, if counting each value would take too much memory.
 //!
 //! The number of different values comes from HyperLogLog of 65,536 registers, whose standard error is 0.33 %: it is
 //! within 1 % in all but 3 of a thousand cases. The value at a rank comes from KLL with `k` of 2,048, whose rank is
@@ -26,9 +26,9 @@ pub(crate) const RANK_ERROR: f64 = 0.0028;
 
 /// 65,536 registers of a byte.
 const LG_REGISTERS: u8 = 16;
-/// How many values KLL keeps of its uppermost level; of all others fewer.
+/// Number of values that KLL keeps of its uppermost level; of all others fewer.
 const KEPT: u16 = 2_048;
-/// What both take at the most.
+/// Maximum bytes of both sketches.
 const SKETCH_BYTES: u64 = 192 << 10;
 /// Values that are added before the clock is asked.
 const AT_ONCE: u64 = 4_096;

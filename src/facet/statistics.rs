@@ -1,5 +1,5 @@
-//! Sum, extremes, mean and variance of the numbers or dates of a field among the documents that match; how many different ones
-//! there are, and what stands at some ranks.
+//! Statistics of a field's numbers or dates among the matches. They are sum, extremes, mean and variance, the number of
+//! distinct ones, and the values at some ranks.
 //!
 //! By the column where the field keeps one, otherwise by the dictionary, where each value is a term, times the documents of its
 //! posting list that match. [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the
@@ -15,7 +15,7 @@ use super::intersection::{count_documents, count_list, count_present};
 use super::moments::Moments;
 use super::of_field::{FieldMatches, OfField, OfSegment, wider};
 use super::profile::ColumnCounts;
-use super::ranks::{Parts, RankSearch, RankedTerms, Round};
+use super::ranks::{CodeHistogram, RankSearch, RankedTerms, Round};
 use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
@@ -31,7 +31,7 @@ use crate::segment::reader::FieldReader;
 use crate::simd::numbers::totals;
 use crate::value;
 
-/// What numbers say together.
+/// Statistics of numbers together.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberStatistics {
     pub(crate) moments: Moments,
@@ -43,7 +43,7 @@ pub(crate) struct NumberStatistics {
     pub(crate) profile: ColumnCounts,
 }
 
-/// How the values lie.
+/// Percentiles and number of distinct values.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     /// Whether each was counted; otherwise these are what sketches say.
@@ -54,7 +54,7 @@ pub(crate) struct Spread {
     pub(crate) percentiles: Vec<u64>,
 }
 
-/// What is wanted of values beside their moments and ends.
+/// Statistics that are wanted of values beside their moments and ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpreadWanted<'w> {
     pub(crate) plan: &'w SpreadPlan,
@@ -86,7 +86,7 @@ pub(crate) fn statistics_of(
     })
 }
 
-/// Where parts begin that about as many values are in.
+/// Bounds of parts with about as many values in each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EqualParts {
     /// Of all but the first, which begins before all; ascending.
@@ -150,13 +150,13 @@ fn starts_of_parts(tally: &Tally, n_values: u64, n: u64) -> Result<Vec<u64>> {
     Ok(starts)
 }
 
-/// What is kept of values beside their moments.
+/// Values that are kept beside their moments.
 enum Values {
     Passed,
     Counted(Tally),
-    /// How many lie in each part of their range.
-    Parted(Parts),
-    /// Those of some parts, in a further round.
+    /// Number of values in each part of their range.
+    Parted(CodeHistogram),
+    /// Values of some parts, in a further round.
     InRound(Round),
     Sketched(Box<Sketch>),
 }
@@ -175,7 +175,7 @@ impl Values {
     }
 }
 
-/// What counting each value says.
+/// Spread as counting each value gives it.
 fn spread(tally: &Tally, n: u64, wanted: &SpreadWanted<'_>) -> Result<Spread> {
     let mut ranks: Vec<_> = ranks(wanted.percentiles, n).enumerate().collect();
     ranks.sort_unstable_by_key(|(_, rank)| *rank);
@@ -249,7 +249,7 @@ impl OfField<'_> {
 
     /// By how many values lie in each part of their range.
     fn spread_by_parts(&self, wanted: &SpreadWanted<'_>) -> Result<(Spread, StatsScan)> {
-        let parts = Parts::new(self.range.unwrap_or_default(), wanted.distinct)?;
+        let parts = CodeHistogram::new(self.range.unwrap_or_default(), wanted.distinct)?;
         let mut looking = StatsScan::over(self, Values::Parted(parts))?;
         let (mut distinct, mut percentiles, n) = (None, vec![], looking.moments.n());
         if let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) {
@@ -289,7 +289,7 @@ struct StatsScan {
     moments: Moments,
     range: Option<(u64, u64)>,
     values: Values,
-    /// Those of a block.
+    /// Codes of a block.
     codes: Vec<u64>,
     numbers: NumbersAt,
     scan: Scan,

@@ -1,9 +1,9 @@
 //! Counts of matching documents by steps of equal width of a number, by a column.
 //!
-//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where they are few
+//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. If they are few
 //! beside the documents that match, all are made, and numbers looked for among their beginnings. Otherwise the steps of
-//! the numbers are tallied as codes are, so that one number far from all others costs nothing. A document with many values
-//! counts once for each step that it has one in.
+//! the numbers are tallied as codes are, so that one number far from all others costs nothing. A document with many
+//! values counts once for each step that it has one in.
 //!
 //! Cost: for each document that matches two to four nanoseconds, or eight where steps are not made before; of fractions some
 //! fifteen, because equal steps are not equally many codes. Memory: some 250 bytes a step, of which there may be 65,536.
@@ -59,7 +59,7 @@ impl Steps {
         }
     }
 
-    /// How many steps there are from that of one code to that of another.
+    /// Number of steps from that of one code to that of another.
     pub(crate) fn n_between(self, (least, greatest): (u64, u64)) -> u128 {
         (self.number(greatest) - self.number(least)).unsigned_abs() + 1
     }

@@ -1,14 +1,14 @@
-//! The most frequent terms of a field among the documents that match, or the first, by term intersection.
+//! Most frequent or first terms of a field among the matches, by term intersection.
 //!
 //! The count of a term is the size of what its posting list shares with the result. Most terms are never looked at:
 //!
-//! - Where every document matches, the document frequency *is* the count; where all but deleted ones do, the document frequency less
-//!   those of these that have the term.
+//! - If every document matches, the document frequency *is* the count; if all but deleted ones do, the document
+//!   frequency less those of these that have the term.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
 //!   documents than the result has there. Once N counts are known, a term that cannot beat the
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
-//! - Where no document has two values, each that is counted leaves less for the terms to come. Once too few are left for the
-//!   N-th count, the rest of the dictionary is not even listed.
+//! - If no document has two values, each that is counted leaves less for the terms to come. Once too few are left for
+//!   the N-th count, the rest of the dictionary is not even listed.
 //!
 //! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the
 //! highest document frequencies in one pass, counts those, and takes a second pass over the others
@@ -80,7 +80,7 @@ struct Counting<'c, 's> {
     values: &'c ValuesWanted,
     /// The segments where a matching document has a value.
     parts: Vec<Part<'c, 's>>,
-    /// What the parts have left in all.
+    /// Documents that the parts have left in all.
     left: u64,
     top: Top,
     /// Lists of the term being counted, whose headers have been read; kept for its room.
@@ -99,7 +99,7 @@ struct Part<'c, 's> {
     single_valued: bool,
 }
 
-/// What is known of the documents that match in a segment, and what a term is tested with.
+/// Knowledge of the documents that match in a segment, and the test of a term.
 enum Matching<'c> {
     Everything,
     Documents(&'c MatchWindows),
@@ -110,7 +110,7 @@ enum Matching<'c> {
 }
 
 impl Matching<'_> {
-    /// What posting lists are intersected with; `None` where document frequencies say enough.
+    /// Windows that posting lists are intersected with; `None` if document frequencies say enough.
     fn tested(&self) -> Option<&MatchWindows> {
         match self {
             Matching::Everything | Matching::AllButTerms(_) => None,
@@ -119,9 +119,9 @@ impl Matching<'_> {
         }
     }
 
-    /// How many documents of a term match, of which so many are among those that it is tested with.
+    /// Counts the documents of a term that match, of which so many are among those that it is tested with.
     fn count(&self, term: &[u8], frequency: u64, tested: u64) -> u64 {
-        // What crafted lists say of themselves may be anything.
+        // Numbers in crafted lists may be anything.
         match self {
             Matching::Everything => frequency,
             Matching::Documents(_) => tested,
@@ -196,7 +196,7 @@ impl<'c, 's> Counting<'c, 's> {
     fn count_most_frequent_first(&mut self) -> Result<()> {
         let (candidates, are_all) = self.most_frequent(cost::frequent_terms(self.values.limit))?;
         for ((frequency, Reverse(term)), occurrences) in candidates.iter().rev() {
-            // What follows is in no more documents than this.
+            // Later terms are in no more documents than this.
             if self.left.min(*frequency) < self.top.least() {
                 return Ok(());
             }

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 pub(super) struct Top {
     limit: usize,
     order: FacetOrder,
-    /// What a count must be; one at least.
+    /// Minimum of a count; one at least.
     minimum: u64,
     /// The worst on top.
     best: BinaryHeap<Reverse<CountedTerm>>,
@@ -69,9 +69,8 @@ impl Top {
         self.minimum > 1 || self.best.len() == self.limit
     }
 
-    /// Whether `term` would be among the best so far if its count was `most`. Where it would not,
-    /// neither would one with that count that comes later in the dictionary, or earlier where terms descend, nor the same
-    /// term with a lower one.
+    /// Whether `term` would be among the best so far if its count was `most`. Otherwise, neither would one with that
+    /// count that comes later in the dictionary, or earlier if terms descend, nor the same term with a lower one.
     #[inline]
     pub(super) fn admits(&self, most: u64, term: &[u8]) -> bool {
         match self.best.peek() {

@@ -1,4 +1,4 @@
-//! Numbers of terms that a filter wants: of one dictionary, and of such terms as were counted.
+//! Numbers of terms that a filter wants: of one dictionary, and of counted terms.
 
 use super::tally::Tally;
 use crate::budget::{self, Held, ns};
@@ -18,7 +18,7 @@ pub(super) enum Wanted<'f, 's> {
         bits: Vec<u64>,
         _held: Held,
     },
-    /// Those between that match; with room for a term.
+    /// Terms between that match; with room for a term.
     Matching(Range<u32>, &'f TermFilter, TermDictionary<Section<'s>>, Vec<u8>),
 }
 

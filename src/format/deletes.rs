@@ -87,7 +87,7 @@ impl DeletedSet {
         self.waiting = waiting;
     }
 
-    /// How many there are.
+    /// Number of deleted documents.
     pub(crate) fn len(&mut self) -> u64 {
         self.settle();
         self.windows.values().map(|window| u64::from(window.cardinality())).sum()

@@ -1,6 +1,6 @@
 //! Lengths of a field in each document, in one byte, and their effect on the score.
 //!
-//! Written when a field's documents are all known ([`encode_head`]), read by ranking ([`Lengths`]).
+//! Written when a field's documents are all known ([`encode_head`]), read by ranking ([`FieldNorms`]).
 //!
 //! # Layout
 //!
@@ -42,7 +42,7 @@
 //!
 //! # Checks
 //!
-//! [`Lengths::open`] refuses what breaks L1 or L3; `verify` refuses what breaks L2.
+//! [`FieldNorms::open`] refuses what breaks L1 or L3; `verify` refuses what breaks L2.
 //!
 //! # Cost
 //!
@@ -77,13 +77,13 @@ pub(crate) struct Bm25 {
 }
 
 impl Bm25 {
-    /// What impacts are computed with: the usual k1 and b, the average of the segment.
+    /// Parameters that impacts are computed with: the usual k1 and b, the average of the segment.
     pub(crate) fn of_segment(n_tokens: u64, n_docs_with_value: u64) -> Self {
         Bm25 { k1: 1.2, b: 0.75, average: average(n_tokens, n_docs_with_value) }
     }
 
-    /// What is added to the frequency below the line, by code of the length.
-    pub(crate) fn k_by_code(&self) -> [f32; 256] {
+    /// Addends to the frequency below the line, by code of the length.
+    pub(crate) fn norm_cache(&self) -> [f32; 256] {
         decode_table()
             .map(|length| self.k1 * (1.0 - self.b + self.b * length as f32 / self.average))
     }
@@ -152,13 +152,13 @@ pub(crate) fn encode_head(n_docs: u32, bm25: &Bm25) -> [u8; CODES_AT] {
 
 /// The lengths of a field's documents, read where they lie.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lengths<S> {
+pub(crate) struct FieldNorms<S> {
     source: S,
     n_docs: u32,
     bm25: Bm25,
 }
 
-impl<'s, S: Source<'s>> Lengths<S> {
+impl<'s, S: Source<'s>> FieldNorms<S> {
     /// Reads the head.
     pub(crate) fn open(source: S) -> Result<Self> {
         let head = source.bytes(0..source.len().min(CODES_AT as u64))?;
@@ -167,7 +167,7 @@ impl<'s, S: Source<'s>> Lengths<S> {
             let n_docs = reader.u32()?;
             let mut number = || reader.u32().map(f32::from_bits);
             let bm25 = Bm25 { k1: number()?, b: number()?, average: number()? };
-            Some(Lengths { source, n_docs, bm25 })
+            Some(FieldNorms { source, n_docs, bm25 })
         };
         let lengths = read();
         let is_sound = |lengths: &Self| {
@@ -185,7 +185,7 @@ impl<'s, S: Source<'s>> Lengths<S> {
         self.n_docs
     }
 
-    /// What impacts were computed with.
+    /// Parameters that impacts were computed with.
     pub(crate) fn bm25(&self) -> Bm25 {
         self.bm25
     }
@@ -203,9 +203,9 @@ impl<'s, S: Source<'s>> Lengths<S> {
     }
 
     /// Reads the code of one document after the other.
-    pub(crate) fn reader(&self) -> LengthReader<'s, S> {
+    pub(crate) fn reader(&self) -> FieldNormReader<'s, S> {
         let end = CODES_AT as u64 + u64::from(self.n_docs);
-        LengthReader { codes: Piece::new(self.source, CODES_AT as u64..end) }
+        FieldNormReader { codes: Piece::new(self.source, CODES_AT as u64..end) }
     }
 
     /// The codes of a range of documents: all of a window, for whoever scores many.
@@ -218,11 +218,11 @@ impl<'s, S: Source<'s>> Lengths<S> {
 
 /// Reads the codes of documents; what lies near the one before is at hand.
 #[derive(Debug)]
-pub(crate) struct LengthReader<'s, S> {
+pub(crate) struct FieldNormReader<'s, S> {
     codes: Piece<'s, S>,
 }
 
-impl<'s, S: Source<'s>> LengthReader<'s, S> {
+impl<'s, S: Source<'s>> FieldNormReader<'s, S> {
     /// The codes of documents from `first` on: of `n`, and maybe of more.
     #[inline]
     pub(crate) fn codes(&mut self, first: u32, n: u32) -> Result<&[u8]> {
@@ -259,7 +259,7 @@ mod tests {
         let documented = doc_check::hex_dump(include_str!("lengths.rs"));
         assert_eq!(documented, bytes, "{}", doc_check::render(&bytes));
         assert_eq!(doc_check::layout(include_str!("lengths.rs"))["codes"], CODES_AT);
-        let lengths = Lengths::open(&bytes[..]).unwrap();
+        let lengths = FieldNorms::open(&bytes[..]).unwrap();
         assert_eq!(lengths.bm25(), Bm25 { k1: 1.2, b: 0.75, average: 53.5 });
         let decoded: Vec<_> = (0..3).map(|doc| length_of(lengths.code(doc).unwrap())).collect();
         assert_eq!(decoded, [7, 0, 96]);
@@ -290,18 +290,18 @@ mod tests {
     fn sections_of_other_lengths_or_impossible_parameters_are_refused() {
         let bytes = section(&[7, 0, 100]);
         for len in 0..bytes.len() {
-            assert!(Lengths::open(&bytes[..len]).is_err(), "cut to {len}");
+            assert!(FieldNorms::open(&bytes[..len]).is_err(), "cut to {len}");
         }
         for (at, value) in [(4, -1.0), (4, f32::NAN), (8, 1.5), (12, 0.0), (12, f32::INFINITY)] {
             let mut bad = bytes.clone();
             bad[at..at + 4].copy_from_slice(&f32::to_le_bytes(value));
-            assert!(Lengths::open(&bad[..]).is_err(), "{value} at {at}");
+            assert!(FieldNorms::open(&bad[..]).is_err(), "{value} at {at}");
         }
     }
 
     #[test]
     fn a_part_of_a_score_grows_with_the_frequency_and_falls_with_the_length() {
-        let k = Bm25::of_segment(1_000, 10).k_by_code();
+        let k = Bm25::of_segment(1_000, 10).norm_cache();
         assert!(k.is_sorted());
         assert!(k.iter().all(|k| score_part(1, *k) < score_part(2, *k)));
         assert!(score_part(u32::MAX, k[0]) <= 1.0);

@@ -130,12 +130,12 @@ impl Word {
     }
 }
 
-/// What the numbers of a word count from.
+/// Numbers that those of a word count from.
 #[derive(Clone, Copy, Default)]
 struct Before {
     /// The least position that the word may have.
     position: u32,
-    /// Where the word before begins …
+    /// Start of the word before …
     start: u32,
     /// … and ends.
     end: u32,
@@ -293,7 +293,7 @@ impl<'s, S: Source<'s>> Offsets<S> {
         self.n_docs
     }
 
-    /// Where the part of a document lies.
+    /// Range of the part of a document.
     fn part_range(&self, doc: u32) -> Result<Range<u64>> {
         if doc >= self.n_docs {
             return Err(self.damage(0, format!("no document {doc} of {}", self.n_docs)));

@@ -198,7 +198,7 @@ pub(crate) fn read_short<'s, S: Source<'s>>(
     Err(postings.locate(offset, error))
 }
 
-/// The same from bytes that begin with the documents; where these end.
+/// Calls a function for each document of bytes that begin with them; returns their end.
 #[inline]
 pub(crate) fn each_short(
     bytes: &[u8],
@@ -285,7 +285,7 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         })?;
         let total = usize::try_from(len)
             .map_err(|_| locate(Error::corrupt("a list too long for this machine")))?;
-        // What most headers fit into; a longer one is asked for again.
+        // Most headers fit into this; a longer one is asked for again.
         let mut header_bytes = source.bytes(offset..end.min(offset + HEADER_GUESS))?;
         let header_len = RoaringHeader::header_len(&header_bytes, total).map_err(locate)?;
         if !header_bytes.truncate(header_len) {
@@ -305,7 +305,7 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         (self.header, self.header_bytes)
     }
 
-    /// The same for a term of `df` documents.
+    /// Opens the list of a term of `df` documents.
     pub(crate) fn open_counted(source: S, offset: u64, len: u32, df: u32) -> Result<Self> {
         let list = LongList::open(source, offset, u64::from(len))?;
         if list.cardinality() == u64::from(df) {

@@ -155,7 +155,7 @@ impl Decay {
         Ok(number_of(kind, code.map_err(|not_taken| not_an_origin(function, not_taken))?))
     }
 
-    /// What it is for the nearest of some values; NaN if there is none.
+    /// Decay of the nearest of some values; NaN if there is none.
     pub(super) fn of_nearest(&self, origin: f64, values: impl Iterator<Item = f64>) -> f64 {
         let distances = values.map(|value| (value - origin).abs());
         let Some(distance) = distances.reduce(f64::min) else { return f64::NAN };

@@ -58,7 +58,7 @@ impl Expression {
         &self.names
     }
 
-    /// How many steps a value takes.
+    /// Number of steps that a value takes.
     pub(super) fn n_steps(&self) -> usize {
         self.steps.len()
     }
@@ -69,7 +69,7 @@ impl Expression {
         self.text.len() + names + size_of_val(&self.steps[..])
     }
 
-    /// What it makes of the numbers that its names stand for; NaN is what is missing.
+    /// Value for the numbers of its names; NaN stands for a missing one.
     pub(super) fn value(&self, numbers: &[f64], stack: &mut Vec<f64>) -> f64 {
         stack.clear();
         for step in &self.steps {

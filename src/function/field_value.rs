@@ -78,7 +78,7 @@ impl Modifier {
 }
 
 impl FieldValue {
-    /// The value as it is: of dates seconds since 1970, of booleans 1 and 0, of many the least.
+    /// Value as it is. Dates count as seconds since 1970, booleans as 1 and 0, many values as their least.
     ///
     /// A score is of 32 bits and keeps seven digits: dates as they are make the same score if they are less than some two minutes
     /// apart, and whole numbers beyond 16 million if they are neighbours. To order by such values,
@@ -123,7 +123,7 @@ impl FieldValue {
         }
     }
 
-    /// What it makes of a number; NaN is what is missing.
+    /// Value for a number; NaN stands for a missing one.
     pub(super) fn of(&self, number: f64) -> f64 {
         let number = if number.is_nan() { self.missing.unwrap_or(f64::NAN) } else { number };
         self.modifier.of(self.factor * number)

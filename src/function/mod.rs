@@ -54,7 +54,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What the score is called.
+/// Name of the score.
 pub(crate) const SCORE: &str = "_score";
 /// Names that a function may have.
 const NAMES_MAX: usize = 32;
@@ -123,8 +123,8 @@ impl Function {
         Ok(Function(Kind::Expression(Arc::new(parser::parse(text)?), vec![])))
     }
 
-    /// A closure over the numbers that these names stand for, in their order: fields, or `_score`. A result of `None` is missing. Two
-    /// are equal if one is a clone of the other: the `name` is for plans.
+    /// Function of a closure over the numbers of these names, in their order. Names are fields, or `_score`. A result
+    /// of `None` is missing. Two are equal if one is a clone of the other: the `name` is for plans.
     pub fn new<N: Into<String>>(
         name: impl Into<String>,
         inputs: impl IntoIterator<Item = N>,
@@ -170,7 +170,7 @@ impl Function {
         }
     }
 
-    /// What it is made of, and whether a field is meant wherever there is one.
+    /// Names that it uses, and whether a field is meant wherever there is one.
     fn names(&self) -> Vec<(&str, bool)> {
         match &self.0 {
             Kind::Expression(expression, _) => {
@@ -310,7 +310,7 @@ fn number_of(kind: FieldKind, code: u64) -> f64 {
     }
 }
 
-/// What a caller makes of numbers.
+/// Function of numbers that a caller gives.
 type OfNumbers = dyn Fn(&[Option<f64>]) -> Option<f64> + Send + Sync;
 
 #[derive(Clone)]
@@ -359,7 +359,7 @@ pub(crate) struct BoundFunction {
     origin: f64,
 }
 
-/// What a name stands for.
+/// Source of the number behind a name.
 #[derive(Clone, Copy, Debug)]
 enum Input {
     Number(f64),
@@ -382,7 +382,7 @@ impl BoundFunction {
         Ok(FunctionColumns { columns, numbers: vec![], stack: vec![], optional: vec![] })
     }
 
-    /// What it makes of a document; `None` if that is missing or no finite number.
+    /// Value of a document; `None` if it is missing or no finite number.
     pub(crate) fn value(
         &self,
         columns: &mut FunctionColumns<'_>,

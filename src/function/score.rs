@@ -59,7 +59,7 @@ impl ScoreFunction {
     }
 }
 
-/// The same, with its names looked up.
+/// Score function with its names looked up.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundScoreFunction {
     pub(crate) function: BoundFunction,
@@ -67,7 +67,7 @@ pub(crate) struct BoundScoreFunction {
 }
 
 impl BoundScoreFunction {
-    /// What a score becomes by what the function is.
+    /// Combines a score with the value of the function.
     pub(crate) fn apply(&self, score: f64, value: Option<f64>) -> f64 {
         match (self.combine, value) {
             (Combine::Multiply, Some(value)) => score * value,

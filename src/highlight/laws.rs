@@ -1,4 +1,4 @@
-//! Tests of highlighting as a whole: each kind of query by hand, and laws for any.
+//! Tests of highlighting as a whole: kinds of queries by hand, and laws for any.
 
 use std::ops::Range;
 
@@ -342,7 +342,7 @@ proptest! {
             let Range { start, end } = passage.range();
             prop_assert!(start < end && end <= text.len());
             prop_assert!((boundary(start) || start == 0) && boundary(end), "{:?} of {:?}", passage, text);
-            // What combines with the last character goes along.
+            // Marks that combine with the last character go along.
             let len = text[start..end].trim_end_matches(['\u{301}', '\u{200D}', '💻']).len();
             prop_assert!(len <= max_len.max(4) || end - start == text.len() && text.len() <= max_len, "{:?} of {:?}", passage, text);
             prop_assert!(!passage.matches().is_empty() && passage.score() > 0);

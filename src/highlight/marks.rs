@@ -17,7 +17,7 @@ pub(super) struct Mark {
 }
 
 impl FieldTerms {
-    /// What to mark in each value of a document's field, by where it begins. A phrase may go from one to the next.
+    /// Ranges to mark in each value of a document's field, by their starts. A phrase may go from one to the next.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl FieldTerms {
             return Ok(values.iter().map(|value| self.whole(value)).collect());
         };
         let (mut analyzer, mut found) = (analyzer.clone(), Found::new(self));
-        // Where the value begins among the bytes of all, and the position behind the values before it.
+        // Start of the value among the bytes of all, and the position behind the values before it.
         let (mut start, mut next_position) = (0, 0_u32);
         for value in values {
             let first = match next_position {
@@ -54,14 +54,14 @@ impl FieldTerms {
         Ok(found.marks(values))
     }
 
-    /// What to mark in a value that is a term.
+    /// Marks of a value that is a term.
     fn whole(&self, value: &str) -> Vec<Mark> {
         let items = self.items(value.as_bytes()).filter(|_| !value.is_empty());
         items.map(|item| Mark { from: 0, to: value.len(), item }).collect()
     }
 }
 
-/// Where the items of a field stand in one document.
+/// Positions of a field's items in one document.
 pub(super) struct Found<'t> {
     terms: &'t FieldTerms,
     /// By the bytes of all values.
@@ -84,7 +84,7 @@ impl<'t> Found<'t> {
         self.marks.push(mark);
     }
 
-    /// What to mark of it in each of the values, by where it begins.
+    /// Marks of it in each of the values, by their starts.
     pub(super) fn marks(self, values: &[&str]) -> Vec<Vec<Mark>> {
         let Found { terms, mut marks, mut places } = self;
         places.iter_mut().for_each(|places| places.sort_unstable_by_key(|place| place.position));

@@ -22,7 +22,7 @@ impl Passage {
         self.range.clone()
     }
 
-    /// Returns the byte ranges of the text to mark: inside [`range`](Self::range), ascending, apart from each other.
+    /// Returns the byte ranges to mark: inside [`range`](Self::range), ascending, apart from each other.
     pub fn matches(&self) -> &[Range<usize>] {
         &self.matches
     }
@@ -70,7 +70,7 @@ impl Passage {
         self.written(text, open, close, |piece, out| out.push_str(piece))
     }
 
-    /// HTML with `<em>` around what matches; the text is escaped, in attributes and between tags alike.
+    /// Returns HTML with `<em>` around matches. The text is escaped, in attributes and between tags alike.
     pub fn to_html(&self, text: &str) -> String {
         self.written(text, "<em>", "</em>", |piece, out| {
             for c in piece.chars() {
@@ -86,8 +86,7 @@ impl Passage {
         })
     }
 
-    /// For a terminal: what matches is bold; control characters and what else is invisible are
-    /// escaped.
+    /// Returns text for a terminal, with matches in bold. Control characters and others that are invisible are escaped.
     pub fn to_ansi(&self, text: &str) -> String {
         self.written(text, "\x1b[1m", "\x1b[0m", |piece, out| {
             out.push_str(&terminal::printable(piece));

@@ -1,4 +1,4 @@
-//! Showing where a text matches: the best passages, and in them the words that were asked for.
+//! Highlighting: the best passages of a text, with the words of the query marked.
 //!
 //! A [`Highlighter`] is made of a query once and then looks at stored texts. A text is analysed as it
 //! was when it was indexed, and its terms, not its spelling, are compared with those of the query: so
@@ -84,7 +84,7 @@ const MAX_PASSAGES_DEFAULT: usize = 3;
 #[derive(Clone)]
 pub struct Highlighter {
     fields: Vec<(String, FieldTerms)>,
-    /// Where words may be looked up.
+    /// Snapshot in which words may be looked up.
     lookup: Option<Lookup>,
 }
 
@@ -114,7 +114,7 @@ impl Highlighter {
         Ok(Highlighter { fields: terms::of_query(query, schema, analyzers)?, lookup: None })
     }
 
-    /// The same with words of its documents looked up in a snapshot.
+    /// Makes a highlighter that looks up words of its documents in a snapshot.
     pub(crate) fn of_snapshot(
         query: &Query,
         snapshot: &Arc<Snapshot>,

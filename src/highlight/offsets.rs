@@ -1,4 +1,4 @@
-//! The words of a document that were asked for, looked up where the index keeps their offsets.
+//! Matches in a document from the offsets of its words, if the index keeps them.
 //!
 //! Each term's positions in the document come from its posting list, the bytes at a position from the field's
 //! offsets. Patterns are walked once a segment; where they stand for so many terms that looking each up would take
@@ -40,8 +40,8 @@ impl Lookup {
         Lookup { snapshot, terms }
     }
 
-    /// What to mark in each value of a document's field, the `nth` of the highlighter; `None` if that is not
-    /// known or takes longer than to analyse the values.
+    /// Marks in each value of a document's field, the `nth` of the highlighter; `None` if they are not known or take
+    /// longer than to analyse the values.
     pub(super) fn marks(
         &self,
         nth: usize,
@@ -106,7 +106,7 @@ fn marks_in(
         while value.is_some_and(|(_, end, _)| end <= from) {
             value = ends.next();
         }
-        // What was given may be another text than the index knows.
+        // The given value may be another text than the index knows.
         if let Some((start, _, value)) = value
             && value.get(from - start..to - start).is_some()
         {

@@ -66,8 +66,8 @@ pub(super) fn choose(text: &str, marks: &[Mark], options: &PassageOptions) -> Ve
     chosen
 }
 
-/// Where marks are, ascending: what overlaps or touches is one, and nothing is cut from the characters that
-/// combine with it.
+/// Ascending ranges of marks: overlapping or touching ones are one, and nothing is cut from the characters that combine
+/// with them.
 fn merged(text: &str, marks: &[Mark]) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = vec![];
     for mark in marks {
@@ -94,14 +94,14 @@ fn merged(text: &str, marks: &[Mark]) -> Vec<Range<usize>> {
 /// A stretch that begins and ends with a mark.
 struct Core {
     range: Range<usize>,
-    /// How many different items are in it.
+    /// Number of different items in it.
     n_items: usize,
 }
 
 /// From each mark on the most that a passage may hold.
 fn cores(marks: &[Mark], max_len: usize) -> Vec<Core> {
     let n_items = marks.iter().map(|mark| mark.item as usize + 1).max().unwrap_or(0);
-    // How often each item is in the stretch.
+    // Number of times that each item is in the stretch.
     let mut counts = vec![0_u32; n_items];
     let (mut n_items, mut end) = (0, 0);
     let mut cores = Vec::with_capacity(marks.len());
@@ -128,7 +128,7 @@ fn filled_up(text: &str, core: Range<usize>, max_len: usize, within: Range<usize
     let core = boundary_before(text, core.start, within.start)..next_boundary(text, core.end);
     let room = max_len.saturating_sub(core.len());
     let earliest = ceil(text, core.start.saturating_sub(room).max(within.start)).min(core.start);
-    // What is not needed behind may stand before.
+    // Room that is not needed behind may be used before.
     let before = (room / 2).max(room.saturating_sub(within.end.saturating_sub(core.end)));
     let start = last_sentence_start(text, earliest..core.start)
         .or((earliest == 0).then_some(0))
@@ -165,7 +165,7 @@ fn passage(range: Range<usize>, matches: &[Range<usize>], marks: &[Mark]) -> Pas
     Passage::new(range.clone(), inside.collect(), items.len() as u32)
 }
 
-/// Where the last sentence of a stretch begins, if one does.
+/// Start of the last sentence of a stretch, if one begins there.
 fn last_sentence_start(text: &str, stretch: Range<usize>) -> Option<usize> {
     let part = &text[stretch.clone()];
     let mut blank = None;
@@ -183,7 +183,7 @@ fn last_sentence_start(text: &str, stretch: Range<usize>) -> Option<usize> {
     None
 }
 
-/// Where the last sentence that ends in a stretch does.
+/// End of the last sentence that ends in a stretch.
 fn sentence_end(text: &str, stretch: Range<usize>) -> Option<usize> {
     let ends_behind = |(at, c): (usize, char)| {
         let end = stretch.start + at + c.len_utf8();

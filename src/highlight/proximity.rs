@@ -9,11 +9,11 @@
 use super::terms::{Phrase, PhraseItem};
 use crate::query::Proximity;
 
-/// Where an item stands in a text.
+/// Position of an item in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) position: u32,
-    /// What is told when the place is part of a phrase.
+    /// Mark that is reported if the place is part of a phrase.
     pub(super) mark: usize,
 }
 

@@ -1,8 +1,7 @@
 //! [`Query`] → the terms, patterns and phrases to mark in each field.
 //!
-//! The tree is taken as it was asked, not as it is rewritten: rewriting drops what cannot change which
-//! documents match (`a OR a b`), and a reader still wants to see it. What stands under an odd number of
-//! negations is not marked.
+//! The tree is taken as it was asked, not as it is rewritten: rewriting drops what cannot change which documents match
+//! (`a OR a b`), and a reader still wants to see it. Clauses under an odd number of negations are not marked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,11 +13,11 @@ use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Proximity, Query, joined_words, rewrite};
 use crate::schema::{FieldKind, MISSING_FIELD, Schema};
 
-/// Patterns of a query (prefixes, wildcards, regular expressions, fuzzy words, ranges) that are marked in one
-/// field; more are left unmarked.
+/// Maximum number of a query's patterns that are marked in one field. They are prefixes, wildcards, regular
+/// expressions, fuzzy words and ranges; more are left unmarked.
 pub const PATTERNS_MAX: usize = 256;
 
-/// What to mark in one field. An *item* is a term or a pattern, known by its number.
+/// Terms and patterns to mark in one field. An *item* is a term or a pattern, known by its number.
 #[derive(Clone)]
 pub(super) struct FieldTerms {
     /// Makes the terms of texts; none for a field whose values are terms.
@@ -48,7 +47,7 @@ pub(super) struct PhraseItem {
     pub(super) item: u32,
 }
 
-/// What to mark, for the fields that the query looks in.
+/// Terms to mark, for the fields that the query looks in.
 pub(super) fn of_query(
     query: &Query,
     schema: &Schema,

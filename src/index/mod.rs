@@ -1,4 +1,4 @@
-//! An index: its place, how it is read, and the way to its writer and searchers.
+//! Index: its place and options, with the way to its writer and searchers.
 
 mod options;
 #[cfg(test)]
@@ -32,18 +32,18 @@ use std::sync::atomic::Ordering;
 pub struct Index {
     place: Place,
     analyzers: Arc<Analyzers>,
-    /// What [`writer`](Self::writer) starts with.
+    /// Schema that [`writer`](Self::writer) starts with.
     schema: Schema,
     existing: Existing,
-    /// Where they are not the default.
+    /// Limits, if they are not the default.
     limits: Option<Limits>,
-    /// Where it is switched on.
+    /// Cache, if it is switched on.
     cache: Option<Arc<ResultCache>>,
-    /// Where slow searches are written down.
+    /// Log of slow searches, if there is one.
     slow: Option<SlowSearches>,
-    /// What the machine takes, if that was measured.
+    /// Costs of this machine, if they were measured.
     costs: Option<Arc<Costs>>,
-    /// What a writer of this index, or of a clone of it, has flushed and committed.
+    /// Flushes and commits of a writer of this index, or of a clone of it.
     published: Arc<Published>,
     /// Who counts and tells what is done through this value, its clones and their writers.
     observer: Arc<Observer>,

@@ -1,4 +1,4 @@
-//! Options for opening an index: its storage, its cache and logs, its costs, and the listener for events.
+//! Options for opening an index: storage, cache and logs, costs, and a listener for events.
 
 use super::{Index, Place};
 use crate::analysis::Analyzers;
@@ -27,7 +27,7 @@ pub struct IndexOptions {
     result_cache_bytes: u64,
     slow_log: Option<Arc<SlowLog>>,
     costs: Option<Arc<Costs>>,
-    /// What the index is called in the log: its path, or nothing.
+    /// Name of the index in the log: its path, or nothing.
     name: Arc<str>,
 }
 
@@ -306,7 +306,7 @@ impl IndexOptions {
         self.slow_log.clone().map(|log| SlowSearches { log, index, observer })
     }
 
-    /// The same, for the index in a directory.
+    /// Names the index after its directory.
     fn named(mut self, path: &Path) -> Self {
         self.name = path.display().to_string().into();
         self

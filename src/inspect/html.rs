@@ -1,4 +1,5 @@
-//! The storage of an index as one HTML file: where the bytes go, what could be left out, what is in memory now.
+//! Storage of an index as one HTML file. It shows the use of the bytes, those that could be left out, and those in
+//! memory now.
 //!
 //! # Data
 //!

@@ -133,7 +133,7 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Number of errors found; 0 if the index is sound.
     pub damaged: u64,
-    /// Segments in which errors were found, or in the record of what is deleted of them.
+    /// Segments with errors in them, or in the record of their deleted documents.
     pub damaged_segments: usize,
 }
 
@@ -199,9 +199,9 @@ impl Inspector {
         infos
     }
 
-    /// Calls `visit` with every term of a field that begins with `prefix`, until it answers false. Each term comes
-    /// with the number of documents that have it, in byte order. Terms of all segments are merged into one order.
-    /// Terms of a typed field are its values: all of them if `prefix` is empty, else the one that it reads as.
+    /// Calls `visit` with every term that begins with `prefix`, until it answers false. Each term comes with the number
+    /// of documents that have it, in byte order. Terms of all segments are merged into one order. Terms of a typed
+    /// field are its values: all of them if `prefix` is empty, else the one that it reads as.
     ///
     /// # Errors
     ///

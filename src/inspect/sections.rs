@@ -16,9 +16,9 @@ pub struct SectionInfo {
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// Bytes of the section that are in memory now, in whole pages: reading them waits for no disk. `None` if the
-    /// file is not mapped or the system does not say. Only Linux does, and of files that others own it says that all
-    /// bytes are in memory.
+    /// Bytes of the section in memory now, in whole pages. Reading them waits for no disk. `None` if the file is not
+    /// mapped or the system does not say. Only Linux does, and of files that others own it says that all bytes are in
+    /// memory.
     pub resident: Option<u64>,
 }
 

@@ -49,7 +49,7 @@ impl Inspector {
             {
                 report.add(None, kind.name(), section_len(segment, None, kind), count);
             }
-            // Those that were added later are in no file of it.
+            // Fields that were added later are in no file of it.
             for field in segment.schema().field_ids().take(segment.n_own_fields()) {
                 add_field(segment, field, &mut report)?;
             }

@@ -1,5 +1,5 @@
-//! Reading JSON back: one value after the other, straight into the types that are wanted, so that nothing is held twice and
-//! every mistake is told with its line, its column and the path that leads to it.
+//! Reader of JSON, one value after the other, straight into the wanted types. Nothing is held twice, and every mistake
+//! is told with its line, its column and the path that leads to it.
 //!
 //! Our own and not a crate's, because it is about that last part: a tree of values has forgotten where they stood by the time
 //! one turns out to be of the wrong type, and what keeps it (serde, its derive and a crate for paths) is three crates for a
@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 /// Objects and arrays inside each other at the most, so that no text can exhaust the stack.
 const DEPTH_MAX: usize = 640;
-/// Bytes of a text that is read back at the most: 256 MiB. What is larger was not written by this library.
+/// Bytes of a text that is read back at the most: 256 MiB. A larger text was not written by this library.
 pub const JSON_BYTES_MAX: usize = 256 << 20;
 /// Characters of the text that a message repeats.
 const SHOWN_CHARS_MAX: usize = 40;
@@ -28,7 +28,7 @@ pub(crate) struct Reader<'t> {
     at: usize,
     depth: usize,
     path: Vec<Step<'t>>,
-    /// What the whole is, for messages.
+    /// Name of the whole, for messages.
     of: &'static str,
 }
 
@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What the text that is next stands for, which is one of several names.
+    /// Reads a text that is one of several names.
     pub(crate) fn one_of<T: Copy>(&mut self, names: &[(&str, T)]) -> Result<T> {
         self.blanks();
         let start = self.at;
@@ -173,7 +173,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What `read` reads, or null.
+    /// Reads null, or a value by `read`.
     pub(crate) fn or_null<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T>,
@@ -308,7 +308,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What was expected at the next character, and what stands there.
+    /// Error of an expectation at the next character.
     #[cold]
     pub(crate) fn unexpected(&self, expected: &str) -> Error {
         let rest = &self.text[self.at..];
@@ -461,7 +461,7 @@ impl<'t> Reader<'t> {
             }
             Some(at)
         });
-        // What follows must end it, or it is no number: 012, 1x.
+        // The next character must end it, or it is no number: 012, 1x.
         let ends = |end: &usize| {
             let next = bytes.get(*end);
             next.is_none_or(|byte| {

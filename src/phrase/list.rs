@@ -21,7 +21,7 @@ use crate::simd::packed::FewSums;
 /// The rank of a document that a list does not have.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
-/// Where one word, or one of many, stands in the documents of a segment.
+/// Positions of one word, or of one of many, in the documents of a segment.
 #[expect(clippy::large_enum_variant, reason = "few of them, in memory that is used again")]
 pub(super) enum WordList<'s> {
     Short(ShortWord<'s>),
@@ -62,7 +62,7 @@ pub(super) struct Free {
 
 heap_bytes!(Free { containers, numbers, lows });
 
-/// How much the patterns of a phrase have taken of what there is for all of them.
+/// Bytes that the patterns of a phrase have taken of those there are for all of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
     n_positions: usize,
@@ -112,7 +112,7 @@ impl<'s> WordList<'s> {
         room: &mut Room,
     ) -> Result<Option<Self>> {
         let mut any = AnyOf::default();
-        // What stands for one term only is that term.
+        // A pattern of one term only is that term.
         let (mut only, mut n_terms) = (None, 0u64);
         pattern.walk(&field.terms()?, |info| {
             if let Some(first) = only.take().filter(|_| n_terms == 1) {
@@ -245,7 +245,7 @@ impl<'s> WordList<'s> {
     }
 
     /// Replaces `positions` by those of a posting, whose place was asked for; how many bytes were read for it.
-    /// Those behind the first that passes `limit` may be left out.
+    /// Positions behind the first that passes `limit` may be left out.
     #[inline]
     pub(super) fn positions(
         &mut self,
@@ -371,7 +371,7 @@ impl<'s> LongWord<'s> {
         }
     }
 
-    /// What a code says of score parts, as they were when the segment was written: rounded up.
+    /// Score part of a code, as it was when the segment was written: rounded up.
     fn part_of_code(&self) -> f32 {
         self.list.max_part() / 255.0 * (1.0 + 1e-6)
     }

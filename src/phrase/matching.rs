@@ -17,7 +17,7 @@ use crate::query::Proximity;
 pub(super) struct Word {
     /// Its position less that of the first word, in a phrase as it is written.
     pub(super) offset: u32,
-    /// Where its positions are listed.
+    /// List of its positions.
     pub(super) list: usize,
 }
 
@@ -71,14 +71,14 @@ fn has(numbers: &[u32; COMPARED], wanted: u32) -> bool {
     numbers.iter().map(|number| u32::from(*number == wanted)).sum::<u32>() > 0
 }
 
-/// What is needed to find windows, from document to document.
+/// State of finding windows, from document to document.
 #[derive(Debug)]
 pub(super) struct Windows {
     /// By offset.
     words: Vec<Word>,
     /// The last word before each that has the same list: the two must not share a place.
     twins: Vec<Option<usize>>,
-    /// What is added to the positions of each word.
+    /// Addends to the positions of each word.
     shifts: Vec<u32>,
     is_ordered: bool,
     width_max: u64,
@@ -108,7 +108,7 @@ impl Windows {
         })
     }
 
-    /// How many windows the document has whose words are at `lists`; not more than `most` are counted.
+    /// Counts the windows of the document whose words are at `lists`; not more than `most` are counted.
     pub(super) fn count(&mut self, lists: &[Vec<u32>], most: u32) -> u32 {
         self.cursors.fill(0);
         let mut n = 0;

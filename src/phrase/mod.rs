@@ -74,10 +74,10 @@ pub(crate) struct PhraseReader<'s> {
     gathered: Gathered,
     /// The positions of each list in the document at hand.
     positions: Vec<Vec<u32>>,
-    /// Where the phrase may begin in the document at hand.
+    /// Positions at which the phrase may begin in the document at hand.
     starts: Vec<u32>,
-    /// How far the second word of [`lists`](Self::lists) stands behind the first, modulo 2³², if few positions
-    /// may be compared that way.
+    /// Distance of the second word of [`lists`](Self::lists) behind the first, modulo 2³², if few positions may be
+    /// compared that way.
     distance: Option<u32>,
     /// Whether each of these two stands once in nearly all of its documents.
     are_mostly_once: bool,
@@ -139,7 +139,7 @@ pub(crate) const AHEAD: usize = 8;
 /// The greatest offset of words whose positions are compared modulo 2³².
 const OFFSET_MAX: u32 = 1 << 16;
 
-/// What the lists of the two rarest words say of some documents.
+/// Postings of the two rarest words for some documents.
 #[derive(Debug, Default)]
 struct Gathered {
     docs: Vec<u32>,
@@ -161,7 +161,7 @@ sums! {
     PositionCounts: candidates, positions;
 }
 
-/// What a reader has done so far.
+/// Work of a reader so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhraseWork {
     pub(crate) counts: PositionCounts,
@@ -284,7 +284,7 @@ impl<'s> PhraseReader<'s> {
         }
     }
 
-    /// What was read so far.
+    /// Work so far.
     pub(crate) fn work(&self) -> PhraseWork {
         self.work
     }
@@ -311,7 +311,7 @@ impl<'s> PhraseReader<'s> {
         Ok(())
     }
 
-    /// How often a document has the phrase; 0 if it does not.
+    /// Number of times that a document has the phrase; 0 if it does not.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<u32> {
         self.gather(doc >> 16, &[doc as u16])?;
         self.count(0, u32::MAX)
@@ -346,8 +346,8 @@ impl<'s> PhraseReader<'s> {
         self.windows.is_none()
     }
 
-    /// How often the rarer of the two rarest words is in a document that was gathered, 0 if one is missing: an
-    /// exact phrase is there no more often.
+    /// Number of times that the rarer of the two rarest words is in a document that was gathered, 0 if one is missing:
+    /// an exact phrase is there no more often.
     #[inline]
     pub(crate) fn least_frequency(&self, nth: usize) -> u32 {
         let places = self.gathered.places.iter().take(self.lists.len());
@@ -363,7 +363,7 @@ impl<'s> PhraseReader<'s> {
         }
     }
 
-    /// How often a document that was gathered has the phrase, if no more than `most` need to be counted.
+    /// Number of times that a document that was gathered has the phrase, if no more than `most` need to be counted.
     pub(crate) fn count(&mut self, nth: usize, most: u32) -> Result<u32> {
         if self.least_frequency(nth) == 0 {
             return Ok(0);
@@ -385,7 +385,7 @@ impl<'s> PhraseReader<'s> {
         })
     }
 
-    /// How often the two rarest words stand as far from each other as in the phrase, if they have few
+    /// Number of times that the two rarest words are as far from each other as in the phrase, if they have few
     /// positions each: most are so.
     #[inline]
     fn count_few(&mut self, nth: usize, distance: u32) -> Result<Option<u32>> {
@@ -434,7 +434,7 @@ impl<'s> PhraseReader<'s> {
         Ok(true)
     }
 
-    /// Where the positions of a word are in a document, and the rank of this, if it has the word.
+    /// Place of a word's positions in a document, and the rank of this, if it has the word.
     fn look_up(&mut self, list: usize, doc: u32) -> Result<Option<(Place, u32)>> {
         self.rank.clear();
         let list = &mut self.lists[list];
@@ -493,7 +493,7 @@ impl fmt::Debug for PhraseReader<'_> {
     }
 }
 
-/// How the words of a phrase are placed, for a plan.
+/// Name of the algorithm that places the words of a phrase, for a plan.
 pub(crate) fn algorithm(spec: &PhraseSpec) -> String {
     let words = spec.len();
     match spec.proximity {

@@ -27,9 +27,9 @@ use std::fmt;
 /// The documents of a phrase in one segment, with the memory to find those of another.
 #[derive(Default)]
 pub(crate) struct RarePhrase {
-    /// Those that have the phrase, ascending.
+    /// Documents that have the phrase, ascending.
     docs: Vec<u32>,
-    /// How often each has it.
+    /// Number of times that each has it.
     frequencies: Vec<u32>,
     /// By list, the rarest first, and candidate: its rank in the list.
     ranks: Vec<Vec<u32>>,
@@ -77,7 +77,7 @@ impl RarePhrase {
         (self.looked_up, self.candidates)
     }
 
-    /// What was read of positions.
+    /// Work on positions.
     pub(crate) fn work(&self) -> PhraseWork {
         self.work
     }
@@ -282,8 +282,8 @@ fn keep(docs: &mut [u32], before: &mut [Vec<u32>], n_kept: usize, next: usize) {
 }
 
 impl Occurrences<'_> {
-    /// Replaces `positions` by those in the document of this rank, ranks ascending; how many bytes were read.
-    /// Those behind the first that passes `limit` may be left out.
+    /// Replaces `positions` by those in the document of this rank, ranks ascending; how many bytes were read. Positions
+    /// behind the first that passes `limit` may be left out.
     fn positions(
         &mut self,
         rank: u32,

@@ -23,8 +23,8 @@ impl<S: Copy + PartialEq> Adaptive<S> {
         Adaptive(smallvec![(0, strategy)])
     }
 
-    /// Strategies that `choose` takes for ascending numbers, and for those between them. Where one ends is found to an eighth: no
-    /// cost is known better.
+    /// Strategies that `choose` takes for ascending numbers, and for those between them. The end of one is found to an
+    /// eighth: no cost is known better.
     pub(crate) fn among(numbers: &[u64], choose: impl Fn(u64) -> S) -> Self {
         let mut numbers = numbers.iter().copied();
         let first = numbers.next().unwrap_or_default();

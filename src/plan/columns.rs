@@ -4,7 +4,7 @@ use super::cost;
 use super::decision::Rule;
 use super::forced::Forced;
 use super::leaf::{Codes, ColumnValues, Leaf, Postings};
-use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
+use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
@@ -34,17 +34,17 @@ impl<'s> Plan<'s> {
                     // From the smallest on, so that there is one whose lists lead to the documents.
                     conditions.clear();
                     for input in self.inputs(&all) {
-                        let order = self.node(*input).order;
+                        let documents = self.node(*input).expected_docs;
                         match self.is_of_values(*input) {
-                            true => conditions.push((order, *input)),
-                            false => left = left.min(order),
+                            true => conditions.push((documents, *input)),
+                            false => left = left.min(documents),
                         }
                     }
                     conditions.sort_by(|a, b| a.0.total_cmp(&b.0));
-                    for (order, input) in &conditions {
+                    for (documents, input) in &conditions {
                         wanted[input.index()].1 = true;
                         if !self.goes_by_column(*input, left)? {
-                            left = left.min(*order);
+                            left = left.min(*documents);
                         }
                     }
                     for input in self.inputs(&all).iter().chain(self.inputs(&none)) {
@@ -84,13 +84,16 @@ impl<'s> Plan<'s> {
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
         // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
-        let (n_docs, order) = (self.n_docs() as f64, self.node(self.root()).order.max(1.0));
-        let read = |wanted: f64| (wanted * n_docs / order).max(super::WINDOW.into()).min(n_docs);
+        let (n_docs, root) = (self.n_docs() as f64, self.node(self.root()));
+        let read = |wanted: f64| {
+            (wanted * n_docs / root.expected_docs.max(1.0)).max(WINDOW.into()).min(n_docs)
+        };
         let documents = smallest.map_or(documents, |wanted| read(wanted as f64));
         let (field, pattern, united_ns) = match &operator {
             Operator::Expand(leaf) => match self.leaves[leaf.index()] {
                 LeafKey::Expansion { field, nth } if self.expansions[nth as usize].is_range() => {
-                    let united = if smallest.is_some() { 0 } else { self.node(id).order as u64 };
+                    let expected = self.node(id).expected_docs as u64;
+                    let united = if smallest.is_some() { 0 } else { expected };
                     let united_ns = self.costs.expand_ns(self.n_terms(*leaf), united);
                     (field, Some((*leaf, nth)), united_ns)
                 }
@@ -98,7 +101,7 @@ impl<'s> Plan<'s> {
             },
             Operator::Union { any } => {
                 let Some(field) = self.field_of_terms(any) else { return Ok(false) };
-                // What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+                // Cost of uniting the lists of all inputs, or of looking for so many documents in each of them.
                 let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
                 let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
                 (field, None, self.costs.union_ns(self.sizes(any), n_docs).min(looked_up))

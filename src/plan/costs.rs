@@ -23,7 +23,7 @@ macro_rules! cost_model {
         }
 
         impl CostModel {
-            /// What is reckoned with where no machine was measured.
+            /// Costs that are used if no machine was measured.
             pub(crate) const BUILT_IN: CostModel = CostModel { $($name: $built_in,)+ };
 
             /// Each figure with its name.
@@ -137,7 +137,7 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Those of a machine of this name.
+    /// Costs of a machine of this name.
     pub(crate) fn of(model: CostModel, machine: Option<&str>) -> Self {
         let printable = |text: &str| -> String {
             let is_plain = |c: &char| !c.is_control() && !matches!(c, '"' | '\\');

@@ -8,16 +8,17 @@ use super::{Goal, LeafId, Node, NodeId, Operator, PhrasePlan, Plan, SegmentPlan}
 use std::ops::Range;
 
 impl Plan<'_> {
-    /// What people are told of all segments together, where anything was looked at by window.
-    pub(super) fn add_up_told(&mut self) {
-        if self.segments.iter().all(|part| part.told.is_empty()) {
+    /// Adds up the estimates for display of all segments, if any was looked at by window.
+    pub(super) fn add_up_display_estimates(&mut self) {
+        if self.segments.iter().all(|part| part.display_estimates.is_empty()) {
             return;
         }
         for at in 0..self.nodes.len() {
-            let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
-            if let Some(mut sum) = told.next() {
-                told.for_each(|of_part| sum += of_part);
-                self.told.push(sum);
+            let id = NodeId(at as u32);
+            let mut parts = self.segments.iter().map(|part| *part.display_estimate(id));
+            if let Some(mut sum) = parts.next() {
+                parts.for_each(|of_part| sum += of_part);
+                self.display_estimates.push(sum);
             }
         }
     }
@@ -27,7 +28,7 @@ impl Plan<'_> {
         let windows = cost::windows(n_docs);
         for at in 0..self.nodes.len() {
             let node = &self.nodes[at];
-            let documents = self.told(NodeId(at as u32)).documents;
+            let documents = self.display_estimate(NodeId(at as u32)).documents;
             let cost_ns = match &node.operator {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
@@ -43,8 +44,8 @@ impl Plan<'_> {
                 Operator::Union { any } => self.costs.union_ns(self.sizes(any), n_docs),
                 Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
-                    let input = self.inputs(input).iter();
-                    let documents = input.map(|id| self.told(*id).documents as f64).sum();
+                    let documents = |id: &NodeId| self.display_estimate(*id).documents as f64;
+                    let documents = self.inputs(input).iter().map(documents).sum();
                     self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };
@@ -58,7 +59,7 @@ impl Plan<'_> {
         let node = self.node(root);
         let reading: f32 = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum();
         match self.goal {
-            // Where everything is kept for facets, or for who finds the best of it, no page ends anything.
+            // If everything is kept, for facets or for finding the best of it, no page ends anything.
             _ if self.keeps_matches => {}
             Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
                 // Nothing runs, so nothing else is left to decide.
@@ -188,7 +189,7 @@ impl Plan<'_> {
         let n_docs = self.n_docs() as f64;
         let sizes = leaves.iter().map(of_leaf);
         let candidates = match is_beside_others {
-            // Those with all words, as if these did not know each other.
+            // Documents with all words, as if these did not know each other.
             true => sizes.fold(n_docs, |documents, size| documents * (size / n_docs.max(1.0))),
             false => sizes.fold(n_docs, f64::min),
         };
@@ -220,7 +221,7 @@ impl Plan<'_> {
     }
 
     pub(super) fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
-        if self.for_people {
+        if self.explain {
             self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
         }
     }

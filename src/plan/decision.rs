@@ -9,9 +9,9 @@ use crate::bitmap::Kernel;
 pub(crate) struct Decision {
     pub(crate) node: NodeId,
     pub(crate) rule: Rule,
-    /// What the operator is expected to cost this way.
+    /// Expected cost of the operator this way.
     pub(crate) cost_ns: f32,
-    /// What the best way not taken would have cost.
+    /// Expected cost of the best alternative.
     pub(crate) alternative_ns: f32,
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct LessDeleted<'s> {
 }
 
 impl<'s> Plan<'s> {
-    /// Where the whole query is a range of which the dictionary knows how many documents it has, looks up the values of the
-    /// deleted ones, where that costs less than reading the others.
+    /// Looks up the values of the deleted documents if that costs less than reading the others: the whole query must be
+    /// a range whose number of documents the dictionary knows.
     pub(super) fn choose_less_deleted(&mut self) -> Result<()> {
         let counts = !self.keeps_matches
             && self.forced != Some(Forced::FindRange)
@@ -33,7 +33,7 @@ impl<'s> Plan<'s> {
         let node = self.node(range);
         let (leaf, instead_ns) = match node.operator {
             Operator::Expand(leaf) => {
-                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.order as u64))
+                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.expected_docs as u64))
             }
             Operator::ColumnScan(leaf) => (leaf, node.cost_ns),
             _ => return Ok(()),

@@ -44,7 +44,7 @@ pub enum EstimateFrom {
     Samples,
 }
 
-/// Where an estimate comes from; ordered by how much is known, the best first.
+/// Source of an estimate; ordered by how much is known, the best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EstimateSource {
     /// The number of documents in the segment.
@@ -61,7 +61,7 @@ pub(crate) enum EstimateSource {
     /// Independence of the terms that a pattern stands for, between bounds from all of their
     /// document frequencies.
     Terms,
-    /// The same, from the first of the terms.
+    /// Independence of the terms, between bounds from the first of them.
     FirstTerms,
     /// So many windows were counted, of so many in which the number was not known.
     Windows { counted: u32, of: u32 },
@@ -109,7 +109,7 @@ impl EstimateSource {
         text.into()
     }
 
-    /// What the estimates of two segments come from, added up.
+    /// Combined source of two segments' estimates, added up.
     fn and(self, other: Self) -> Self {
         use EstimateSource::{Placed, Windows};
         match (self, other) {
@@ -152,7 +152,7 @@ impl AddAssign for Estimate {
     }
 }
 
-/// What is known of one operator among `w` documents that stand next to each other.
+/// Bounds of one operator among `w` documents that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) lower: u32,
@@ -267,7 +267,7 @@ impl SpanSum {
     pub(crate) fn correct(&mut self, expected: SpanSum, found: SpanSum) {
         let (lower, upper) = (self.lower - expected.lower, self.upper - expected.upper);
         let documents = self.documents - expected.documents;
-        // What was not met, and what was always met, need not be so elsewhere.
+        // Documents that were not met, or always met, need not be so elsewhere.
         let (below, above) = (
             (expected.documents - expected.lower as f64).clamp(0.0, UNSEEN),
             (expected.upper as f64 - expected.documents).clamp(0.0, UNSEEN),
@@ -282,7 +282,7 @@ impl SpanSum {
         let factor = odds(met, expected.lower, expected.upper)
             / odds(expected.documents, expected.lower, expected.upper);
         let others = match factor * odds(documents, lower, upper) {
-            // Where something is certain, there is nothing to correct.
+            // If something is certain, there is nothing to correct.
             odds if odds.is_finite() => (lower as f64 + upper as f64 * odds) / (1.0 + odds),
             _ => documents,
         };
@@ -346,7 +346,7 @@ mod tests {
             prop_assert!(holds(and, (0..40).map(|i| a[i] && b[i] && !c[i])));
             let or = Span::unite([x, y, z].into_iter(), w);
             prop_assert!(holds(or, (0..40).map(|i| a[i] || b[i] || c[i])));
-            // What is computed from bounds must hold as well as what is computed from sets.
+            // Results computed from bounds must hold as well as those from sets.
             let nested = Span::intersect([or].into_iter(), [and].into_iter(), w);
             prop_assert!(holds(
                 nested,
@@ -396,13 +396,13 @@ mod tests {
         let estimate = sum.within(&bounds, windows);
         assert_eq!((estimate.documents, estimate.lower, estimate.upper), (91 + 7 + 108, 98, 298));
         assert_eq!(estimate.source.name(), "counted in 2 of 4 windows");
-        // Where nothing was found of the little that was expected, that says nothing of elsewhere.
+        // If nothing was found of the little that was expected, that says nothing of elsewhere.
         let (mut sum, mut found) = (SpanSum::of(open(8.0)), SpanSum::default());
         sum.add(open(0.4));
         found.add(Span::exact(0));
         sum.correct(SpanSum::of(open(0.4)), found);
         assert!((sum.documents - 8.0).abs() < 1e-9, "{sum:?}");
-        // What is certain there says nothing of the others.
+        // Certainty there says nothing of the others.
         let mut sum = SpanSum::of(open(8.0));
         sum.add(Span::exact(5));
         sum.correct(SpanSum::of(Span::exact(5)), SpanSum::of(Span::exact(5)));

@@ -9,18 +9,18 @@ use crate::expansion::TermFilter;
 use crate::ids::FieldId;
 use crate::named::named;
 
-/// What part of the memory that is left a facet by column may take.
+/// Divisor of the memory that is left, for the part that a facet by column may take.
 const COLUMN_SHARE: u64 = 4;
 
 /// Values of a field that are to be counted.
 #[derive(Clone, Debug)]
 pub(crate) struct ValuesWanted {
-    /// How many at the most, the first in this order.
+    /// Maximum number of values, the first in this order.
     pub(crate) limit: usize,
     pub(crate) order: FacetOrder,
     /// Documents that must match with a value; 0 where those of none are wanted, too.
     pub(crate) minimum: u64,
-    /// Those that may come at all; `None` where all may.
+    /// Filter of the values that may come at all; `None` if all may.
     pub(crate) filter: Option<TermFilter>,
 }
 
@@ -37,7 +37,7 @@ pub enum FacetOrder {
     ValueDescending,
 }
 
-/// How the values of one field will be counted.
+/// Method by which the values of one field will be counted.
 #[derive(Clone, Debug)]
 pub(crate) struct FacetPlan {
     pub(crate) field: FieldId,
@@ -142,7 +142,7 @@ impl FacetPlan {
         if !by_value {
             ways.push((FacetMethod::MostFrequentFirst, costs.most_frequent_first));
         }
-        // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
+        // A fast method is no good if it takes the memory of all else; who asks for it gets the error.
         let is_wanted = |method| self.wanted == Some(method);
         let fits = |bytes: u64| bytes <= budget::left() / COLUMN_SHARE;
         let can_count = matches <= f64::from(u32::MAX) && fits(costs.column_bytes);
@@ -289,7 +289,7 @@ impl FacetMethod {
 }
 
 named! {
-    /// What a person calls it.
+    /// Name for people.
     pub(crate) FacetMethod {
         DocumentFrequency: "document frequencies",
         MostFrequentFirst: "term intersection, most frequent terms first",

@@ -311,7 +311,7 @@ impl Plan<'_> {
         let roots = self.sets[self.n_score_sets()..].iter();
         roots.map(|root| {
             let nodes = &self.nodes[self.nodes_of(*root)];
-            (*self.told(*root), nodes.iter().map(|node| node.cost_ns).sum())
+            (*self.display_estimate(*root), nodes.iter().map(|node| node.cost_ns).sum())
         })
     }
 

@@ -4,7 +4,7 @@
 //! plan out reads its strategies and cannot tell whether one was forced.
 
 use super::decision::{Decision, Rule};
-use super::{FacetMethod, NodeId, Operator, Plan, SpreadStrategy};
+use super::{FacetMethod, NodeId, Operator, Plan};
 use crate::bitmap::Kernel;
 
 /// One decision, taken otherwise.
@@ -79,7 +79,7 @@ impl Forced {
             Forced::GroupAll => "group every match",
             Forced::WithoutStreams => "bounds of all blocks where something matches",
             Forced::WithStreams => "lists in the order of the field",
-            Forced::Tally { .. } => SpreadStrategy::Tally.name(),
+            Forced::Tally { .. } => "a count of each value",
             Forced::Facet { method, .. } => method.name(),
         }
     }

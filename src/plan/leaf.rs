@@ -15,12 +15,12 @@ use std::ops::RangeInclusive;
 /// One set of documents that the index holds, as far as it is known before its postings are read.
 #[derive(Debug)]
 pub(crate) struct Leaf<'s> {
-    /// How many documents it has, deleted ones included.
+    /// Number of documents, deleted ones included.
     pub(crate) documents: u32,
     pub(crate) postings: Postings<'s>,
 }
 
-/// Where the documents of a leaf are.
+/// Source of a leaf's documents.
 #[derive(Debug)]
 pub(crate) enum Postings<'s> {
     /// No document of the segment.
@@ -48,7 +48,7 @@ pub(crate) enum Postings<'s> {
 pub(crate) struct ColumnValues<'s> {
     pub(crate) column: Column<Section<'s>>,
     pub(crate) codes: Codes,
-    /// Where they are those of a pattern.
+    /// Terms, if they are those of a pattern.
     pub(crate) terms: Option<Box<Terms>>,
 }
 
@@ -94,11 +94,11 @@ impl Codes {
 pub(crate) struct Terms {
     /// The first of them, up to [`TERMS_KEPT`].
     pub(crate) infos: Vec<TermInfo>,
-    /// What finding those took; `cut` where there are more.
+    /// Work of finding those; `cut` if there are more.
     pub(crate) walked: TermCounts,
-    /// How many there are, where it is known.
+    /// Number of terms, if it is known.
     pub(crate) n_terms: Option<u64>,
-    /// What follows for their documents.
+    /// Bounds that follow for their documents.
     span: Span,
 }
 
@@ -164,7 +164,7 @@ impl<'s> Leaf<'s> {
             return Ok(Leaf { documents: n_docs, postings: Postings::Everything });
         }
         let kept_max = match (of_all, &ordinals) {
-            // What the others have is known, and they are walked again where their lists are read.
+            // Documents of the others are known, and these are walked again when their lists are read.
             (Some(_), Some(ordinals)) if ordinals.len() > TERMS_KEPT => 1,
             _ => TERMS_KEPT,
         };
@@ -265,7 +265,7 @@ impl<'s> Leaf<'s> {
         }
     }
 
-    /// How many terms it reads, as far as planning has found them.
+    /// Number of terms that it reads, as far as planning has found them.
     pub(crate) fn n_terms(&self) -> u64 {
         match (self.terms(), &self.postings) {
             (Some(terms), _) => terms.n_terms.unwrap_or(terms.walked.expanded),
@@ -278,13 +278,13 @@ impl<'s> Leaf<'s> {
         }
     }
 
-    /// What is known of the whole segment.
+    /// Bounds in the whole segment.
     #[inline]
     pub(crate) fn whole(&self) -> Span {
         self.terms().map_or_else(|| Span::exact(self.documents), |terms| terms.span)
     }
 
-    /// Where that comes from, for the terms of a pattern.
+    /// Source of the bounds, for the terms of a pattern.
     pub(crate) fn source(&self) -> EstimateSource {
         match self.terms() {
             Some(terms) if terms.span.lower == terms.span.upper => EstimateSource::Frequencies,
@@ -308,8 +308,8 @@ impl<'s> Leaf<'s> {
         Ok(())
     }
 
-    /// What is known of window `key`, which holds `w` of the segment's `n_docs` documents; `at` is
-    /// the place of the cursor, which only moves forward.
+    /// Bounds in window `key`, which holds `w` of the segment's `n_docs` documents; `at` is the place of the cursor,
+    /// which only moves forward.
     pub(crate) fn span(&self, at: &mut usize, key: u32, w: u32, n_docs: u32) -> Span {
         match &self.postings {
             Postings::Absent => Span::NOTHING,

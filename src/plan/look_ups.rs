@@ -30,7 +30,7 @@ pub(crate) struct TermPool(Pool<Box<Kept>>);
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
     kept: RefCell<Option<Box<Kept>>>,
-    /// Where the memory goes in the end.
+    /// Pool that the memory goes to in the end.
     pool: OnceCell<Arc<TermPool>>,
     n_asked: Cell<u64>,
 }
@@ -102,7 +102,7 @@ impl LookUps {
         known[place] = Known::Found(info);
     }
 
-    /// How many terms dictionaries were asked for: the same term counts once for each segment.
+    /// Number of terms that dictionaries were asked for: the same term counts once for each segment.
     pub(crate) fn n_asked(&self) -> u64 {
         self.n_asked.get()
     }

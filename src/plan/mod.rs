@@ -47,7 +47,6 @@ mod phases;
 mod placed;
 mod planner;
 mod sample;
-mod single;
 mod spread;
 mod window;
 
@@ -85,7 +84,6 @@ pub(crate) use page::{
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
-pub(crate) use single::SinglePlan;
 use smallvec::SmallVec;
 pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
@@ -98,7 +96,7 @@ pub(crate) struct PlanOptions {
     /// Everything that matches is kept for these: then it is found even where its number is known.
     pub(crate) facets: Vec<FacetWanted>,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
-    pub(crate) for_people: bool,
+    pub(crate) explain: bool,
     /// What is to be done otherwise than the plan would have it.
     pub(crate) forced: Option<Forced>,
     /// What these may read then.
@@ -114,6 +112,16 @@ impl PlanOptions {
     #[inline]
     fn only_counts(&self) -> bool {
         self.goal == Goal::Count && self.facets.is_empty() && self.forced.is_none()
+    }
+
+    /// The term of which the dictionary knows how many documents have it, where nothing else is wanted: a [`Plan`] with its
+    /// estimates would take half as long again as the look-up.
+    #[inline]
+    pub(crate) fn counted_term<'q>(&self, normal: &'q Normal) -> Option<(FieldId, &'q [u8])> {
+        match normal {
+            Normal::Term { field, term } if self.only_counts() => Some((*field, term)),
+            _ => None,
+        }
     }
 
     /// Whether everything that matches is found and kept.
@@ -170,7 +178,7 @@ pub(crate) struct Plan<'s> {
     /// Number of the smallest documents of the only pattern that are looked for, and no others.
     pub(crate) smallest: Option<u64>,
     /// Whether decisions are recorded.
-    for_people: bool,
+    explain: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
     pub(crate) nodes: Vec<Node>,
     /// Roots of the sets that are found beside what matches, before all operators that are not theirs.
@@ -193,8 +201,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
     forced: Option<Forced>,
-    /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
-    told: Vec<Estimate>,
+    /// Estimates for display by operator, if windows were looked at; see [`Plan::display_estimate`].
+    display_estimates: Vec<Estimate>,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
     sample_work_left: u64,
     /// What is known of each operator in the segment that is being planned.
@@ -262,9 +270,8 @@ pub(crate) struct Node {
     pub(crate) operator: Operator,
     /// Over all segments.
     pub(crate) estimate: Estimate,
-    /// Documents expected over whole segments: what inputs are ordered by, the same whether or not
-    /// windows are looked at, so that what is explained is what runs.
-    pub(crate) order: f64,
+    /// Documents expected over whole segments. Inputs are ordered by it, so that what is explained is what runs.
+    pub(crate) expected_docs: f64,
     /// What the planner expects it to cost without its inputs.
     pub(crate) cost_ns: f32,
     /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
@@ -280,6 +287,8 @@ pub(crate) enum CountWay {
     AtOnce,
     /// By the containers of one or two lists.
     Pair(Pair),
+    /// By the kernel that finds the words of the phrase that is the whole plan, and places them.
+    Phrase,
     /// Window by window, of which the last step writes nothing.
     #[default]
     ByWindow,
@@ -365,8 +374,8 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
-    /// The same for people, with what headers say by window, or a sample; empty where these were not looked at.
-    told: Vec<Estimate>,
+    /// Estimates for display, from headers by window or from a sample; empty if neither was looked at.
+    display_estimates: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
     pub(crate) count: CountWay,
@@ -420,10 +429,9 @@ impl<'s> Plan<'s> {
         self.sets.len() - self.unselected.len()
     }
 
-    /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
-    /// reason to leave an operator out.
-    pub(crate) fn told(&self, id: NodeId) -> &Estimate {
-        self.told.get(id.index()).unwrap_or(&self.node(id).estimate)
+    /// Estimate for display. Nothing that runs depends on it: counted bounds are no reason to leave an operator out.
+    pub(crate) fn display_estimate(&self, id: NodeId) -> &Estimate {
+        self.display_estimates.get(id.index()).unwrap_or(&self.node(id).estimate)
     }
 
     /// In how many documents an operator places words where nothing says which of them are wanted: those of the inputs of
@@ -488,7 +496,7 @@ impl<'s> Plan<'s> {
             page: None,
             keeps_matches: options.keeps_matches(),
             smallest: None,
-            for_people: options.for_people,
+            explain: options.explain,
             nodes: taken.nodes,
             sets: vec![],
             unselected: vec![],
@@ -502,7 +510,7 @@ impl<'s> Plan<'s> {
             facets: vec![],
             costs,
             forced: options.forced,
-            told: vec![],
+            display_estimates: vec![],
             sample_work_left: sample::WORK_OF_ALL,
             spans: taken.spans,
             pending: taken.pending,
@@ -546,9 +554,9 @@ impl SegmentPlan<'_> {
         &self.estimates[node.index()]
     }
 
-    /// The same for people, see [`Plan::told`].
-    pub(crate) fn told(&self, node: NodeId) -> &Estimate {
-        self.told.get(node.index()).unwrap_or(self.estimate(node))
+    /// Estimate for display, see [`Plan::display_estimate`].
+    pub(crate) fn display_estimate(&self, node: NodeId) -> &Estimate {
+        self.display_estimates.get(node.index()).unwrap_or(self.estimate(node))
     }
 
     /// How many windows the segment's documents span.

@@ -12,7 +12,7 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{CostModel, Goal, Operator, Plan, Total};
+use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
@@ -131,8 +131,6 @@ pub(crate) struct PageWanted {
     pub(crate) is_collapsed: bool,
     /// Whether it goes on after a hit of an earlier page.
     pub(crate) is_after: bool,
-    /// Whether lists stay open from one search to the next.
-    pub(crate) stays_open: bool,
     pub(crate) forced: Option<Forced>,
 }
 
@@ -275,7 +273,7 @@ impl TopKStrategy {
 impl Plan<'_> {
     /// Puts a page above what matches, with all that people are told of it.
     pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
-        let estimate = plan.wanted.estimate(self.told(self.root()), plan.operator);
+        let estimate = plan.wanted.estimate(self.display_estimate(self.root()), plan.operator);
         let best = match (&details, plan.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
                 self.costs_of_best(strategy, &plan.wanted, details)
@@ -294,7 +292,7 @@ impl Plan<'_> {
     ) -> Option<BestCosts> {
         let TopKDetails { lists: ScoredLists { n_docs, n_lists, postings, .. }, shape, .. } =
             *details;
-        let matching = self.told(self.root());
+        let matching = self.display_estimate(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
         match (strategy, shape) {
@@ -306,7 +304,8 @@ impl Plan<'_> {
                     Operator::Phrase { input, .. } => self.inputs(input).first(),
                     _ => None,
                 };
-                let candidates = with_words.map_or(matching.upper, |id| self.told(*id).documents);
+                let documents = |id: &NodeId| self.display_estimate(*id).documents;
+                let candidates = with_words.map_or(matching.upper, documents);
                 Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
             }
             (TopKStrategy::BlockMax, _) => {
@@ -321,7 +320,7 @@ impl Plan<'_> {
     /// Costs of counting by itself, and while everything that matches is scored in `n_lists`.
     pub(crate) fn costs_of_count(&self, n_lists: usize) -> (f32, f32) {
         let finding = self.nodes[self.n_of_sets()..].iter().map(|node| node.cost_ns).sum::<f32>();
-        let matches = self.told(self.root()).documents as f64;
+        let matches = self.display_estimate(self.root()).documents as f64;
         (finding, finding + self.costs.score_matches_ns(matches, n_lists))
     }
 }
@@ -331,11 +330,10 @@ impl PageWanted {
     pub(crate) fn costs_of_tree(&self, scoring: &impl Scoring, costs: &CostModel) -> BestCosts {
         let best = self.offset.saturating_add(self.limit) as f64;
         let has_phrases = scoring.matches_by_phrases();
-        // Lists that are open already are what bounds take most time for. Counting up to a number ends where scoring would go
-        // on. Words that belong together are in far more documents than is expected.
+        // Counting up to a number ends where scoring would go on; words that belong together are in far more documents than
+        // is expected.
         let is_uncounted = self.total == Total::Unknown && !has_phrases;
-        let is_free = !self.has_facets
-            && (self.stays_open || matches!(self.total, Total::UpTo(_)) || is_uncounted);
+        let is_free = !self.has_facets && (matches!(self.total, Total::UpTo(_)) || is_uncounted);
         BestCosts::of_tree(costs, &scoring.lists(), best, has_phrases, is_free)
     }
 

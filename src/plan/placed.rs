@@ -17,8 +17,8 @@ const WORDS_MAX: f64 = 128.0;
 /// Documents in which they are placed, at the most.
 pub(super) const PLACED_MAX: usize = 64;
 
-/// What a phrase is expected to have of the documents with its words where it was met in none that were looked at,
-/// in documents: what was not met is rare; how rare, so few do not say.
+/// Expected number of documents with a phrase, among those with its words, if it was met in none that were looked at:
+/// an unmet phrase is rare; how rare, so few do not say.
 const NOT_MET: f64 = 0.3;
 
 /// Phrases that must all match: each is the input of the next, and the first has the words of all.
@@ -38,8 +38,8 @@ pub(super) struct Picked {
     pub(super) lows: Vec<u16>,
 }
 
-/// What is known of phrases by looking at some documents: where that comes from, nowhere if none have the words; and of each by
-/// window.
+/// Estimates of phrases from looking at some documents: their source, none if no document has the words; and those of
+/// each by window.
 type Placed = (Option<EstimateSource>, Vec<(NodeId, Vec<Span>)>);
 
 impl Phrases {
@@ -111,7 +111,7 @@ impl Phrases {
     }
 }
 
-/// What follows from the documents that are left of those that were looked at, by window.
+/// Bounds by window, from the documents that are left of those that were looked at.
 fn spans(windows: &[Picked], looked_at: &[u32]) -> Vec<Span> {
     let (mut met, mut all_looked_at, mut with_words, mut in_all) = (0.0, 0.0, 0.0, 0.0);
     for (window, looked_at) in windows.iter().zip(looked_at) {

@@ -78,10 +78,10 @@ impl<'s> Plan<'s> {
         (self.goal, self.keeps_matches) = (options.goal, options.keeps_matches());
         self.choose_smallest();
         self.choose_count();
-        if options.for_people {
+        if options.explain {
             switch(Phase::Display);
             // A third of the time of planning two words.
-            self.add_up_told();
+            self.add_up_display_estimates();
             self.price_operators();
             self.decide();
             switch(Phase::Choose);
@@ -181,8 +181,8 @@ impl<'s> Plan<'s> {
 
     fn push_node(&mut self, operator: Operator) {
         let (estimate, kernel) = (Estimate::NOTHING, None);
-        let (order, cost_ns, keeps_order) = (0.0, 0.0, false);
-        self.nodes.push(Node { operator, estimate, order, cost_ns, keeps_order, kernel });
+        let (expected_docs, cost_ns, keeps_order) = (0.0, 0.0, false);
+        self.nodes.push(Node { operator, estimate, expected_docs, cost_ns, keeps_order, kernel });
     }
 
     /// Adds an operator and makes it an input of one that is to come.
@@ -374,7 +374,7 @@ impl<'s> Plan<'s> {
             leaves,
             infos,
             estimates,
-            told: vec![],
+            display_estimates: vec![],
             less_deleted: None,
             count: CountWay::default(),
         })
@@ -438,7 +438,7 @@ impl<'s> Plan<'s> {
             spans.map(|(at, whole)| SpanSum::of(*whole).estimate(*whole, source(at, false)));
         part.estimates.extend(estimates);
         // Execution finds windows without matches as fast as planning would, so only people gain.
-        let by_window = options.for_people
+        let by_window = options.explain
             && self.nodes.len() > 1
             && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX
             && match options.estimate_from {
@@ -463,12 +463,12 @@ impl<'s> Plan<'s> {
         }
         let told = sums.iter().zip(&whole).enumerate();
         let told = told.map(|(at, (sum, whole))| sum.estimate(*whole, source(at, true)));
-        part.told.extend(told);
+        part.display_estimates.extend(told);
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
             if let Some(sampled) = self.sample(part, &open, &sums, share)? {
-                part.told = sampled;
+                part.display_estimates = sampled;
             }
         }
         clock.and_then(|clock| clock.switch(Phase::Estimate));
@@ -479,7 +479,7 @@ impl<'s> Plan<'s> {
     fn add_segment(&mut self, part: SegmentPlan<'s>) {
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
-            node.order += whole.documents;
+            node.expected_docs += whole.documents;
             match self.segments.is_empty() {
                 true => node.estimate = *estimate,
                 false => node.estimate += *estimate,
@@ -530,11 +530,10 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Puts the smallest input of each intersection first: it decides which windows are visited,
-    /// and every later step works on what is left. What is excluded goes from the largest down,
-    /// because that leaves the least for the rest.
+    /// Puts the smallest input of each intersection first: it decides which windows are visited, and later steps work on
+    /// what is left. Excluded inputs go from the largest down, because that leaves the least for the rest.
     fn order_inputs(&mut self) {
-        let of_node = |id: NodeId| self.node(id).order as u64;
+        let of_node = |id: NodeId| self.node(id).expected_docs as u64;
         // Where words are placed, that counts for more than reading the documents of others.
         let of_placed = |at| match self.placed(NodeId(at), &of_node) {
             Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
@@ -547,9 +546,9 @@ impl<'s> Plan<'s> {
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
         // What a column is asked comes last: about the documents that all else has left.
         let key = |id: &NodeId, placed: &[u64]| {
-            let Node { operator, order, .. } = &nodes[id.index()];
-            let order = placed.get(id.index()).copied().unwrap_or(*order as u64);
-            (matches!(operator, Operator::ColumnScan(_)), order)
+            let Node { operator, expected_docs, .. } = &nodes[id.index()];
+            let documents = placed.get(id.index()).copied().unwrap_or(*expected_docs as u64);
+            (matches!(operator, Operator::ColumnScan(_)), documents)
         };
         let documents = |id: &NodeId| key(id, &orders);
         // Words of what is excluded are placed last, where they leave out few.
@@ -599,9 +598,21 @@ impl<'s> Plan<'s> {
             self.segments[at].count = match self.forced {
                 forced if is_known && forced != reads => CountWay::AtOnce,
                 forced if forced == writes => CountWay::Written,
+                _ if self.is_phrase() => CountWay::Phrase,
                 _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
             };
         }
+    }
+
+    /// Whether one phrase is all that is asked for.
+    fn is_phrase(&self) -> bool {
+        let is_root = matches!(self.node(self.root()).operator, Operator::Phrase { .. });
+        is_root && matches!(&self.phrases[..], [phrase] if !phrase.is_beside_others)
+    }
+
+    /// Whether documents are counted by the phrase at the root, which reads the lists of the operators below it by itself.
+    pub(crate) fn counts_phrase(&self) -> bool {
+        self.segments.iter().any(|part| matches!(part.count, CountWay::Phrase))
     }
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.

@@ -29,13 +29,13 @@ use std::ops::Range;
 
 /// Elements of containers that are looked at, over all segments: a nanosecond each or less.
 const WORK_MAX: u64 = 12_000;
-/// The same in a segment that has few of all documents.
+/// Work in a segment that has few of all documents.
 const WORK_MIN: u64 = 1_000;
-/// The same over all segments where many have few.
+/// Work over all segments if many have few.
 pub(super) const WORK_OF_ALL: u64 = 2 * WORK_MAX;
-/// What going from one container to the next counts as.
+/// Work of going from one container to the next.
 const VISIT: u64 = 40;
-/// What combining two bitmaps counts as.
+/// Work of combining two bitmaps.
 const BITMAPS: u64 = 250;
 /// A list this many times as long as another is searched and not merged.
 const SEARCHED: u64 = 24;
@@ -52,7 +52,7 @@ pub(super) struct OpenWindow {
 }
 
 impl<'s> Plan<'s> {
-    /// What a window would cost, and what it is expected to hold; `None` where the bounds leave nothing open.
+    /// Cost and expected documents of a window; `None` if the bounds leave nothing open.
     pub(super) fn open_window(&self, key: u32, spans: &[Span]) -> Option<OpenWindow> {
         let (mut documents, mut work, mut is_open) = (0.0, 0, false);
         for (node, span) in self.nodes.iter().zip(spans) {
@@ -141,7 +141,7 @@ impl<'s> Plan<'s> {
         };
         let mut estimates: Vec<Estimate> = vec![];
         for (at, node) in self.nodes.iter().enumerate() {
-            let before = part.told[at];
+            let before = part.display_estimates[at];
             if before.known().is_some() || node.operator.leaf().is_some() {
                 estimates.push(before);
                 continue;
@@ -183,7 +183,7 @@ impl<'s> Plan<'s> {
                 changed[at] = true;
                 let w = part.window_len(window.key);
                 let span = self.combine(&node.operator, row, w, |_| Span::NOTHING);
-                // Those that were counted together say more of the bounds than each by itself.
+                // Inputs that were counted together say more of the bounds than each by itself.
                 let lower = span.lower.max(row[at].lower);
                 let upper = span.upper.min(row[at].upper).max(lower);
                 // As those that changed now have more or fewer.
@@ -269,7 +269,7 @@ fn size(span: &Span) -> u64 {
     span.documents.round() as u64
 }
 
-/// What counting the common documents of containers of so many takes, the smallest first.
+/// Work of counting the common documents of containers of so many, the smallest first.
 fn work_of_intersection(sizes: impl Iterator<Item = u64> + Clone) -> u64 {
     let smallest = sizes.clone().min().unwrap_or(0);
     if smallest == 0 {
@@ -288,7 +288,7 @@ fn work_of_intersection(sizes: impl Iterator<Item = u64> + Clone) -> u64 {
     VISIT * sizes.count() as u64 + most + all.saturating_sub(with_itself + most) / 2
 }
 
-/// What adding a container of so many to a bitmap takes.
+/// Work of adding a container of so many to a bitmap.
 fn work_of_addition(size: u64) -> u64 {
     VISIT + if size > ARRAY_MAX { BITMAPS } else { size }
 }

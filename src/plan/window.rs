@@ -59,7 +59,7 @@ enum Documents<'s> {
     Counted,
 }
 
-/// What an operator does with an input.
+/// Set of an input in a window: unknown but for its bounds, everything, or known.
 enum Input<'a> {
     Unknown(Span),
     Everything,

@@ -1,4 +1,4 @@
-//! The dates of a query, read where and when it is asked.
+//! Dates of a query, read in a time zone at a moment.
 
 use std::ops::Bound;
 

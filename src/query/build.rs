@@ -31,7 +31,7 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
-    /// Words of a text, side by side, without any syntax; no document if there are none.
+    /// Words of a text, side by side, without any syntax; no documents without words.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -117,7 +117,8 @@ impl Query {
         Query::Prefix { field: None, text: text.into(), place: Place::default() }
     }
 
-    /// Terms of this form: `?` is one character, `*` any number, `\` takes the next one literally.
+    /// Terms that match a pattern with wildcards. `?` is one character, `*` any number, `\` takes the next one
+    /// literally.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -319,7 +320,7 @@ impl Query {
     ) -> Self {
         let mut fields = fields.into_iter().peekable();
         if fields.peek().is_none() {
-            // What it is made of may have fields of its own.
+            // Its parts may have fields of their own.
             return self;
         }
         let mut query = self.in_fields(fields);

@@ -1,12 +1,12 @@
 //! Wildcards and prefixes that a tokenizer cuts: `*.pdf`, `x-r?y`, `report.*`.
 //!
-//! Where the tokenizer of a field splits at a character of a pattern, no term matches the pattern as a whole. The
-//! pattern is cut as the texts that it stands for are: with a letter, a digit or an ideograph in the place of each
-//! wildcard, because tokenizers treat them differently. The parts become words and patterns of a phrase; a `*` that
-//! is a part by itself stands for any word, and at an end of the pattern for none, too.
+//! If the tokenizer of a field splits at a character of a pattern, no term matches the pattern as a whole. The pattern
+//! is cut as the texts that it stands for are: with a letter, a digit or an ideograph in the place of each wildcard,
+//! because tokenizers treat them differently. The parts become words and patterns of a phrase; a `*` that is a part by
+//! itself stands for any word, and at an end of the pattern for none, too.
 //!
-//! Where terms are pieces of a text that overlap, n-grams and pairs, no phrase of them has a place for any number of
-//! characters: all that stands between the `*` must be there, in any order, and a remark says so.
+//! If terms are pieces of a text that overlap, n-grams and pairs, no phrase of them has a place for any number of
+//! characters: all that is between the `*` must be there, in any order, and a remark says so.
 
 use std::ops::Range;
 
@@ -219,7 +219,7 @@ impl Binder<'_> {
         pieces: &[WildcardPiece],
     ) -> Result<TermPattern> {
         let normal = self.normal_pieces(id, pieces, true)?;
-        // Where only an article is written, any word would be found.
+        // If only an article is written, any word would be found.
         let normal = match normal.iter().all(|piece| *piece == WildcardPiece::Any) {
             true => self.normal_pieces(id, pieces, false)?,
             false => normal,
@@ -293,8 +293,8 @@ fn readings(analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Vec<Reading> {
     readings
 }
 
-/// How a pattern is cut with this character in the place of each wildcard; `None` if no term and no phrase of
-/// terms stands for it.
+/// Cuts a pattern with this character in the place of each wildcard; `None` if no term and no phrase of terms stands
+/// for it.
 fn read_with(stand_in: char, analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Option<Reading> {
     let (mut text, mut starts) = (String::new(), Vec::with_capacity(pieces.len()));
     for piece in pieces {

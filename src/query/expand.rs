@@ -1,5 +1,4 @@
-//! Leaves that stand for many terms → [`Normal::Expand`]: what a prefix, a pattern or a list means
-//! in a field.
+//! Leaves of many terms → [`Normal::Expand`]: prefixes, patterns and lists in a field.
 //!
 //! A keyword field has its values as they are. In a text field a prefix, a fuzzy word and the ends
 //! of a range become what the field's analyzer makes of them, if that is one term, so that they
@@ -21,7 +20,7 @@ use crate::ids::FieldId;
 use crate::schema::FieldKind;
 use crate::value;
 
-/// What a leaf stands for, before a field is chosen.
+/// Pattern of a leaf, before a field is chosen.
 type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
 
 impl Binder<'_> {
@@ -207,7 +206,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What stands in the dictionary for a text that is one word.
+    /// Term in the dictionary for a text that is one word.
     fn one_term(&self, id: FieldId, text: &str) -> Result<Vec<u8>> {
         Ok(match &mut self.tokens(id, text)?[..] {
             [term] => std::mem::take(term).into_bytes(),

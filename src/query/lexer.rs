@@ -64,9 +64,9 @@ pub(super) struct FieldList {
     pub(super) combined: bool,
 }
 
-/// What changes the score of what stands before it.
+/// Suffix that changes the score of the query before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Weight {
+pub(super) enum BoostSuffix {
     Boost(Boost),
     Score(Score),
 }
@@ -152,7 +152,7 @@ impl<'q> Lexer<'q> {
     }
 
     /// `^2` or `^=2` right behind a leaf or a bracket.
-    pub(super) fn weight(&mut self) -> Result<Option<Weight>> {
+    pub(super) fn weight(&mut self) -> Result<Option<BoostSuffix>> {
         let Some(rest) = self.rest().strip_prefix('^') else { return Ok(None) };
         let start = self.at;
         let is_score = rest.starts_with('=');
@@ -165,8 +165,8 @@ impl<'q> Lexer<'q> {
                 .hint("write \\^ for the character itself")
         })?;
         let weight = match is_score {
-            true => Score::new(number).map(Weight::Score),
-            false => Boost::new(number).map(Weight::Boost),
+            true => Score::new(number).map(BoostSuffix::Score),
+            false => Boost::new(number).map(BoostSuffix::Boost),
         };
         let weight = weight.map_err(|error| {
             let error = error.at_span(span);
@@ -223,7 +223,7 @@ impl<'q> Lexer<'q> {
         self.at
     }
 
-    /// What has not been read yet.
+    /// Text that has not been read yet.
     pub(super) fn rest(&self) -> &'q str {
         &self.query[self.at..]
     }
@@ -293,7 +293,7 @@ impl<'q> Lexer<'q> {
         is_next
     }
 
-    /// What the characters up to the end of the atom say, if it is a number.
+    /// Reads the characters up to the end of the atom as a number.
     fn number(&mut self) -> Option<f32> {
         let rest = self.rest();
         let ends = |c: char| ends_word(c) || matches!(c, '^' | '~' | '&' | '|');
@@ -316,7 +316,7 @@ impl<'q> Lexer<'q> {
         })
     }
 
-    /// What belongs to an atom has been read; nothing may stand right behind it.
+    /// Checks that an atom ends here; nothing may be right behind it.
     fn end_of_atom(&self) -> Result<()> {
         match self.rest().chars().next() {
             Some(c) if !ends_word(c) && !matches!(c, '^' | '&' | '|') => Err(self
@@ -469,7 +469,7 @@ impl<'q> Lexer<'q> {
         self.range_from(open, lower)
     }
 
-    /// What follows the first value of a range.
+    /// Reads the rest of a range behind its first value.
     fn range_from(&mut self, open: usize, lower: Value) -> Result<Token> {
         let to = self.value("TO")?;
         if !to.plain || to.text != "TO" {
@@ -538,8 +538,8 @@ impl<'q> Lexer<'q> {
             }
             let boost = match self.weight()? {
                 None => Boost::ONE,
-                Some(Weight::Boost(boost)) => boost,
-                Some(Weight::Score(_)) => {
+                Some(BoostSuffix::Boost(boost)) => boost,
+                Some(BoostSuffix::Score(_)) => {
                     return Err(self
                         .refuse(name.span.end..self.at)
                         .expected("a weight for the field, as in title^3")

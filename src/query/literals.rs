@@ -127,7 +127,7 @@ fn required(regex: &str) -> Vec<char> {
             }
             '|' if depth == 0 => return vec![],
             '{' => {
-                // How often something is there: maybe not at all.
+                // The number of repetitions may be 0.
                 let times: String = chars.by_ref().take_while(|c| *c != '}').collect();
                 if times.starts_with('0') || times.starts_with(',') {
                     all.pop();

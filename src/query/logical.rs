@@ -1,9 +1,10 @@
-//! The logical tree of a query: which documents match, and what each part adds to their score.
+//! Logical tree of a query: the documents that match, and the parts of scores.
 //!
-//! [`bind`](super::bind()) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words are terms, and clauses
-//! without terms have dropped out. What is scored stays as it was asked for: how often for a word, with what weight, and by which clauses that
-//! match nothing by themselves. Which documents match follows from it by the laws of sets, where parts may be dropped, merged and
-//! moved as long as the set stays the same: that is [`Normal`].
+//! [`bind`](super::bind()) makes it of a [`Query`](super::Query), in the order of its clauses: fields are ids, words
+//! are terms, and clauses without terms have dropped out. Scored parts stay as they were asked for: how often for a
+//! word, with which weight, and by which clauses that match nothing by themselves. Which documents match follows from
+//! it by the laws of sets, where parts may be dropped, merged and moved as long as the set stays the same: that is
+//! [`Normal`].
 //!
 //! A part that has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
 //! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.
@@ -102,7 +103,7 @@ impl Logical {
             _ => None,
         });
         let all = once_each(all);
-        // Where a number of alternatives must match, each occurrence counts.
+        // If a number of alternatives must match, each occurrence counts.
         let any = if minimum <= 1 { once_each(any) } else { any };
         let one = match (all.len(), any.len(), minimum) {
             (1, 0, 0) if must_not.is_empty() => all,

@@ -257,7 +257,7 @@ pub enum Query {
     Wildcard {
         /// The field, or none for all default fields.
         field: Option<String>,
-        /// `?` is one character, `*` any number of them, and `\` takes the next one literally.
+        /// Pattern: `?` is one character, `*` any number, `\` takes the next one literally.
         pattern: String,
         /// Place in the text of the query.
         place: Place,
@@ -282,7 +282,7 @@ pub enum Query {
         /// Place in the text of the query.
         place: Place,
     },
-    /// Documents with a term between two others in the order of their bytes: `[a TO f}`.
+    /// Documents with a term between two others, in the order of bytes: `[a TO f}`.
     Range {
         /// The field, or none for all default fields.
         field: Option<String>,

@@ -23,13 +23,13 @@ pub const READINGS_MAX: usize = 256;
 
 /// Words of a phrase that may stand for many terms: `PHRASE [a* b?c]`.
 pub const PHRASE_PATTERNS_MAX: usize = Limits::DEFAULT.phrase_patterns;
-/// Positions, in one segment, of the rare terms that the words of a phrase may stand for: `"of mi"*`.
+/// Maximum number of positions, in one segment, of a phrase's rare pattern terms: `"of mi"*`.
 pub const PHRASE_PATTERN_POSITIONS_MAX: usize = Limits::DEFAULT.phrase_positions;
 /// Frequent terms of one segment that the words of a phrase may stand for.
 pub const PHRASE_PATTERN_LISTS_MAX: usize = Limits::DEFAULT.phrase_lists;
 
 impl Binder<'_> {
-    /// What a text means in one field.
+    /// Normal form of a text in one field.
     pub(super) fn words(
         &mut self,
         id: FieldId,
@@ -151,7 +151,7 @@ impl Binder<'_> {
         self.note(format!("with synonyms, '{text}' is looked up in '{field}' as {all}"));
     }
 
-    /// What the terms of one reading mean.
+    /// Normal form of the terms of one reading.
     pub(super) fn reading(
         &mut self,
         id: FieldId,
@@ -176,7 +176,7 @@ impl Binder<'_> {
         self.phrase(id, placed, shape.proximity, place)
     }
 
-    /// What some words mean, given where they stand.
+    /// Normal form of some words at their positions.
     pub(super) fn phrase(
         &mut self,
         id: FieldId,

@@ -1,8 +1,8 @@
 //! Phrases some words of which stand for many: `PHRASE [the gr*t gatsby]`.
 //!
-//! Text in quotes goes through the analyzer as it is, and a `*` in it is a character like any other. Where
-//! patterns are meant, a phrase is written word by word: each is analyzed by itself, and what the
-//! analyzer leaves out keeps its place. Synonyms are not looked up.
+//! Text in quotes goes through the analyzer as it is, and a `*` in it is a character like any other. If patterns are
+//! meant, a phrase is written word by word: each is analyzed by itself, and a word that the analyzer leaves out keeps
+//! its place. Synonyms are not looked up.
 
 use super::bind::{Binder, Clause, Normal, located, nothing, shortened};
 use super::{Fuzziness, Place, Proximity, Query};
@@ -58,7 +58,7 @@ impl TryFrom<Query> for PhrasePart {
                 .found(format!("'{}'", shortened(&query.to_string())))
                 .hint("the field and how near the words must be are said of the whole phrase"));
         }
-        // What is the same is written in one way: in quotes where it must be.
+        // Equal queries are written in one way: in quotes if need be.
         let is_several = |text: &str| text.is_empty() || text.contains(char::is_whitespace);
         Ok(PhrasePart(match query {
             Query::Phrase { ref text, .. } if !is_several(text) => Query::word(&**text),
@@ -69,7 +69,7 @@ impl TryFrom<Query> for PhrasePart {
 }
 
 impl Query {
-    /// Words as a [`near`](Self::near) wants them, some of which stand for many: `PHRASE [the gr*t gatsby]`.
+    /// Words as in [`near`](Self::near), some of them patterns: `PHRASE [the gr*t gatsby]`.
     ///
     /// Each part is a word, words in quotes, or a pattern: a prefix, wildcard, regular expression, fuzzy word, range
     /// or list, which stands for one word, or [`Query::All`] for a place that is left open. A phrase of one part is
@@ -116,9 +116,9 @@ impl Query {
 #[derive(Default)]
 pub(super) struct Placed {
     pub(super) terms: SmallVec<[(u32, Term); 4]>,
-    /// Those that stand for many terms.
+    /// Words that stand for many terms.
     pub(super) open: Vec<(u32, Expansion)>,
-    /// Where the next word stands.
+    /// Position of the next word.
     end: u32,
 }
 
@@ -127,7 +127,7 @@ impl Placed {
         self.terms.len() + self.open.len()
     }
 
-    /// Where the next word stands.
+    /// Position of the next word.
     pub(super) fn end(&self) -> u32 {
         self.end
     }
@@ -251,7 +251,7 @@ impl Binder<'_> {
         placed: &mut Placed,
     ) -> Result<()> {
         let field = self.schema.get(id);
-        // Where the last word stands for others, it does so even where it is a stop word.
+        // If the last word stands for others, it does so even if it is a stop word.
         let mut terms = match pattern {
             Some(_) => self.analyzers.pattern_terms(field, text)?,
             None => self.analyzers.query_terms(field, text)?,
@@ -270,7 +270,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// How many places a text takes, of which these terms are left.
+    /// Number of places that a text takes, of which these terms are left.
     fn span(&self, field: &Field, text: &str, terms: &[PlacedTerm]) -> Result<u32> {
         let (Some(first), Some(last)) = (terms.first(), terms.last()) else {
             // Words that the analyzer leaves out of every text keep their places.

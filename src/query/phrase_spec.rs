@@ -33,7 +33,7 @@ pub(crate) struct PhraseWord {
     pub(crate) term: u32,
 }
 
-/// How a text was written.
+/// Spelling of a text in a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextForm {
     pub(super) quoted: bool,
@@ -86,7 +86,7 @@ impl PhraseSpec {
         PhraseSpec { terms, open: patterns, words, proximity }
     }
 
-    /// How many words it has.
+    /// Number of words.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use super::{Boost, Fuzziness, Proximity, Query, Tie, lexer};
 use crate::expansion::WildcardPiece;
 
-/// How tightly a printed query holds together, from the loosest.
+/// Precedence of a printed query, from the loosest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -19,11 +19,11 @@ enum Binding {
     Bare,
 }
 
-/// What is still to be printed.
+/// Part of a query that is still to be printed.
 enum Piece<'q> {
     Query(&'q Query, Binding),
     Text(&'static str),
-    /// What stands behind a query.
+    /// Suffix of a query.
     Suffix(&'q Query),
 }
 
@@ -103,7 +103,7 @@ fn print_node<'q>(
 static ALL: Query = Query::All;
 static NOTHING: Query = Query::Nothing;
 
-/// What has one part or none is printed as what it means.
+/// Reduces a group of one part or none to its meaning, which is printed.
 fn meant(mut query: &Query) -> &Query {
     loop {
         query = match query {
@@ -303,8 +303,8 @@ fn print_fields(
     f.write_str("}:")
 }
 
-/// Text that [`parse`](super::parse) reads as these words: what means something in the query language has a backslash
-/// before it, and blanks stay. A text without words is an empty value in quotes.
+/// Returns text that [`parse`](super::parse) reads as these words. Signs of the query language have a backslash before
+/// them, and blanks stay. A text without words is an empty value in quotes.
 ///
 /// ```
 /// use treepie::query::{ParseOptions, Query, escape, parse};

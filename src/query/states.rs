@@ -1,4 +1,4 @@
-//! Documents that say of a field that it is null or empty, or say nothing of it.
+//! Queries for documents that have a field null, empty or missing.
 
 use super::bind::{Binder, Normal, located};
 use super::{Place, Query};
@@ -6,8 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{EMPTY_FIELD, MISSING_FIELD, NULL_FIELD};
 
 impl Query {
-    /// Documents that say of a field that it is null, and give it no value: `_null:field`. The schema
-    /// must [keep nulls](crate::SchemaBuilder::nulls).
+    /// Documents that have a field null, and no value of it: `_null:field`. The schema must [keep
+    /// nulls](crate::SchemaBuilder::nulls).
     ///
     /// ```
     /// use treepie::query::Query;
@@ -56,7 +56,7 @@ impl Query {
 }
 
 impl Binder<'_> {
-    /// What a word means behind one of the names that stand for no field of values; `None` behind those of fields.
+    /// Query of a word behind one of the names that stand for no field of values; `None` behind those of fields.
     pub(super) fn state(
         &mut self,
         name: Option<&str>,

@@ -1,4 +1,4 @@
-//! Queries in a typed field: a value, a range of values, or nothing if the field cannot have the value.
+//! Queries in a typed field: a value, a range, or nothing for an impossible value.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use crate::value::{self, Span, Value};
 const CODES: Span = Span { first: 0, last: u64::MAX as i128 };
 
 impl Binder<'_> {
-    /// What a leaf means in a typed field.
+    /// Normal form of a leaf in a typed field.
     pub(super) fn typed(&mut self, id: FieldId, leaf: &Query) -> Result<Normal> {
         let is_address = self.schema.get(id).kind == FieldKind::Ip;
         match leaf {
@@ -149,7 +149,7 @@ fn span(field: &Field, text: &str) -> Result<Span> {
     })
 }
 
-/// What means a value in its field: of a date with all digits behind the second, because with fewer it means more.
+/// Text that means a value in its field: of a date with all digits behind the second, because with fewer it means more.
 fn printed(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Date(_) => value.to_exact_text(),
@@ -299,7 +299,7 @@ mod tests {
             assert_eq!(found, expected, "{text}");
             assert_eq!(notes, [] as [String; 0], "{text}");
         }
-        // What no value of any of them is matches nothing, as in each alone.
+        // A text that is no value of any of them matches nothing, as in each alone.
         let (found, notes) =
             of(&["year", "size"], "-5.5").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((&*found, notes.len()), ("*", 2), "{notes:?}");

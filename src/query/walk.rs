@@ -1,5 +1,5 @@
-//! Everything that goes through a whole tree, without recursion: a tree built by hand may be deeper
-//! than the stack, and dropping, copying, comparing or printing it must not be what finds out.
+//! Walks through a whole tree, without recursion. A tree built by hand may be deeper than the stack, and dropping,
+//! copying, comparing or printing it must not be what finds out.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -72,7 +72,7 @@ impl Query {
         }
     }
 
-    /// The same, to be changed, and where it stood in the text.
+    /// Field of a node's terms, to be changed, and its place in the text.
     pub(super) fn field_of_terms_mut(&mut self) -> Option<(&mut Option<String>, &mut Place)> {
         match self {
             Query::Word { field, place, .. }
@@ -101,7 +101,7 @@ impl Query {
         bytes
     }
 
-    /// What the texts of a node take, its children aside.
+    /// Bytes of the texts of a node, without its children.
     fn text_bytes(&self) -> usize {
         let of_text = |text: &String| size_of::<String>() + text.len();
         let of_bound = |bound: &Bound<String>| match bound {

@@ -10,7 +10,7 @@
 
 use super::node::Node;
 use super::patterns::ScoredPattern;
-use super::prepared::Ranked;
+use super::prepared::Weight;
 use super::statistics::Sources;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern};
@@ -20,7 +20,7 @@ use crate::query::Normal;
 /// Terms that a plan shows of a pattern.
 const TERMS_SHOWN: usize = 5;
 
-impl Ranked<'_> {
+impl Weight<'_> {
     /// The `n` best terms of a pattern, and, where there are others, the set of all documents that match.
     pub(super) fn best_terms(
         &mut self,

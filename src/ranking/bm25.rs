@@ -42,13 +42,13 @@ impl Default for Parameters {
     }
 }
 
-/// What scoring needs to know of one field of a snapshot.
+/// Statistics and parameters for scoring one field of a snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldScoring {
     pub(crate) field: FieldId,
     pub(crate) bm25: Bm25,
     /// K of a document by the code of its length.
-    pub(crate) k_by_code: [f32; 256],
+    pub(crate) norm_cache: [f32; 256],
     /// Documents that have the field, deleted ones included.
     pub(crate) n_docs: u64,
     /// Words in them.
@@ -80,16 +80,16 @@ impl FieldScoring {
     ) -> Self {
         let Parameters { k1, b } = parameters;
         let bm25 = Bm25 { k1, b, average: lengths::average(n_tokens, n_docs) };
-        FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs, n_tokens }
+        FieldScoring { field, bm25, norm_cache: bm25.norm_cache(), n_docs, n_tokens }
     }
 
-    /// What the score part of a word in `df` documents is multiplied with.
+    /// Factor on the score part of a word in `df` documents.
     pub(crate) fn weight(&self, df: u64, boost: f32) -> f32 {
         boost * idf(self.n_docs, df) * (self.bm25.k1 + 1.0)
     }
 }
 
-/// What scoring needs to know of the fields of a snapshot, each found out when it is first asked for.
+/// Statistics of the fields of a snapshot, each found out when it is first asked for.
 #[derive(Debug)]
 pub(crate) struct FieldScorings(Box<[OnceLock<Arc<FieldScoring>>]>);
 
@@ -118,7 +118,7 @@ impl FieldScorings {
     }
 }
 
-/// How much a word in `df` of `n_docs` documents says: less the more there are, never less than 0.
+/// Inverse document frequency of a word in `df` of `n_docs` documents: less the more there are, never less than 0.
 pub(crate) fn idf(n_docs: u64, df: u64) -> f32 {
     // In f64, so that millions of documents do not round to the same number.
     let (n_docs, df) = (n_docs.max(df) as f64, df as f64);

@@ -21,7 +21,7 @@
 use super::bm25::{FieldScoring, idf};
 use super::cursor::TermCursor;
 use crate::error::Result;
-use crate::format::lengths::{Bm25, Lengths, length_of};
+use crate::format::lengths::{Bm25, FieldNorms, length_of};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::segment::file::Section;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// A word, looked up in all its fields.
 #[derive(Debug)]
-pub(crate) struct RankedCombined {
+pub(crate) struct CombinedWeight {
     pub(super) fields: Vec<RankedField>,
     /// Of the fields together.
     pub(crate) bm25: Bm25,
@@ -51,12 +51,12 @@ pub(super) struct RankedField {
     pub(super) infos: Vec<Option<TermInfo>>,
 }
 
-impl RankedCombined {
+impl CombinedWeight {
     pub(super) fn idf(&self) -> f32 {
         idf(self.n_docs, self.df)
     }
 
-    /// How many lists it has, and how many documents these have together.
+    /// Number of lists, and of documents that these have together.
     pub(super) fn lists(&self) -> (usize, u64) {
         let df = |field: &RankedField| {
             field.infos.iter().flatten().map(|info| u64::from(info.df)).sum::<u64>()
@@ -86,7 +86,7 @@ impl RankedCombined {
         sum.frequency / (sum.frequency + k)
     }
 
-    /// What finds the word in the documents of a segment.
+    /// Cursors that find the word in the documents of a segment.
     pub(super) fn cursors<'s>(
         &self,
         reader: &SegmentReader<'s>,
@@ -123,7 +123,9 @@ impl RankedCombined {
 
 /// A word in the documents of a segment: by field its term and the lengths.
 #[derive(Debug)]
-pub(super) struct CombinedCursors<'s>(Vec<(Option<TermCursor<'s>>, Option<Lengths<Section<'s>>>)>);
+pub(super) struct CombinedCursors<'s>(
+    Vec<(Option<TermCursor<'s>>, Option<FieldNorms<Section<'s>>>)>,
+);
 
 /// Frequency and length of a word in a document, over all its fields.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +148,7 @@ impl CombinedCursors<'_> {
 }
 
 /// The length of a field in a document; 0 where the segment has no such field.
-pub(crate) fn length_in(lengths: Option<&Lengths<Section<'_>>>, doc: u32) -> Result<u32> {
+pub(crate) fn length_in(lengths: Option<&FieldNorms<Section<'_>>>, doc: u32) -> Result<u32> {
     Ok(match lengths {
         Some(lengths) => length_of(lengths.code(doc)?),
         None => 0,

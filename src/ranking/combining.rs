@@ -1,9 +1,9 @@
 //! Looking up words in several fields that are taken for one.
 
 use super::bm25::{FieldScoring, idf};
-use super::combined::{RankedCombined, RankedField};
+use super::combined::{CombinedWeight, RankedField};
 use super::node::Node;
-use super::prepared::Ranked;
+use super::prepared::Weight;
 use super::pruned::tree::{Tree, TreeCombined, TreeField};
 use super::statistics::Sources;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::query::CombinedField;
 use crate::segment::reader::SegmentReader;
 use std::sync::Arc;
 
-impl Ranked<'_> {
+impl Weight<'_> {
     pub(super) fn combined(
         &mut self,
         fields: &[CombinedField],
@@ -29,7 +29,7 @@ impl Ranked<'_> {
             let bm25 = Bm25 { k1, b, average: own.bm25.average };
             let scoring = match bm25 == own.bm25 {
                 true => Arc::clone(own),
-                false => Arc::new(FieldScoring { bm25, k_by_code: bm25.k_by_code(), ..**own }),
+                false => Arc::new(FieldScoring { bm25, norm_cache: bm25.norm_cache(), ..**own }),
             };
             n_docs = n_docs.max(own.n_docs);
             n_tokens += f64::from(*weight) * own.n_tokens as f64;
@@ -48,13 +48,13 @@ impl Ranked<'_> {
         let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
         let bm25 = Bm25 { k1, b, average: average as f32 };
         let weight = boost * idf(n_docs, df) * (k1 + 1.0);
-        let word = RankedCombined { fields: ranked, bm25, n_docs, df, boost, weight };
+        let word = CombinedWeight { fields: ranked, bm25, n_docs, df, boost, weight };
         self.combined.push(Arc::new(word));
         Ok(Node::Combined(self.combined.len() - 1))
     }
 }
 
-impl RankedCombined {
+impl CombinedWeight {
     /// Adds the lists of the fields to a tree, with weights that make bounds of theirs bounds of the word's.
     pub(super) fn in_tree<'s>(
         self: &Arc<Self>,

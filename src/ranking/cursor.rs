@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::format::lengths::{Lengths, score_part};
+use crate::format::lengths::{FieldNorms, score_part};
 use crate::format::ranked::{Directory, RankedContainer, RankedList};
 use crate::format::terms::TermInfo;
 use crate::segment::file::Section;
@@ -12,7 +12,7 @@ use crate::segment::reader::FieldReader;
 #[derive(Debug)]
 pub(crate) struct TermCursor<'s> {
     list: RankedList<'s, Section<'s>>,
-    lengths: Lengths<Section<'s>>,
+    lengths: FieldNorms<Section<'s>>,
     /// Of a long list.
     containers: Vec<RankedContainer>,
     /// The window at hand, and its container; none where the list has no document there.
@@ -41,15 +41,15 @@ impl<'s> TermCursor<'s> {
         Ok(Some(TermCursor { list, lengths, containers, key: None, container: None }))
     }
 
-    /// What the term gives `doc`, if it is there.
-    pub(crate) fn part(&mut self, doc: u32, k_by_code: &[f32; 256]) -> Result<Option<FoundTerm>> {
+    /// Score part of the term in `doc`, if it is there.
+    pub(crate) fn part(&mut self, doc: u32, norm_cache: &[f32; 256]) -> Result<Option<FoundTerm>> {
         let Some(frequency) = self.frequency(doc)? else { return Ok(None) };
         let length_code = self.lengths.code(doc)?;
-        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
+        let part = score_part(frequency, norm_cache[usize::from(length_code)]);
         Ok(Some(FoundTerm { frequency, length_code, part }))
     }
 
-    /// How often the term is in `doc`, if it is there.
+    /// Number of times that the term is in `doc`, if it is there.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<Option<u32>> {
         let list = match &self.list {
             RankedList::Long(list) => list,

@@ -1,11 +1,11 @@
 //! Facts of a query that plans of pages go by, from what was looked up to score it.
 
 use super::node::Node;
-use super::prepared::Ranked;
+use super::prepared::Weight;
 use crate::plan::{ScoredLists, Scoring, Shape, cost};
 use crate::query::Proximity;
 
-impl Scoring for Ranked<'_> {
+impl Scoring for Weight<'_> {
     fn shape(&self) -> Shape {
         let are_terms = |nodes: &[Node]| nodes.iter().all(|node| node.term().is_some());
         match &self.root {
@@ -28,7 +28,7 @@ impl Scoring for Ranked<'_> {
             return None;
         }
         let score = self.root.constant()?;
-        let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
+        let is_same = |own: &Weight<'_>| own.constant() == Some(score);
         self.by_segment.iter().all(is_same).then_some(score)
     }
 
@@ -79,7 +79,7 @@ impl Scoring for Ranked<'_> {
     }
 }
 
-impl Ranked<'_> {
+impl Weight<'_> {
     fn expected_share(&self, node: &Node, n_docs: f64) -> f64 {
         let share = |documents: u64| (documents as f64 / n_docs).min(1.0);
         let any_of = |nodes: &[Node]| {

@@ -32,7 +32,7 @@ pub(crate) mod statistics;
 pub(crate) mod top;
 
 use crate::error::Result;
-use crate::format::lengths::{Lengths, score_part};
+use crate::format::lengths::{FieldNorms, score_part};
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
 use bm25::FieldScoring;
@@ -42,10 +42,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
     pub(crate) list: L,
-    /// What a score part is multiplied with.
+    /// Factor on a score part.
     pub(crate) weight: f32,
     /// The lengths of the field in this segment, and what its codes were computed with.
-    pub(crate) lengths: Lengths<Section<'s>>,
+    pub(crate) lengths: FieldNorms<Section<'s>>,
     /// The field in the snapshot.
     pub(crate) scoring: Arc<FieldScoring>,
 }
@@ -54,7 +54,7 @@ impl<L> Clause<'_, L> {
     /// The score of a document that has it so often.
     #[inline]
     fn score(&self, doc: u32, frequency: u32) -> Result<f32> {
-        let k = self.scoring.k_by_code[usize::from(self.lengths.code(doc)?)];
+        let k = self.scoring.norm_cache[usize::from(self.lengths.code(doc)?)];
         Ok(self.weight * score_part(frequency, k))
     }
 }

@@ -30,13 +30,13 @@ pub(crate) enum Node {
     },
 }
 
-/// What one document has of the parts of a query.
+/// Scores of one document for the parts of a query.
 pub(crate) trait Scores {
-    /// What a term scores; `None` where it is not there.
+    /// Score of a term; `None` if it is not there.
     fn term(&mut self, nth: usize) -> Result<Option<f32>>;
-    /// What a phrase scores; `None` where it is not there.
+    /// Score of a phrase; `None` if it is not there.
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>>;
-    /// What a word of several fields scores; `None` where it is in none of them.
+    /// Score of a word of several fields; `None` if it is in none of them.
     fn combined(&mut self, nth: usize) -> Result<Option<f32>>;
     /// Whether the document is in a set.
     fn is_in(&mut self, set: usize) -> bool;
@@ -142,7 +142,7 @@ impl Node {
         }
     }
 
-    /// What the sets are called of which all must match.
+    /// Label of the sets of which all must match.
     pub(super) fn label_of_sets(&self) -> String {
         match self {
             Node::Set { label, .. } => label.clone(),

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::node::Node;
-use super::prepared::{Ranked, RankedPhrase, RankedTerm};
+use super::prepared::{PhraseWeight, TermWeight, Weight};
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// Numbers of a few terms.
 type Numbers = SmallVec<[usize; 4]>;
 
-impl<'s> Ranked<'s> {
-    /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
+impl<'s> Weight<'s> {
+    /// Clause of the query in one segment, if it is a phrase that documents there may have. Its words come along,
     /// unless all of its documents were `found` already, because one of them is rare.
     pub(crate) fn phrase_clause(
         &self,
@@ -42,7 +42,7 @@ impl<'s> Ranked<'s> {
     /// A phrase in one segment, with its words open, also where one of them is rare; `None` where it is in no document.
     pub(super) fn open_words(
         &self,
-        phrase: &RankedPhrase,
+        phrase: &PhraseWeight,
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
         let (field, infos) =
@@ -51,13 +51,13 @@ impl<'s> Ranked<'s> {
         self.with_clause(phrase, words, segment)
     }
 
-    fn field_of(&self, phrase: &RankedPhrase, segment: usize) -> FieldReader<'s> {
+    fn field_of(&self, phrase: &PhraseWeight, segment: usize) -> FieldReader<'s> {
         self.segments[segment].field(self.fields[phrase.field].field)
     }
 
     fn with_clause<T>(
         &self,
-        phrase: &RankedPhrase,
+        phrase: &PhraseWeight,
         words: Option<T>,
         segment: usize,
     ) -> Result<Option<(PhraseClause<'s>, T)>> {
@@ -86,7 +86,7 @@ impl<'s> Ranked<'s> {
     /// Adds a term in one segment, unless it has no document there. Clauses are large, so that none is handed on.
     fn add_clause(
         &self,
-        term: &RankedTerm,
+        term: &TermWeight,
         segment: usize,
         clauses: &mut Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,
@@ -131,7 +131,7 @@ impl<'s> Ranked<'s> {
         nodes.map(|node| node.term().filter(|nth| self.terms[*nth].weight == 0.0)).collect()
     }
 
-    /// Those terms, where the lists of what only filters mask the blocks of the others in a segment.
+    /// Numbers of those terms, if the lists that only filter mask the blocks of the others in a segment.
     fn masked(&self, segment: usize) -> Option<(Numbers, Numbers)> {
         let (any, filters) = self.filtered()?;
         let n_docs = u64::from(self.segments[segment].n_docs());

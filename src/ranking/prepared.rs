@@ -1,7 +1,7 @@
 //! A query ready to be scored over one snapshot.
 
 use super::bm25::{FieldScoring, idf};
-use super::combined::RankedCombined;
+use super::combined::CombinedWeight;
 use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::statistics::Sources;
@@ -22,15 +22,15 @@ use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
 #[derive(Debug)]
-pub(crate) struct Ranked<'s> {
+pub(crate) struct Weight<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
     pub(super) fields: Vec<Arc<FieldScoring>>,
-    pub(super) terms: Vec<RankedTerm>,
+    pub(super) terms: Vec<TermWeight>,
     /// By term and segment what the dictionary says; none where a segment has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
-    pub(super) phrases: Vec<RankedPhrase>,
+    pub(super) phrases: Vec<PhraseWeight>,
     /// Words in several fields that are taken for one.
-    pub(super) combined: Vec<Arc<RankedCombined>>,
+    pub(super) combined: Vec<Arc<CombinedWeight>>,
     /// Constant parts whose documents are to be found.
     wanted: Vec<Normal>,
     /// What matches each constant part, by segment.
@@ -40,7 +40,7 @@ pub(crate) struct Ranked<'s> {
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
-    pub(super) by_segment: Vec<Ranked<'s>>,
+    pub(super) by_segment: Vec<Weight<'s>>,
     /// What changes the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
     /// How the score of a document is made.
@@ -50,17 +50,17 @@ pub(crate) struct Ranked<'s> {
 
 /// The memory of a ranking that is over, for the next one.
 #[derive(Debug, Default)]
-pub(crate) struct RankedScratch {
+pub(crate) struct WeightScratch {
     segments: Vec<SegmentReader<'static>>,
     fields: Vec<Arc<FieldScoring>>,
-    terms: Vec<RankedTerm>,
+    terms: Vec<TermWeight>,
     infos: Vec<Option<TermInfo>>,
-    phrases: Vec<RankedPhrase>,
+    phrases: Vec<PhraseWeight>,
     nodes: FreeLists<Node>,
 }
 
 #[derive(Debug)]
-pub(super) struct RankedTerm {
+pub(super) struct TermWeight {
     /// Index into `fields`.
     pub(super) field: usize,
     pub(super) term: Term,
@@ -74,7 +74,7 @@ pub(super) struct RankedTerm {
 }
 
 #[derive(Debug)]
-pub(super) struct RankedPhrase {
+pub(super) struct PhraseWeight {
     /// Index into `fields`.
     pub(super) field: usize,
     pub(super) spec: Arc<PhraseSpec>,
@@ -88,27 +88,27 @@ pub(super) struct RankedPhrase {
 
 /// What of a query is wanted where all that matches scores the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
+pub(crate) enum ScoreDetail {
     /// Score alone: what matches is known otherwise, and no part need be found by itself.
     AsNeeded,
     /// Score of each part.
     Each,
 }
 
-impl<'s> Ranked<'s> {
+impl<'s> Weight<'s> {
     /// Looks up what `scored` needs, but for [sets](Self::wanted_sets) that are to be found.
     pub(crate) fn new(
         scored: &Logical,
         segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
-        parts: Parts,
-        scratch: RankedScratch,
+        detail: ScoreDetail,
+        scratch: WeightScratch,
     ) -> Result<Self> {
-        let RankedScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
+        let WeightScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
             scratch;
         let mut in_order = recycled(memory);
         in_order.extend(segments);
-        let mut ranked = Ranked {
+        let mut ranked = Weight {
             segments: in_order,
             fields,
             terms,
@@ -135,7 +135,7 @@ impl<'s> Ranked<'s> {
             }
             other => {
                 let root = ranked.node(other, sources)?;
-                match root.constant().filter(|_| parts == Parts::AsNeeded) {
+                match root.constant().filter(|_| detail == ScoreDetail::AsNeeded) {
                     Some(score) => {
                         ranked.wanted.clear();
                         Node::Set { set: usize::MAX, score, label: root.label_of_sets() }
@@ -302,14 +302,14 @@ impl<'s> Ranked<'s> {
     }
 
     /// Entries of a term in the dictionaries of all segments.
-    pub(super) fn infos_of(&self, term: &RankedTerm) -> &[Option<TermInfo>] {
+    pub(super) fn infos_of(&self, term: &TermWeight) -> &[Option<TermInfo>] {
         &self.infos[term.infos..term.infos + self.segments.len()]
     }
 
     /// Entries of the terms of a phrase in the dictionary of a segment.
     pub(super) fn infos_of_phrase(
         &self,
-        phrase: &RankedPhrase,
+        phrase: &PhraseWeight,
         segment: usize,
     ) -> &[Option<TermInfo>] {
         let n_terms = phrase.spec.terms.len();
@@ -380,7 +380,7 @@ impl<'s> Ranked<'s> {
         }
         let weight = self.fields[place].weight(df, boost);
         let (term, is_spelling) = (Term::from_slice(term), false);
-        self.terms.push(RankedTerm { field: place, term, df, boost, weight, infos, is_spelling });
+        self.terms.push(TermWeight { field: place, term, df, boost, weight, infos, is_spelling });
         Ok(Node::Term(self.terms.len() - 1))
     }
 
@@ -416,7 +416,7 @@ impl<'s> Ranked<'s> {
         let idf = if spec.terms.is_empty() { 1.0 } else { idf };
         let weight = boost * idf * (scoring.bm25.k1 + 1.0);
         let spec = Arc::clone(spec);
-        self.phrases.push(RankedPhrase { field: place, spec, boost, idf, weight, infos });
+        self.phrases.push(PhraseWeight { field: place, spec, boost, idf, weight, infos });
         Ok(Node::Phrase(self.phrases.len() - 1))
     }
 
@@ -444,13 +444,13 @@ impl<'s> Ranked<'s> {
     }
 
     /// Scores each segment as `by_segment` does, one for each, in place of this.
-    pub(crate) fn with_own_statistics(mut self, by_segment: Vec<Ranked<'s>>) -> Self {
+    pub(crate) fn with_own_statistics(mut self, by_segment: Vec<Weight<'s>>) -> Self {
         self.by_segment = by_segment;
         self
     }
 
     /// What scores a segment, and the number of the segment there.
-    pub(crate) fn of_segment(&self, segment: usize) -> (&Ranked<'s>, usize) {
+    pub(crate) fn of_segment(&self, segment: usize) -> (&Weight<'s>, usize) {
         match self.by_segment.get(segment) {
             Some(own) => (own, 0),
             None => (self, segment),
@@ -467,7 +467,7 @@ impl<'s> Ranked<'s> {
     }
 
     /// Those that score segments: itself, or one for each.
-    pub(crate) fn parts(&self) -> &[Ranked<'s>] {
+    pub(crate) fn parts(&self) -> &[Weight<'s>] {
         match &self.by_segment[..] {
             [] => from_ref(self),
             parts => parts,
@@ -492,8 +492,8 @@ impl<'s> Ranked<'s> {
     }
 
     /// Ends the ranking and keeps its memory.
-    pub(crate) fn into_scratch(self) -> RankedScratch {
-        let Ranked {
+    pub(crate) fn into_scratch(self) -> WeightScratch {
+        let Weight {
             segments, mut fields, mut terms, mut infos, mut phrases, root, mut free, ..
         } = self;
         fields.clear();
@@ -501,7 +501,7 @@ impl<'s> Ranked<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        RankedScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
+        WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
     /// What it is that there are bounds of, for people.

@@ -4,7 +4,7 @@ use super::bm25::{FieldScoring, idf};
 use super::combined::CombinedCursors;
 use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
-use super::prepared::{Ranked, RankedTerm};
+use super::prepared::{TermWeight, Weight};
 use super::pruned::PhraseClause;
 use crate::error::Result;
 use crate::execution::DocIdSet;
@@ -22,7 +22,7 @@ const PART: &str = "frequency / (frequency + k1 × (1 - b + b × length / averag
 /// Scores documents of one segment, in ascending order.
 #[derive(Debug)]
 pub(crate) struct SegmentScorer<'r, 's> {
-    ranked: &'r Ranked<'s>,
+    ranked: &'r Weight<'s>,
     segment: usize,
     /// The document at hand.
     doc: u32,
@@ -33,10 +33,10 @@ pub(crate) struct SegmentScorer<'r, 's> {
     functions: Vec<FunctionColumns<'s>>,
 }
 
-impl<'s> Ranked<'s> {
+impl<'s> Weight<'s> {
     /// Gets ready to score documents of one segment.
     pub(crate) fn segment(&self, segment: usize) -> Result<SegmentScorer<'_, 's>> {
-        let cursor = |term: &RankedTerm| {
+        let cursor = |term: &TermWeight| {
             let reader = self.segments[segment].field(self.fields[term.field].field);
             TermCursor::open(reader, self.infos_of(term)[segment].as_ref())
         };
@@ -70,7 +70,7 @@ impl SegmentScorer<'_, '_> {
     fn found_term(&mut self, at: usize) -> Result<Option<FoundTerm>> {
         let scoring = &self.ranked.fields[self.ranked.terms[at].field];
         let cursor = self.cursors[at].as_mut();
-        cursor.map_or(Ok(None), |cursor| cursor.part(self.doc, &scoring.k_by_code))
+        cursor.map_or(Ok(None), |cursor| cursor.part(self.doc, &scoring.norm_cache))
     }
 
     fn found_phrase(&mut self, at: usize) -> Result<Option<FoundTerm>> {
@@ -83,11 +83,11 @@ impl SegmentScorer<'_, '_> {
             return Ok(None);
         }
         let length_code = lengths.code(doc)?;
-        let part = score_part(frequency, scoring.k_by_code[usize::from(length_code)]);
+        let part = score_part(frequency, scoring.norm_cache[usize::from(length_code)]);
         Ok(Some(FoundTerm { frequency, length_code, part }))
     }
 
-    /// How the score of a document comes about; `None` where it does not match.
+    /// Explains the score of a document; `None` if it does not match.
     pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
         let ranked = self.ranked;
         self.doc = doc;
@@ -232,7 +232,7 @@ fn weight(value: f32, boost: f32, idf: Explanation, k1: f32) -> Explanation {
     Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }
 }
 
-/// What a frequency makes with a length.
+/// Explains the part of a frequency with a length.
 fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
     let what = format!(
         "{PART}, frequency {}, b {}, length {}, average {}",

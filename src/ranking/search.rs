@@ -1,23 +1,21 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
-use super::node::Node;
-use super::prepared::Ranked;
+use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
+use super::pruned::{self, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
-use crate::phrase::PhraseReader;
 use crate::plan::{Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
-    ranked: &Ranked<'_>,
+    ranked: &Weight<'_>,
     segments: &[SegmentPlan<'_>],
     matches: &[DocIdSet],
     top: &mut Top,
@@ -51,7 +49,7 @@ pub(crate) fn score_all(
 /// Offers to `top` all documents that can be among its best, by the lists of the query where these are open already. A query may be
 /// taken for one of another shape. `count` says that their number is wanted, which is then found on the way where that costs little.
 pub(crate) fn find_best(
-    ranked: &Ranked<'_>,
+    ranked: &Weight<'_>,
     shape: Option<Shape>,
     mut open: Option<&mut OpenLists<'_>>,
     count: bool,
@@ -86,11 +84,10 @@ pub(crate) fn find_best(
     }
 }
 
-/// Offers to `top` all documents that can be among its best, for a query that is a phrase, whose words may be open already; with
-/// `count` finds every document that has it. Here every threshold is one of documents that were kept, so none is too high.
+/// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds every document
+/// that has it. Here every threshold is one of documents that were kept, so none is too high.
 pub(crate) fn find_best_of_phrase(
-    ranked: &Ranked<'_>,
-    mut open: Option<&mut OpenLists<'_>>,
+    ranked: &Weight<'_>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
@@ -100,24 +97,16 @@ pub(crate) fn find_best_of_phrase(
     for (nth, (segment, base)) in ranked.bases().enumerate() {
         let (own, at) = ranked.of_segment(nth);
         top.enter(segment, base);
-        pruning += match &mut open {
-            Some(lists) => match &mut lists.0[nth] {
-                OpenQuery::Phrase(Some(open)) => {
-                    pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
-                }
-                _ => PhrasePruning::default(),
-            },
-            None => match own.phrase_clause(at, &mut scratch.workspace)? {
-                None => PhrasePruning::default(),
-                Some((clause, None)) => {
-                    pruned::rare_phrase(&clause, &scratch.workspace.rare, base, top)?
-                }
-                Some((clause, Some(mut words))) => {
-                    let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
-                    words.recycle(&mut scratch.workspace.words);
-                    found
-                }
-            },
+        pruning += match own.phrase_clause(at, &mut scratch.workspace)? {
+            None => PhrasePruning::default(),
+            Some((clause, None)) => {
+                pruned::rare_phrase(&clause, &scratch.workspace.rare, base, top)?
+            }
+            Some((clause, Some(mut words))) => {
+                let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
+                words.recycle(&mut scratch.workspace.words);
+                found
+            }
         };
     }
     Ok(pruning)
@@ -134,14 +123,12 @@ enum OpenQuery<'s> {
     AnyOf(Vec<Clause<'s>>, usize),
     AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
-    /// None where no document has it.
-    Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
     /// Opens the lists of a query in a segment whose first document has the number `base`.
     fn of(
-        ranked: &Ranked<'s>,
+        ranked: &Weight<'s>,
         shape: Shape,
         at: usize,
         base: u64,
@@ -169,7 +156,7 @@ impl<'s> OpenQuery<'s> {
     /// Offers to `top` all documents that can be among its best.
     fn offer(
         &mut self,
-        (ranked, at): (&Ranked<'_>, usize),
+        (ranked, at): (&Weight<'_>, usize),
         base: u64,
         count: bool,
         top: &mut Top,
@@ -188,8 +175,6 @@ impl<'s> OpenQuery<'s> {
                 pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)?
             }
             OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
-            // A phrase is found by its own way.
-            OpenQuery::Phrase(_) => Some(Pruning::nothing()),
         };
         match found {
             Some(pruning) => Ok(pruning),
@@ -207,23 +192,17 @@ impl<'s> OpenQuery<'s> {
                 scratch.keep_clauses(clauses);
             }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
-            OpenQuery::Phrase(_) => {}
         }
     }
 }
 
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
-    pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
+    pub(crate) fn of(ranked: &Weight<'s>) -> Result<Self> {
         let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
-            Ok(match own.root {
-                Node::Phrase(nth) => {
-                    OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
-                }
-                // Nothing is used again of what stays open.
-                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
-            })
+            // Nothing is used again of what stays open.
+            OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())
         };
         ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
     }

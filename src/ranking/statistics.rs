@@ -9,9 +9,9 @@ use crate::segment::snapshot::Snapshot;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// How many documents and words there are, and in how many documents a term is.
+/// Numbers of documents and words, and of documents that a term is in.
 pub(crate) trait Statistics: Debug {
-    /// How a field is scored: by its documents, its words and the parameters of BM25.
+    /// Scoring of a field: by its documents, its words and the parameters of BM25.
     fn field(&self, field: FieldId) -> Result<Arc<FieldScoring>>;
 
     /// In how many documents a term is, where it is in so many of the segments that are searched: in these, unless the
@@ -21,7 +21,7 @@ pub(crate) trait Statistics: Debug {
     }
 }
 
-/// Where a query that is made ready to be scored takes from what it needs.
+/// Sources of numbers for a query that is made ready to be scored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources<'a> {
     pub(crate) statistics: &'a dyn Statistics,

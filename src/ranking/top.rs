@@ -18,15 +18,15 @@ pub(crate) struct Top {
     k: usize,
     /// As they came; from k on a heap whose first is the worst.
     kept: Vec<ScoredDoc>,
-    /// What a document must be better than: the k-th best, or nothing.
+    /// Bound that a document must be better than: the k-th best, or nothing.
     floor: ScoredDoc,
-    /// The same, but nothing where every offer is taken note of.
+    /// Bound at the gate: the floor, but nothing if every offer is taken note of.
     gate: ScoredDoc,
-    /// What a document must be worse than, on a later page.
+    /// Bound that a document must be worse than, on a later page.
     ceiling: Option<ScoredDoc>,
-    /// How the threshold rose, where that is wanted.
+    /// Rise of the threshold, if that is wanted.
     trace: Option<Box<Trace>>,
-    /// What is not taken of the segment at hand.
+    /// Documents that are not taken of the segment at hand.
     deleted: Option<Deleted>,
     /// Why the best are not known: it cannot be read whether a document is deleted, or there is no room for them.
     damage: Option<Error>,
@@ -47,7 +47,7 @@ struct Deleted {
     k: usize,
 }
 
-/// How the threshold rose while documents were offered: for people, so that plain queries pay nothing for it.
+/// Rise of the threshold while documents were offered: for people, so that plain queries pay nothing for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
     /// Documents that were offered, whether or not they were good enough.
@@ -147,7 +147,7 @@ impl Top {
         self
     }
 
-    /// What was noted so far, if that was wanted.
+    /// Trace so far, if that was wanted.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let mut trace = self.trace.take()?;
         trace.rises.extend(trace.last.take());
@@ -216,7 +216,7 @@ impl Top {
         })
     }
 
-    /// How many there must be to [raise](Self::raise) the threshold: more than are wanted where some may be deleted.
+    /// Number of documents needed to [raise](Self::raise) the threshold: more than are wanted if some may be deleted.
     pub(crate) fn k(&self) -> usize {
         self.deleted.as_ref().map_or(self.k, |deleted| deleted.k)
     }
@@ -236,7 +236,7 @@ impl Top {
     /// Says that there are k documents with at least this score, offered or not; every one with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
         if self.ceiling.is_some() || self.deleted.is_some() && !self.is_optimistic {
-            // Those k documents may be on the pages before, or deleted.
+            // All k documents may be on the pages before, or deleted.
             return;
         }
         let floor = ScoredDoc { score_bits: score.to_bits(), reversed_doc: 0 };

@@ -1,6 +1,6 @@
 //! Grouping of hits by the values of a field.
 
-/// Grouping of hits by a field, with the number of hits of each group; for [`collapse`](crate::SearchBuilder::collapse).
+/// Grouping of hits by a field, with their number; for [`collapse`](crate::SearchBuilder::collapse).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Collapse {
     pub(crate) field: String,
@@ -23,7 +23,7 @@ impl Collapse {
         self
     }
 
-    /// Each document without a value is a group of its own; otherwise all of them are one.
+    /// Makes each document without a value its own group. Otherwise all of them are one.
     #[must_use]
     pub fn missing_alone(mut self) -> Self {
         self.missing_alone = true;

@@ -75,7 +75,7 @@ pub struct Facet {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Within {
     pub(crate) facets: Vec<Facet>,
-    /// How many of its best documents.
+    /// Number of its best documents.
     pub(crate) hits: usize,
 }
 
@@ -84,7 +84,7 @@ impl Within {
         self.facets.is_empty() && self.hits == 0
     }
 
-    /// How many facets lie within each other here.
+    /// Number of facets within each other here.
     pub(crate) fn depth(&self) -> usize {
         self.facets.iter().map(|facet| 1 + facet.within.depth()).max().unwrap_or(0)
     }
@@ -142,7 +142,7 @@ impl FacetWhat {
         }
     }
 
-    /// How many ranges or values are asked for; 0 if nobody says.
+    /// Number of ranges or values that are asked for; 0 if nobody says.
     pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
@@ -173,7 +173,7 @@ impl Facet {
         Facet { field: field.into(), what, within: Within::default() }
     }
 
-    /// Adds a facet within each bucket of the result, over the documents of that bucket alone.
+    /// Adds a facet within each bucket, over the documents of that bucket alone.
     ///
     /// Its counts are in [`Bucket::facets`](crate::facet::Bucket::facets). Documents without a value are a bucket of their own,
     /// [`FacetCounts::missing_bucket`](crate::facet::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
@@ -486,7 +486,7 @@ impl From<StatisticsFacet> for Facet {
     }
 }
 
-/// What else is wanted beside what takes no memory.
+/// Statistics that are wanted beside those that take no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct StatisticsOptions {
     pub(crate) distinct: bool,

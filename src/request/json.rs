@@ -25,7 +25,7 @@ pub const REQUEST_SCHEMA_VERSION: u32 = 1;
 /// JSON Schema of what [`SearchRequest::to_json`] writes and [`SearchRequest::from_json`] reads.
 pub const REQUEST_JSON_SCHEMA: &str = include_str!("../docs/request.schema.json");
 
-/// What is read, for messages.
+/// Subject that is read, for messages.
 const A_REQUEST: &str = "a request";
 
 const ORDERS: [(&str, Order); 2] = [("score", Order::Score), ("document", Order::Document)];
@@ -45,8 +45,8 @@ const METHODS: [(&str, FacetMethod); 4] = [
 const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\" or \"quantiles\"";
 
 impl SearchRequest<'_> {
-    /// JSON of the request, an object on one line: the query in the query language, and what is not as it is by default. Its
-    /// shape is [`REQUEST_JSON_SCHEMA`].
+    /// Returns the request as JSON, an object on one line. It has the query in the query language, and the options that
+    /// are not the default. Its shape is [`REQUEST_JSON_SCHEMA`].
     ///
     /// ```
     /// use treepie::query::Query;

@@ -1,4 +1,4 @@
-//! Search requests as data: they are run, are the keys of cached answers, and are written down.
+//! Search requests as data: to be run, as keys of cached answers, and as JSON.
 
 mod after;
 mod collapse;
@@ -97,12 +97,12 @@ pub enum Order {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IdfScope {
-    /// All documents of the snapshot: scores do not depend on the segments that documents are in.
+    /// All documents of the snapshot. Scores do not depend on the segments that documents are in.
     #[default]
     Snapshot,
     /// The documents of the same segment.
     ///
-    /// What each segment scores does not depend on the others, as if it were an index of its own.
+    /// Scores of each segment do not depend on the others, as if it were an index of its own.
     Segment,
     /// A collection that the snapshot is a part of.
     ///
@@ -111,7 +111,7 @@ pub enum IdfScope {
     Collection(Arc<CollectionStatistics>),
 }
 
-/// What a search may take; none of it changes an answer that there is.
+/// Limits of a search; none of them changes an answer that there is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RequestLimits {
     pub(crate) timeout: Option<Duration>,
@@ -189,7 +189,7 @@ impl<'q> SearchRequest<'q> {
         self.count_only
     }
 
-    /// With a query of its own, so that it can outlive the one that it was made of.
+    /// Returns a request with its own query, which outlives the one it borrowed.
     pub fn into_owned(self) -> SearchRequest<'static> {
         SearchRequest { query: Cow::Owned(self.query.into_owned()), ..self }
     }

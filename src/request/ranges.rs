@@ -30,8 +30,9 @@ pub(crate) const RANGES_MAX: usize = 1_024;
 /// Behind all codes.
 pub(crate) const BEHIND: u128 = 1 << u64::BITS;
 
-/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
-/// that side. If a text means more than one value, as `2024-05` and the block `10.0.0.0/8` do, an end is the first.
+/// Range of values, from one on and below another. Both are values of the field or texts that mean them; without one
+/// there is no end on that side. If a text means more than one value, as `2024-05` and the block `10.0.0.0/8` do, an
+/// end is the first.
 ///
 /// ```
 /// use treepie::facet::FacetRange;
@@ -157,7 +158,7 @@ impl Ranges {
         Ok(Ranges { codes, shown })
     }
 
-    /// Those that begin with these codes, ascending, and one before them all.
+    /// Ranges that begin with these codes, ascending, and one before them all.
     pub(crate) fn between(kind: FieldKind, starts: &[u64]) -> Self {
         let mut ranges = Ranges::default();
         let ends = starts.iter().copied().map(Some).chain([None]);

@@ -8,7 +8,7 @@ use crate::value::Value;
 pub(crate) struct Selection {
     pub(crate) field: String,
     pub(crate) values: Vec<Value>,
-    /// The same, with dates read at some.
+    /// Query with dates read at a moment.
     pub(crate) read: Option<Query>,
 }
 
@@ -24,7 +24,7 @@ impl Selection {
     /// About how many bytes it takes.
     pub(crate) fn n_bytes(&self) -> usize {
         let values = self.values.iter().map(|value| size_of::<Value>() + value.n_bytes());
-        // What was read has as many values.
+        // The read query has as many values.
         self.field.len() + values.sum::<usize>() * if self.read.is_some() { 2 } else { 1 }
     }
 }

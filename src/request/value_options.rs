@@ -43,7 +43,7 @@ impl Default for ValueOptions {
 }
 
 impl ValueOptions {
-    /// What a plan needs to know.
+    /// Options that a plan needs to know.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! From fields to a schema that can be: everything that is wrong with one is said here.
+//! Conversion of fields to a sound schema; every fault is reported here.
 
 use super::{
     ANALYZER_BYTES_MAX, DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, FIELD_NAME_BYTES_MAX, FIELDS_MAX,

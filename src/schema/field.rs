@@ -2,7 +2,7 @@
 
 use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT};
 
-/// What the analyzer of a keyword field with a normalizer begins with.
+/// Prefix of the analyzer of a keyword field with a normalizer.
 pub(super) const NORMALIZER: &str = "keyword|";
 
 /// One field: its name, its kind, and what is kept of it.
@@ -24,7 +24,7 @@ pub struct Field {
     pub query_analyzer: Option<String>,
     /// Data that is kept of each occurrence of a term.
     pub detail: Detail,
-    /// Positions left free between the words of one value and those of the next; text fields only.
+    /// Free positions between the words of two values; text fields only.
     pub position_gap: u16,
     /// Whether the bytes that each word stands in are kept; only with positions.
     pub offsets: bool,
@@ -44,7 +44,7 @@ pub struct Field {
 pub enum Detail {
     /// Nothing: words can be looked for and counted, not ranked.
     Documents,
-    /// Frequency of a term in each document, and the length of each document: enough for ranking.
+    /// Frequencies of terms in each document, and lengths of documents: enough for ranking.
     Frequencies,
     /// Positions as well, which phrases need.
     Positions,
@@ -80,7 +80,7 @@ pub enum FieldKind {
     Bool,
     /// A point in time, to the microsecond; see [`Timestamp`](crate::Timestamp) for how it is written.
     Date,
-    /// A number with so many digits behind the point, at most 18, which is kept exactly: money, mostly.
+    /// Number with a fixed scale of at most 18 digits, kept exactly: money, mostly.
     Decimal {
         /// Digits behind the point.
         scale: u8,
@@ -259,7 +259,7 @@ impl Field {
         self
     }
 
-    /// Sets the time zone of dates that documents give as texts without an offset (default: UTC).
+    /// Sets the time zone of dates in texts without an offset (default: UTC).
     ///
     /// It is a name of a [`Zone`](crate::value::Zone), and also that of dates in queries which are not
     /// [read](crate::query::Query::at) in another. Dates are kept as moments, and come back in UTC. A time or a day

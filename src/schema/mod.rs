@@ -224,7 +224,8 @@ impl Schema {
         self.to_builder().order_by_similarity(fields).build()
     }
 
-    /// What builds it. Where its default fields are all of its text fields, none are named; so it is with those of similarity.
+    /// Builder that makes this schema. If its default fields are all of its text fields, none are named; so it is with
+    /// those of similarity.
     fn to_builder(&self) -> SchemaBuilder {
         let Schema { fields: own, nulls, similarity, .. } = self;
         let names = |ids: &[FieldId]| ids.iter().map(|id| self.get(*id).name.clone()).collect();
@@ -254,7 +255,7 @@ impl Schema {
         self == other || other.with_fields(added.iter().cloned()).is_ok_and(|wider| wider == *self)
     }
 
-    /// What is different in another schema, for messages.
+    /// Difference to another schema, for messages.
     pub(crate) fn difference(&self, other: &Schema) -> String {
         let fields = self.fields.iter().zip(&other.fields);
         match fields.into_iter().find(|(own, other)| own != other) {

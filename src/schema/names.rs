@@ -1,4 +1,4 @@
-//! Fields by their names, and names in messages: those that there are, and the one that was probably meant.
+//! Fields by their names, and messages that name the one probably meant.
 
 use super::{Field, Schema};
 use crate::error::Error;
@@ -9,8 +9,8 @@ use unicode_normalization::UnicodeNormalization;
 const NAMES_SHOWN: usize = 20;
 
 impl Schema {
-    /// The field of this name; of a name with other characters than those of ASCII, else the first that is the same by
-    /// [NFC](https://www.unicode.org/reports/tr15/), as macOS writes `ö` as `o` and a mark.
+    /// Field of this name. Of a name with other characters than those of ASCII, it is else the first that is the same
+    /// by [NFC](https://www.unicode.org/reports/tr15/), as macOS writes `ö` as `o` and a mark.
     ///
     /// ```
     /// let schema = treepie::Schema::builder().text("gro\u{308}\u{df}e").build()?;
@@ -30,7 +30,7 @@ impl Schema {
         self.get(id).name == name || !name.is_ascii() && self.field_id(name) == Some(id)
     }
 
-    /// Returns the field whose name is the least edits away, if it is few enough to be a slip.
+    /// Returns the closest field name by edits, if few enough for a slip.
     ///
     /// ```
     /// let schema = treepie::Schema::builder().text("title").keyword("kind").build()?;

@@ -6,7 +6,8 @@ use super::names::{closest, position};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 
-/// Documents of a segment that is put in the order of similarity: smaller ones soon become part of larger ones.
+/// Minimum number of documents of a segment for the order of similarity. Smaller segments soon become part of larger
+/// ones.
 pub const SIMILARITY_DOCS_MIN: u32 = 1 << 16;
 
 /// Looks fields up; all of text if none is named.

@@ -37,13 +37,13 @@ impl Search<'_> {
         answer
     }
 
-    /// The same, by a search that has to run.
+    /// Answers by a search that has to run.
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget());
         let fields = self.known_fields()?;
         let mut ready = match self.ready() {
             Err(error) => {
-                // What would have to be known before anything is found.
+                // A search that is stopped before it begins has counted nothing.
                 let mut found = SearchOutcome::uncounted();
                 self.end(Err(error), &mut found)?;
                 return Ok(found.into_hits(vec![], started.elapsed()));
@@ -125,7 +125,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a plan finds, where nothing is scored: what is `planned` already, or one of its own.
+    /// Runs the `planned` execution or one of its own, if nothing is scored.
     fn planned(
         &self,
         page: &PagePlan,
@@ -262,11 +262,11 @@ impl Search<'_> {
         self.by_plan(planned, || Ok(options), |it| self.execute(it, found))
     }
 
-    /// What a plan is made by.
+    /// Options that a plan is made by.
     pub(super) fn options(
         &self,
         goal: Goal,
-        for_people: bool,
+        explain: bool,
         scorings: Option<&Scorings<'_>>,
     ) -> Result<PlanOptions> {
         let bound = self.bound_facets()?;
@@ -282,37 +282,37 @@ impl Search<'_> {
         }
         let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
         let (sets, unselected) = (vec![], self.unselected()?);
-        Ok(PlanOptions { goal, facets, for_people, forced, estimate_from, sets, unselected })
+        Ok(PlanOptions { goal, facets, explain, forced, estimate_from, sets, unselected })
     }
 }
 
-/// What there is already when a search begins.
+/// State that is there already when a search begins.
 #[derive(Debug, Default)]
 pub(super) struct PreparedState<'a, 's> {
     /// Lists that stay open, where the best are looked for.
     pub(super) lists: Option<&'a mut OpenLists<'s>>,
-    /// What finds everything that matches, or counts it.
+    /// Execution that finds everything that matches, or counts it.
     pub(super) planned: Option<&'a mut Execution<'s>>,
     /// Whether anybody will look at how the best were found, and at what that took.
     pub(super) is_traced: bool,
 }
 
-/// What an execution found, before stored fields are fetched.
+/// Outcome of an execution, before stored fields are fetched.
 #[derive(Default)]
 pub(super) struct SearchOutcome {
     /// The documents of the page, where they are not the best.
     pub(super) docs: Vec<DocId>,
-    /// How many of the best are on the page.
+    /// Number of best hits that are on the page.
     pub(super) n_hits: u64,
     pub(super) total: Total,
     pub(super) facets: Vec<FacetCounts>,
     pub(super) facet_runs: Vec<FacetRun>,
-    /// How many different values hits could have, where they are grouped, and what that took.
+    /// Number of different values that hits could have, if they are grouped, and the work it took.
     pub(super) groups: Option<u64>,
     /// Whether a plan was carried out: the best of many queries are found, and counted, without.
     pub(super) is_planned: bool,
     pub(super) looked_at: WorkCounts,
-    /// What finding the best took, or grouping what was found, by itself; none where nobody asks.
+    /// Time of finding the best, or of grouping, by itself; none if nobody asks.
     pub(super) took: Duration,
     pub(super) trace: Option<Trace>,
     pub(super) stopped: Option<Stopped>,

@@ -53,7 +53,7 @@ impl<'s> Search<'s> {
         BindOptions { pattern_terms, notes }
     }
 
-    /// What gives names and words their meaning.
+    /// Schema and analyzers that give names and words their meaning.
     fn names(&self) -> (&'s Schema, &'s Analyzers) {
         (self.searcher.schema(), &self.searcher.0.setting.analyzers)
     }

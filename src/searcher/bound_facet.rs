@@ -1,4 +1,5 @@
-//! Facets of a search with their names and options resolved: made once, for all that plans, counts and explains them.
+//! Facets of a search with their names and options resolved. They are made once, for all that plans, counts and
+//! explains them.
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};

@@ -6,8 +6,8 @@ use crate::limits;
 use std::sync::Arc;
 
 impl Searcher {
-    /// Returns a searcher of this snapshot, every call of which stops where the budget says: searches, counts, explanations,
-    /// documents and highlighters, on whatever thread.
+    /// Returns a searcher of this snapshot whose calls all stop within the budget. These are searches, counts,
+    /// explanations, documents and highlighters, on whatever thread.
     ///
     /// A timeout begins with each call; several calls that share one have a [deadline](Budget::deadline). A
     /// [budget of a search](super::SearchBuilder::budget) holds beside this one.

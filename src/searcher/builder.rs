@@ -52,9 +52,10 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Sorts hits by fields that keep a [column](crate::Field::column), by the first key first: in the place of
+    /// Sorts hits by fields that keep a [column](crate::Field::column), the first key first. It replaces
     /// [`order`](Self::order). If all keys are equal, the smaller number comes first, so that pages of one searcher
-    /// never repeat a document nor leave one out. [`Hit::sort`](crate::Hit::sort) has the values. Only what [`SortKey::score`] asks for is scored.
+    /// never repeat a document nor leave one out. [`Hit::sort`](crate::Hit::sort) has the values. Only what
+    /// [`SortKey::score`] asks for is scored.
     ///
     /// By a field costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; by
     /// anything else a look at every document that matches. Takes memory for as many documents as offset and limit make.
@@ -84,8 +85,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Goes on after a hit of an earlier page, the last of it: as [`offset`](Self::offset), and without keeping what comes before.
-    /// [`Hits::cursor`] gives it, whether hits are sorted or the best come first.
+    /// Continues after the last hit of an earlier page. It is like [`offset`](Self::offset), without keeping the hits
+    /// before. [`Hits::cursor`] gives it, whether hits are sorted or the best come first.
     ///
     /// # Errors
     ///
@@ -95,16 +96,16 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// The parameters of BM25 for one field: how soon more of the same word adds nothing (`k1`, 0 or more, default
-    /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75). Asked for
-    /// twice, the last counts.
+    /// Sets the parameters of BM25 for one field. `k1` says how soon more of the same word adds nothing (0 or more,
+    /// default 1.2), and `b` how much the length of a document matters (0 to 1, default 0.75). Asked for twice, the
+    /// last counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.request.parameters.push((field.into(), Parameters { k1, b }));
         self
     }
 
-    /// Changes the score of every document that matches by a function of its columns and of the score: asked for several times,
-    /// one after the other, in this order. Everything that matches is scored then, as a function has no bounds.
+    /// Changes the score of every match by a function of columns and the score. Several functions apply one after the
+    /// other, in this order. Everything that matches is scored then, as a function has no bounds.
     ///
     /// ```
     /// use treepie::function::{FieldValue, Modifier, ScoreFunction};
@@ -132,8 +133,9 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Scores prefixes, wildcards, regular expressions and fuzzy words by so many of their terms, at most
-    /// [`PATTERN_TERMS_MAX`](crate::query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
+    /// Scores patterns and fuzzy words by this many of their terms. The maximum is
+    /// [`PATTERN_TERMS_MAX`](crate::query::PATTERN_TERMS_MAX); patterns are prefixes, wildcards and regular
+    /// expressions. The default, 0, gives every document of such a pattern the same score.
     ///
     /// The matches stay the same. A document scores what BM25 gives it for those of the best terms that it has, and
     /// nothing for the others. The best terms are the most frequent ones of the snapshot. For a fuzzy word they are
@@ -168,8 +170,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Stops when the search has taken so long, within 10 ms: with an error, or, as [`partial`](Self::partial), with
-    /// what was found until then.
+    /// Stops the search after this time, within 10 ms. It ends with an error, or, as [`partial`](Self::partial), with
+    /// the hits found until then.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -194,8 +196,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Limits that the search has beside others: a deadline, a token that cancels it, the memory that it may take. A timeout
-    /// and memory are those of the request.
+    /// Sets further limits of the search: a deadline, a cancelling token, memory. A timeout and memory are those of the
+    /// request.
     pub fn budget(mut self, budget: Budget) -> Self {
         let (budget, timeout, memory_bytes) = budget.apart_from_numbers();
         let limits = &mut self.request.limits;
@@ -205,9 +207,9 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at most
-    /// 10 of them fetched after that, a total that is a lower bound, and facets that are
-    /// [not exact](crate::facet::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
+    /// Returns the hits found so far if the search is stopped, and no error. They are the best of the documents looked
+    /// at, at most 10 of them fetched after that, with a total that is a lower bound, and facets that are [not
+    /// exact](crate::facet::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
     pub fn partial(mut self) -> Self {
         self.request.limits.partial = true;
         self
@@ -225,7 +227,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Adds a facet of the `limit` most frequent values of a field, or terms of a text field. For more options use
+    /// Adds a facet of the `limit` most frequent values or text terms of a field. For more options use
     /// [`with_facet`](Self::with_facet).
     pub fn facet(self, field: impl Into<String>, limit: usize) -> Self {
         self.with_facet(Facet::values(field).limit(limit))
@@ -242,9 +244,10 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Only documents that have one of these values in a field; asked for twice of the same field, one of all that were
-    /// named. No values, of which [`Value::Null`] is none, select nothing, and change nothing. Hits, total and facets are those of what is left, but a facet
-    /// of the same field, whatever it counts, leaves this selection out: it shows what else there is to choose.
+    /// Keeps only documents that have one of these values in a field. Several calls for one field select one of all
+    /// their values. No values, of which [`Value::Null`] is none, select nothing, and change nothing. Hits, total and
+    /// facets are those of what is left, but a facet of the same field, whatever it counts, leaves this selection out:
+    /// it shows what else there is to choose.
     ///
     /// Costs one search more for each selected field that a facet is asked for, however many facets it has.
     ///
@@ -281,8 +284,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Keeps only the best hit of each value of a field, or the best few; [`Hit::group`](crate::Hit::group) has the value,
-    /// [`Hits::groups`](super::Hits::groups) says how many there are. The total and the facets stay those of all documents
+    /// Keeps only the best hit, or few, of each value of a field. [`Hit::group`](crate::Hit::group) has the value,
+    /// [`Hits::groups`](super::Hits::groups) the number of values. The total and the facets stay those of all documents
     /// that match. Pages follow each other as without: none has what another one has.
     ///
     /// Costs a look at everything that matches, and as many documents at once as come before the last hit of the page: by score
@@ -359,8 +362,8 @@ impl<'a> SearchBuilder<'a> {
         self.search().run()
     }
 
-    /// Makes the search ready to be answered any number of times: a query that is asked again and again is
-    /// analyzed, looked up and planned once, and what it reads of an index stays open.
+    /// Prepares the search, to be answered any number of times. A query that is asked again and again is analyzed,
+    /// looked up and planned once, and the lists that it reads stay open.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -415,8 +418,8 @@ impl<'a> SearchBuilder<'a> {
         self.clone().search().kinds_of_hits()
     }
 
-    /// Other questions about the search than how it is answered: why a document matches and scores what it does, why there is
-    /// none, and what would have been faster.
+    /// Returns the explainer, for questions about the search. It says why a document matches and scores as it does, why
+    /// there is none, and which plan would have been faster.
     pub fn explainer(self) -> Explainer<'a> {
         Explainer::of(self.search())
     }
@@ -428,7 +431,6 @@ impl<'a> SearchBuilder<'a> {
             request: self.request,
             budget: self.budget,
             forced: None,
-            stays_open: false,
             estimate_from: None,
             explained: vec![],
             meaning: Meaning::default(),

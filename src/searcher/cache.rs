@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// What an answer takes beside its parts and what it is kept under, in the cache, too.
+/// Bytes of an answer in the cache, beside its parts and its key.
 const ENTRY_BYTES: usize = 960;
-/// What a part of what was asked for takes beside its texts, and each text.
+/// Bytes of a part of a request, beside its texts, and of each text.
 const PART_BYTES: usize = 128;
 const TEXT_BYTES: usize = 40;
-/// What an answer mostly takes, by which the cache remembers how many are asked for again; and how many at most.
+/// Usual bytes of an answer, by which the cache remembers how many are asked for again; and how many at most.
 const ANSWER_BYTES: u64 = 2_048;
 const ANSWERS_MAX: u64 = 1 << 16;
 /// The cache has so many parts, each with a lock of its own; an answer fits into one of them.
 const SHARDS: usize = 8;
 
-/// Whole answers, up to a number of bytes, each under the snapshot that gave it: none is ever old. Those of snapshots
+/// Whole answers, up to a number of bytes, each under the snapshot that gave it: none is ever old. Answers of snapshots
 /// that nobody asks any more go with time, as do those that are seldom asked for.
 #[derive(Debug)]
 pub(crate) struct ResultCache {
@@ -134,7 +134,7 @@ impl ResultCache {
         }
     }
 
-    /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
+    /// Returns the kept answer to a search, or runs it. An answer that is not all of it is not kept.
     pub(super) fn answer(&self, search: &Search<'_>, started: Instant) -> Result<Hits> {
         let key = Key::of(search);
         if let Some(kept) = self.answers.get(&key) {

@@ -25,7 +25,7 @@ use std::time::Instant;
 
 /// Documents whose values are looked up of a search that is stopped: in less than a millisecond.
 const AFTER_STOP: u64 = 1_024;
-/// What a group takes beside its term.
+/// Bytes of a group beside its term.
 const GROUP_BYTES: u64 = 96;
 
 impl Search<'_> {
@@ -103,9 +103,9 @@ struct Grouping<'g, 's> {
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
     strategy: CollapseStrategy,
-    /// What was found so far.
+    /// Hits found so far.
     page: Vec<Hit>,
-    /// How many groups there are, and hits of them in all; once that is counted.
+    /// Number of groups and of all their hits, once that is counted.
     counts: Option<DistinctCounts>,
     /// Documents of all batches that were looked at.
     looked_at: u64,
@@ -125,8 +125,8 @@ enum Group {
 }
 
 impl Grouping<'_, '_> {
-    /// Finds the page. Where that is stopped the page has what was found until then: what the last whole batch gave or, of the
-    /// first, what it had looked at.
+    /// Finds the page. If it is stopped, the page has the hits found until then: those of the last whole batch or, of
+    /// the first, those it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
         let best = BestHits::new(self.search, self.search.top_hits(self.search.scorings()))?;
         let n_matches = self.segments.iter().zip(matches);
@@ -157,7 +157,7 @@ impl Grouping<'_, '_> {
         }
     }
 
-    /// How many hits there are in all, counted once.
+    /// Number of all hits, counted once.
     fn count(&mut self, matches: &Matches) -> Result<u64> {
         let counts = match self.counts {
             Some(counts) => counts,
@@ -175,7 +175,7 @@ impl Grouping<'_, '_> {
         Ok(counts.kept + of_missing)
     }
 
-    /// How many groups those without a value are.
+    /// Number of groups that the hits without a value are.
     fn n_missing(&self, counts: &DistinctCounts) -> u64 {
         if self.collapse.missing_alone { counts.missing } else { counts.missing.min(1) }
     }
@@ -191,7 +191,7 @@ impl Grouping<'_, '_> {
         let (mut page, mut skipped, mut n_after_stop) = (vec![], 0, 0);
         let (mut n_of_group, mut held) = (HashMap::<Group, u64>::new(), Held::default());
         (self.n_kept, self.is_behind) = (0, self.after().is_none());
-        // What a batch before gave is no worse than what one that is stopped would.
+        // Hits of an earlier batch are no worse than those of one that is stopped would be.
         let most_after_stop = if self.looked_at == 0 { AFTER_STOP } else { 0 };
         let done = best.each(self.segments, matches, n, |mut hit| {
             if let Err(stop) = budget::work(ns::GROUP_LOOKED_UP) {

@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
         let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
-            // Where making the page has found all that was wanted, nothing below it was carried out.
+            // If making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
             of_sets: Some(execution.profile()).filter(|_| !execution.plan().sets.is_empty()),
             page: PageRun {
@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What there is to say of a query whose matches all score the same.
+/// Note on a query whose matches all score the same.
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
     let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))

@@ -1,4 +1,4 @@
-//! Questions about a search that people ask: how it is answered, why this document and not that one, and what else.
+//! Questions that people ask about a search: its plan, and why documents match or not.
 
 use super::search::Search;
 use super::{Explanation, Hits};
@@ -17,8 +17,9 @@ impl<'a> Explainer<'a> {
         Explainer(search)
     }
 
-    /// Sources that the estimates of a plan may read: unless they are given, [`explain`](Self::explain) reads no postings, and
-    /// [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected, not what is done.
+    /// Sets the sources that the estimates of a plan may read. By default [`explain`](Self::explain) reads no postings,
+    /// and [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected,
+    /// not what is done.
     ///
     /// ```
     /// use treepie::explain::EstimateFrom;
@@ -45,9 +46,10 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// Documents of which [`explain`](Self::explain) and [`analyze`](Self::analyze) say why they match, or why not:
-    /// [`ExplainTree::documents`] then has for each, once and in this order, what the nodes of the plan say of it,
-    /// where it fails, and its score. Changes nothing else, and nothing of [`run`](Self::run).
+    /// Sets documents of which plans say why they match, or why not. For [`explain`](Self::explain) and
+    /// [`analyze`](Self::analyze), [`ExplainTree::documents`] then has for each, once and in this order, the verdicts
+    /// of the plan's nodes, the node at which it fails, and its score. Changes nothing else, and nothing of
+    /// [`run`](Self::run).
     ///
     /// Each document is looked up in what the leaves of the plan read: costs about a microsecond a leaf, and for a pattern on a
     /// field without a column as much for each of its terms. Scores cost what preparing a search does, once for all
@@ -99,8 +101,9 @@ impl<'a> Explainer<'a> {
         self.0.analyze()
     }
 
-    /// Analyzes the search several times, as [`analyze`](Self::analyze) does, and returns the plan of the run with the median time.
-    /// Its [`repeated`](ExplainTree::repeated), and `times` of each node and facet, have the least, the median and the most of all runs.
+    /// Analyzes the search several times, and returns the plan of the median run. Each run is one of
+    /// [`analyze`](Self::analyze). Its [`repeated`](ExplainTree::repeated), and `times` of each node and facet, have
+    /// the least, the median and the most of all runs.
     ///
     /// Keeps the plans of all runs until the last has ended. No number of runs means one.
     ///
@@ -126,8 +129,8 @@ impl<'a> Explainer<'a> {
         Ok(ExplainTree::of_runs(runs.collect::<Result<_>>()?))
     }
 
-    /// Answers the query, and shows how that very answer came about: the hits of [`run`](super::SearchBuilder::run) and the plan of
-    /// [`analyze`](Self::analyze), of one run. Kept answers are not asked for, as nothing would have run.
+    /// Answers the query, and explains that very answer. It returns the hits of [`run`](super::SearchBuilder::run) and
+    /// the plan of [`analyze`](Self::analyze), of one run. Kept answers are not asked for, as nothing would have run.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -152,11 +155,11 @@ impl<'a> Explainer<'a> {
         self.0.run_and_explain()
     }
 
-    /// Analyzes the search as [`analyze`](Self::analyze) does, after each decision that can be taken otherwise was: the search runs as it is planned and
-    /// in each other way, in turn, and the least time of each is the `measured_ns` of the
-    /// [decision](crate::explain::Decision) and of its alternatives. Times are those of the whole search on this thread,
-    /// without fetching hits; decisions about what does not run, as the plan of a count that finding the best makes needless, have
-    /// none.
+    /// Measures the alternatives of each decision, and analyzes the search as [`analyze`](Self::analyze) does. The
+    /// search runs as it is planned and in each other way, in turn, and the least time of each is the `measured_ns` of
+    /// the [decision](crate::explain::Decision) and of its alternatives. Times are those of the whole search on this
+    /// thread, without fetching hits; decisions about what does not run, as the plan of a count that finding the best
+    /// makes needless, have none.
     ///
     /// Takes at the most a second, or half the time that the search has until its [deadline](super::SearchBuilder::timeout) where it has one,
     /// then as long as analyzing it. Decisions that do not fit into that are not measured.
@@ -187,10 +190,10 @@ impl<'a> Explainer<'a> {
         self.0.what_if()
     }
 
-    /// Why the search finds nothing: the smallest set of its conditions that no document meets together, and for each
-    /// condition how many documents meet it alone and how many would match without it, so that it is seen what to
-    /// leave out. Conditions are the parts of AND, clauses with `+` and with `-`, each phrase, range and the like among
-    /// them, and selections; alternatives are one condition together.
+    /// Explains why the search finds nothing, and which condition to leave out. It has the smallest set of its
+    /// conditions that no document meets together, and for each condition how many documents meet it alone and how many
+    /// would match without it. Conditions are the parts of AND, clauses with `+` and with `-`, each phrase, range and
+    /// the like among them, and selections; alternatives are one condition together.
     ///
     /// A search that does find something is told how much. Hits, order and facets are not looked at.
     ///
@@ -219,7 +222,7 @@ impl<'a> Explainer<'a> {
         self.0.why_empty()
     }
 
-    /// The score of a document in this search, as a tree of numbers; `None` where it does not match.
+    /// Explains the score of a document as a tree; `None` if it does not match.
     ///
     /// # Errors
     ///

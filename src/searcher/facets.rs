@@ -60,7 +60,7 @@ impl Search<'_> {
     pub(super) fn add_facet_details(&self, plan: &mut Plan<'_>) -> Result<()> {
         let unselected = self.excluded_filters()?.into_iter().zip(plan.expected_unselected());
         let expected: Vec<_> = unselected.collect();
-        let around = (&[][..], *plan.told(plan.root()));
+        let around = (&[][..], *plan.display_estimate(plan.root()));
         let facets = (&self.request.facets[..], self.bound_facets()?);
         self.add_details(&plan.segments, &expected, facets, &mut plan.facets, around, false)?;
         plan.estimate_facets()
@@ -133,7 +133,7 @@ impl Search<'_> {
         debug_assert_eq!(facets.len(), plan.facets.len(), "each facet is planned");
         let mut looking =
             BucketCollector { search: self, segments: &plan.segments, hits: None, n_buckets: 0 };
-        // What posting lists are tested against, by the selections that are left out.
+        // Sets that posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(&ExcludedFilters, Option<Vec<DocIdSet>>)> = vec![];
         for (facet, node) in facets.iter().zip(&plan.facets) {
             let is_ready = facet.all_left_out().into_iter().all(|it| domain.has(it));

@@ -1,4 +1,4 @@
-//! Facts of an index beyond its plans: numbers for remedies, and terms similar to words that it does not have.
+//! Facts of an index beyond its plans: numbers for remedies, terms similar to unknown words.
 
 use super::Searcher;
 use crate::error::Result;
@@ -57,7 +57,7 @@ impl Searcher {
         Ok(others.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
     }
 
-    /// Finds what is worth knowing first of a plan of this index, with remedies from the dictionary.
+    /// Finds the most important facts about a plan, with remedies from the dictionary.
     ///
     /// Examples are words that are like one that no document has, and the number of terms that a longer prefix leaves.
     /// [`analyze`](crate::SearchBuilder::analyze) asks for them, [`explain`](crate::SearchBuilder::explain) does not.
@@ -128,7 +128,8 @@ impl Searcher {
     }
 }
 
-/// What cannot be read, or not in the time that is left, is not known: the search itself has said so if it matters.
+/// A fact that cannot be read, or not in the time that is left, is not known: the search itself has said so if it
+/// matters.
 impl Facts for Searcher {
     fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<(String, u64)> {
         self.widest(self.schema().field_id(field)?, prefix, more).ok().flatten()

@@ -9,7 +9,7 @@ use crate::value::{Value, Zone};
 use std::fmt;
 use std::time::Duration;
 
-/// What a hit or a facet takes beside its texts, each value, and a map of stored fields of one node, in bytes.
+/// Bytes of a hit or a facet beside its texts, of each value, and of a map of stored fields of one node.
 const PART_BYTES: usize = 128;
 const VALUE_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;
@@ -32,14 +32,13 @@ pub struct Hits {
     pub took: Duration,
     /// Whether the result was kept from an earlier search, by a [cache](crate::IndexOptions::result_cache_bytes).
     pub from_cache: bool,
-    /// Reason for a partial result, if the search was stopped and gives what it
-    /// [found so far](crate::SearchBuilder::partial).
+    /// Reason for a [partial](crate::SearchBuilder::partial) result, if the search was stopped.
     pub stopped: Option<Stopped>,
 }
 
 impl Hits {
-    /// Returns where the next page begins, for [`SearchBuilder::after`](crate::SearchBuilder::after): the
-    /// [cursor](Hit::cursor) of the last hit. `None` if the page is empty, or hits are in document order.
+    /// Returns the [cursor](Hit::cursor) of the last hit, for [`SearchBuilder::after`](crate::SearchBuilder::after).
+    /// The next page begins there. `None` if the page is empty, or hits are in document order.
     ///
     /// The last page has one, too, as nothing says that no hit follows. The end is a page without hits, or one with fewer hits
     /// than the [limit](crate::SearchBuilder::limit), which saves a search that finds nothing, unless it was [stopped](Self::stopped).
@@ -129,18 +128,18 @@ pub struct Hit {
     pub doc: DocId,
     /// Score of the document; `None` if nothing is scored.
     pub score: Option<f32>,
-    /// The values that it is [sorted](crate::SearchBuilder::sort) by, one a key, null where it has none; nothing where
-    /// hits are not sorted by fields.
+    /// Values that it is [sorted](crate::SearchBuilder::sort) by, one per key, null for none. The list is empty if hits
+    /// are not sorted by fields.
     pub sort: Vec<Value>,
-    /// The value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null where it has none; `None` where they
-    /// are not grouped.
+    /// Value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null for none. `None` if they are
+    /// not grouped.
     pub group: Option<Value>,
     /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
 }
 
 impl Hit {
-    /// Returns the first text of a stored field; `None` where the document has no value there, or none that is a text.
+    /// Returns the first text of a stored field; `None` if it has none.
     ///
     /// Indexing [`fields`](Self::fields) panics where the document has no value of the field.
     ///
@@ -164,7 +163,7 @@ impl Hit {
         self.fields.get(field)?.texts().next()
     }
 
-    /// Returns the place of the hit in its order, which [another page](crate::SearchBuilder::after) goes on after: by its
+    /// Returns the hit's place in its order, for [another page](crate::SearchBuilder::after) behind it. It is by its
     /// sort values if it has any, else by its score. `None` in document order.
     pub fn cursor(&self) -> Option<After> {
         match (&self.sort[..], self.score) {
@@ -204,23 +203,23 @@ pub struct FacetCounts {
     pub field: String,
     /// Whether these are values or ranges, or statistics.
     pub kind: FacetKind,
-    /// Values in the [order](crate::facet::FacetOrder) that was asked for, by default descending by count, then ascending by the
-    /// bytes of the value; ranges as they were asked for, intervals in the order of time.
+    /// Values in the [order](crate::facet::FacetOrder) that was asked for. By default it is descending by count, then
+    /// ascending by the bytes of the value; ranges come as they were asked for, intervals in the order of time.
     pub buckets: Vec<Bucket>,
-    /// Matching documents with a value, but none in the buckets: also those whose values a filter or a minimum leaves out.
-    /// `None` for the values of a field where a document may have many.
+    /// Matching documents with a value, but none in the buckets. Documents whose values a filter or a minimum leaves
+    /// out are among them. `None` for the values of a field where a document may have many.
     pub other: Option<u64>,
     /// Matching documents without a value.
     pub missing: u64,
     /// Statistics of the values, if they were [asked for](crate::Facet::statistics).
     pub statistics: Option<FieldStatistics>,
-    /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
-    /// counted, and where a sketch stands in for what there was no memory to count: of statistics, and of the ends of quantiles.
+    /// Whether all of this is exact. It is not if the search was [stopped](crate::SearchBuilder::partial) before all
+    /// was counted, or if a sketch stands in for lack of memory: in statistics, and in the ends of quantiles.
     pub exact: bool,
-    /// The documents without a value, with what was asked for [of each bucket](crate::Facet::with_facet); `None` where that was
-    /// nothing, or there are no such documents.
+    /// Documents without a value, with the facets [of each bucket](crate::Facet::with_facet). `None` if there were no
+    /// such facets, or there are no such documents.
     pub missing_bucket: Option<Box<Bucket>>,
-    /// Time zone of intervals of the calendar, whose clocks show where they begin; `None` of all else.
+    /// Time zone of calendar intervals, whose clocks show their starts; `None` otherwise.
     pub zone: Option<Zone>,
 }
 
@@ -246,11 +245,11 @@ impl FacetCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The value, or the term of a text field; null of a range, which the bucket as a whole prints with its ends.
+    /// Value, or term of a text field; null of a range. The bucket as a whole prints a range with its ends.
     pub value: Value,
-    /// The least value of a range, where it has an end on that side.
+    /// Least value of a range, if it has an end on that side.
     pub from: Option<Value>,
-    /// The value that a range ends before, where it has an end on that side.
+    /// Value that a range ends before, if it has an end on that side.
     pub to: Option<Value>,
     /// Number of matching documents in the bucket.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! Meaning of a search in the schema of its index, as far as that is known.
+//! Meaning of a search in the schema of its index, as far as known.
 
 use super::bound_facet::BoundFacet;
 use super::scorings::Scorings;
@@ -7,7 +7,7 @@ use crate::function::BoundScoreFunction;
 use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
-use crate::ranking::prepared::RankedScratch;
+use crate::ranking::prepared::WeightScratch;
 use crate::recycle::FreeLists;
 use crate::sort::SortOrder;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -45,7 +45,7 @@ pub(super) fn once<T>(cell: &OnceCell<T>, find: impl FnOnce() -> Result<T>) -> R
 #[derive(Debug, Default)]
 pub(super) struct SearchMemory {
     pub(super) bind: BindMemory,
-    pub(super) ranked: RankedScratch,
+    pub(super) ranked: WeightScratch,
     /// For the documents of a page.
     pub(super) docs: FreeLists<DocId>,
 }

@@ -66,10 +66,10 @@ use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::DocId;
 use crate::limits::Limits;
-use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, SinglePlan, TermPool};
+use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, TermPool};
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
 use crate::ranking::bm25::FieldScorings;
-use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
+use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned;
 use crate::ranking::scorer::Explanation;
 use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
@@ -121,41 +121,41 @@ struct Inner {
     setting: Setting,
     /// Options by which queries are read.
     parse: ParseOptions,
-    /// What earlier queries left for later ones.
+    /// Memory that earlier queries left for later ones.
     scratch: Pool<Box<ExecutionScratch>>,
-    /// The same for finding the best.
+    /// Memory of finding the best.
     pruned: Pool<Box<pruned::Scratch>>,
     /// Memory in which earlier searches were understood.
     memory: Pool<Box<SearchMemory>>,
-    /// The same for terms that were looked up.
+    /// Memory of terms that were looked up.
     terms: Arc<TermPool>,
     scorings: FieldScorings,
 }
 
-/// What all searchers of an index value have in common.
+/// Settings that all searchers of an index value have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setting {
     pub(crate) analyzers: Arc<Analyzers>,
-    /// Where they are not the default.
+    /// Limits, if they are not the default.
     pub(crate) limits: Option<Box<Limits>>,
-    /// Where it is switched on.
+    /// Cache, if it is switched on.
     pub(crate) cache: Option<Arc<ResultCache>>,
-    /// Where slow searches are written down.
+    /// Log of slow searches, if there is one.
     pub(crate) slow: Option<SlowSearches>,
-    /// What the machine takes, where that was measured.
+    /// Costs of this machine, if they were measured.
     pub(crate) costs: Option<Arc<Costs>>,
 }
 
 impl Searcher {
-    /// Returns the default options for parsing queries: the limits of the index, and its schema for
-    /// [lenient parsing](Query::parse_lenient).
+    /// Returns the default options for parsing queries. They have the limits of the index, and its schema for [lenient
+    /// parsing](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
         let schema = Arc::new(self.schema().clone());
         self.0.parse.clone().vocabulary(schema, self.0.setting.analyzers.clone())
     }
 
-    /// Returns a searcher of the newest commit; `None` if there is none that is newer than this one, or than the commit that
-    /// what was flushed goes beyond. Segments that both have stay open.
+    /// Returns a searcher of the newest commit; `None` if none is newer. A commit is newer than this one, or than the
+    /// commit that flushed documents go beyond. Segments that both have stay open.
     ///
     /// If there is nothing new, this costs a listing of the directory. Another index that has come to lie at the same
     /// path is not looked for: open it anew. To rebuild an index in its place see [`Index::overwrite`](crate::Index::overwrite).
@@ -207,7 +207,7 @@ impl Searcher {
         Searcher(inner, None)
     }
 
-    /// Where the index is.
+    /// Storage of the index.
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
         &self.0.storage
     }
@@ -217,12 +217,12 @@ impl Searcher {
         &self.0.snapshot.manifest.schema
     }
 
-    /// The analyzers that queries go through: in the version that made the terms of the index.
+    /// Analyzers that queries go through, in the version that made the index's terms.
     pub fn analyzers(&self) -> &Analyzers {
         &self.0.setting.analyzers
     }
 
-    /// The number of the commit that is being read, or that what was flushed goes beyond; it grows with every commit. To
+    /// Number of the commit that is being read; it grows with every commit. Flushed documents go beyond this commit. To
     /// tell snapshots from each other there is [`etag`](Self::etag).
     pub fn generation(&self) -> u64 {
         self.0.snapshot.manifest.generation
@@ -233,8 +233,8 @@ impl Searcher {
         &self.0.snapshot.manifest.payload
     }
 
-    /// Returns the identifier of this snapshot: as long as it stays the same, so do all answers. For
-    /// caches, and for the header of this name in HTTP.
+    /// Returns the identifier of this snapshot. As long as it stays the same, so do all answers. For caches, and for
+    /// the header of this name in HTTP.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -252,7 +252,7 @@ impl Searcher {
         self.0.etag
     }
 
-    /// What this answers from.
+    /// Snapshot that this answers from.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.0.snapshot
     }
@@ -292,7 +292,7 @@ impl Searcher {
         })
     }
 
-    /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
+    /// Bytes that finding the best keeps from one search to the next. They are for all searches that ran at the same
     /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
     pub fn scratch_bytes(&self) -> usize {
         self.0.pruned.lock().iter().map(|it| size_of_val(&**it) + it.heap_bytes()).sum()
@@ -312,7 +312,7 @@ impl Searcher {
         query::parse(text, &self.0.parse)?.in_copies(self.schema())
     }
 
-    /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.
+    /// Reads the text of a search box, and never fails. Invalid syntax is read as words.
     ///
     /// See [`Query::parse_lenient`], to which this gives the schema and the limits of the index.
     ///
@@ -344,14 +344,13 @@ impl Searcher {
         SearchBuilder::new(self, SearchRequest::new(query))
     }
 
-    /// Begins a search for what a request asks for, to which more can be added; nothing happens until
-    /// [`run`](SearchBuilder::run).
+    /// Begins a search for a request, to which more can be added. Nothing happens until [`run`](SearchBuilder::run).
     pub fn search_for<'a>(&'a self, request: SearchRequest<'a>) -> SearchBuilder<'a> {
         SearchBuilder::new(self, request)
     }
 
-    /// Numbers of this snapshot that scores of a search depend on: those that a coordinator adds up over all shards and
-    /// hands to each of them as [`IdfScope::Collection`]. Nothing is searched.
+    /// Returns numbers of this snapshot that the scores of a search depend on. A coordinator adds them up over all
+    /// shards and hands them to each as [`IdfScope::Collection`]. Nothing is searched.
     ///
     /// Costs what looking up the words costs. Patterns that are scored by their [best terms](SearchBuilder::pattern_terms) have in each shard
     /// others.
@@ -375,8 +374,8 @@ impl Searcher {
         self.search_for(request.clone()).run()
     }
 
-    /// Answers a request, unless the caller has the answer: `None` where the snapshot is the one that `known` was the
-    /// [etag](Self::etag) of ("304 Not Modified" of HTTP). Costs nothing then.
+    /// Answers a request, unless the caller has the answer. It is `None` if `known` is the [etag](Self::etag) of this
+    /// snapshot ("304 Not Modified" of HTTP). Costs nothing then.
     ///
     /// ```
     /// use treepie::SearchRequest;
@@ -409,8 +408,8 @@ impl Searcher {
         self.run(request).map(Some)
     }
 
-    /// Explains the score of a document as a tree of numbers; `None` if it does not match. The score is that
-    /// of a search without options; see [`Explainer::score`] for others.
+    /// Explains the score of a document as a tree; `None` if it does not match. The score is that of a search without
+    /// options; see [`Explainer::score`] for others.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -435,18 +434,18 @@ impl Searcher {
     }
 
     /// Looks up what scoring needs.
-    fn ranked(
+    fn create_weight(
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
         statistics: &IdfScope,
-        parts: Parts,
+        detail: ScoreDetail,
         look_ups: &LookUps,
-        memory: RankedScratch,
-    ) -> Result<Ranked<'_>> {
+        memory: WeightScratch,
+    ) -> Result<Weight<'_>> {
         let is_whole = *statistics != IdfScope::Segment || self.segments().len() == 1;
         // Else one segment may score all alike, and not another.
-        let parts = if is_whole { parts } else { Parts::Each };
+        let detail = if is_whole { detail } else { ScoreDetail::Each };
         let (snapshot, kept) = (self.snapshot(), &self.0.scorings);
         let of_snapshot = OfSnapshot { snapshot, parameters, kept };
         let of_collection;
@@ -458,15 +457,15 @@ impl Searcher {
             }
         };
         let sources = Sources { statistics, look_ups };
-        let ranked = Ranked::new(logical, self.segments(), &sources, parts, memory)?;
+        let ranked = Weight::new(logical, self.segments(), &sources, detail, memory)?;
         if is_whole {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {
             let sources = Sources { statistics: &OfSegment { segment, parameters }, look_ups };
             let only = std::iter::once(segment);
-            let memory = RankedScratch::default();
-            Ranked::new(logical, only, &sources, parts, memory)
+            let memory = WeightScratch::default();
+            Weight::new(logical, only, &sources, detail, memory)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
@@ -513,19 +512,9 @@ impl Searcher {
         look_ups: &LookUps,
         total: &mut u64,
     ) -> Result<bool> {
-        match SinglePlan::of(normal, options) {
-            Some(SinglePlan::TermScan { field, term }) => {
-                execution::count_term(self.segments(), (field, term), look_ups, total)?;
-                return Ok(false);
-            }
-            Some(SinglePlan::Phrase { field, phrase }) => {
-                let (mut scratch, of) = (self.0.pruned.take(), (field, phrase));
-                let workspace = &mut scratch.phrase.workspace;
-                execution::count_phrase(self.segments(), of, look_ups, workspace, total)?;
-                self.0.pruned.give(scratch);
-                return Ok(false);
-            }
-            None => {}
+        if let Some(of) = options.counted_term(normal) {
+            execution::count_term(self.segments(), of, look_ups, total)?;
+            return Ok(false);
         }
         let mut execution = self.execution_of(normal, options, look_ups)?;
         let count = execution.count();
@@ -640,7 +629,7 @@ impl Searcher {
         Ok(Execution::new(plan, is_timed, memory))
     }
 
-    /// What planning reckons with.
+    /// Costs that planning reckons with.
     fn costs(&self) -> &CostModel {
         self.0.setting.costs.as_ref().map_or(&CostModel::BUILT_IN, |costs| &costs.model)
     }

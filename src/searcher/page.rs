@@ -39,14 +39,14 @@ impl<'a> Search<'a> {
         &self,
         sets: Vec<Normal>,
         (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
-        for_people: bool,
+        explain: bool,
         is_run: bool,
     ) -> Result<Execution<'a>> {
-        let options = self.options(page.goal(), for_people, Some(scorings))?;
+        let options = self.options(page.goal(), explain, Some(scorings))?;
         let mut options = PlanOptions { sets, ..options };
         let clock = self.meaning.clock.get().map(|clock| &**clock);
         let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(Some(scorings)));
-        let clocks = (clock, for_people && is_run);
+        let clocks = (clock, explain && is_run);
         let plan = self.searcher.execution_of_matching(normal, &options, look_ups, clocks);
         let mut execution = plan?;
         if !options.sets.is_empty() {
@@ -75,7 +75,6 @@ impl<'a> Search<'a> {
             order: (!request.sort.is_empty()).then(|| self.order_shape()),
             is_collapsed: request.collapse.is_some(),
             is_after: request.after.is_some(),
-            stays_open: self.stays_open,
             forced: self.forced,
         };
         PagePlan::choose(wanted, scorings.page.as_ref(), self.searcher.costs())

@@ -7,12 +7,12 @@ use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::plan::{CountStrategy, PageOperator, PagePlan, PlanOptions, SinglePlan};
+use crate::plan::{PageOperator, PagePlan, PlanOptions, TopKStrategy};
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
 
-/// A search whose words are looked up, whose lists are open and whose plan is made; from
+/// Prepared search: words looked up, lists open, plan made. It is from
 /// [`SearchBuilder::prepare`](super::SearchBuilder::prepare).
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
@@ -28,19 +28,18 @@ pub struct PreparedSearch<'s> {
 
 impl<'s> Search<'s> {
     /// Opens and plans what can be done before.
-    pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
+    pub(super) fn prepare(self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
-        self.stays_open = true;
         let Ready { page, planned } = self.ready()?;
         let lists = match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
-            (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
+            (PageOperator::TopK(TopKStrategy::BlockMax), Some(ranked)) if !page.needs_matches() => {
                 Some(Box::new(OpenLists::of(ranked)?))
             }
             _ => None,
         };
-        let is_unasked = lists.is_some() && page.count != CountStrategy::AfterPage;
-        // A plan of one operator is as soon carried out as looked for.
-        let planned = match is_unasked || self.counts_by_one(&page)? {
+        let is_unasked = !page.runs_matching();
+        // A count that the dictionary knows is as soon made as looked for.
+        let planned = match is_unasked || self.counts_term(&page)? {
             true => None,
             false => Some(match planned {
                 Some(planned) => planned,
@@ -53,17 +52,16 @@ impl<'s> Search<'s> {
         Ok(PreparedSearch { search: self, page, lists, planned, hits: Hits::default() })
     }
 
-    /// Whether the plan below a page does nothing but count, by one operator.
-    fn counts_by_one(&self, page: &PagePlan) -> Result<bool> {
-        let is_single =
-            || Ok(SinglePlan::of(&self.rewritten()?.normal, &PlanOptions::default()).is_some());
-        Ok(self.only_counts(page) && is_single()?)
+    /// Whether below a page nothing is done but to count one term.
+    fn counts_term(&self, page: &PagePlan) -> Result<bool> {
+        let normal = &self.rewritten()?.normal;
+        Ok(self.only_counts(page) && PlanOptions::default().counted_term(normal).is_some())
     }
 }
 
 impl PreparedSearch<'_> {
-    /// Sets what each search may take from now on, in place of what the [builder](super::SearchBuilder::timeout) said:
-    /// another deadline or token for every search.
+    /// Sets the budget of each search from now on. It replaces that of the [builder](super::SearchBuilder::timeout):
+    /// every search may have another deadline or token.
     pub fn set_budget(&mut self, budget: Budget) {
         let partial = self.search.request.limits.partial;
         self.search.request.limits = RequestLimits { partial, ..RequestLimits::default() };

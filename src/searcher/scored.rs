@@ -15,7 +15,7 @@ use crate::limits;
 use crate::plan::{CountStrategy, Goal, PagePlan, Phase, PlanOptions, TopKStrategy};
 use crate::query::Logical;
 use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
+use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{find_best, find_best_of_phrase, score_all};
 use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
@@ -57,12 +57,13 @@ impl<'a> Search<'a> {
         let mut scorings = Scorings::default();
         if is_scored && has_hits && !is_elsewhere {
             let logical = &self.bound()?.logical;
-            scorings.page = Some(self.scoring_of(logical, &parameters, Parts::AsNeeded)?);
+            scorings.page = Some(self.scoring_of(logical, &parameters, ScoreDetail::AsNeeded)?);
         }
         let has_facets = !self.request.facets.is_empty();
         let has_buckets = has_facets && self.bound_facets()?.iter().any(BoundFacet::wants_hits);
         if is_scored && (has_hits && is_elsewhere || has_buckets) {
-            let of = |logical| self.scoring_of(logical, &parameters, Parts::AsNeeded).map(Some);
+            let detail = ScoreDetail::AsNeeded;
+            let of = |logical| self.scoring_of(logical, &parameters, detail).map(Some);
             if !self.request.selections.is_empty() {
                 let all: Vec<_> = (0..self.request.selections.len()).collect();
                 scorings.known = of(&self.bound_without(&all)?.logical)?;
@@ -87,9 +88,9 @@ impl<'a> Search<'a> {
     }
 
     /// Scores of single documents part by part, and what finds all that match.
-    pub(super) fn scoring_by_part(&self) -> Result<(Ranked<'a>, Execution<'a>)> {
+    pub(super) fn scoring_by_part(&self) -> Result<(Weight<'a>, Execution<'a>)> {
         let parameters = self.parameters()?;
-        let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, Parts::Each)?;
+        let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, ScoreDetail::Each)?;
         let (goal, sets) = (Goal::MATCHES, ranked.wanted_sets());
         let options = PlanOptions { goal, sets, ..PlanOptions::default() };
         let mut execution = self.execution(&options)?;
@@ -105,9 +106,9 @@ impl<'a> Search<'a> {
         let own = OfSnapshot { snapshot, parameters: &parameters, kept };
         let recording = Recording::new(&own, self.searcher.schema());
         let sources = Sources { statistics: &recording, look_ups: self.look_ups() };
-        let (segments, memory) = (self.searcher.segments(), RankedScratch::default());
+        let (segments, memory) = (self.searcher.segments(), WeightScratch::default());
         let logical = &self.bound()?.logical;
-        Ranked::new(logical, segments, &sources, Parts::AsNeeded, memory)?;
+        Weight::new(logical, segments, &sources, ScoreDetail::AsNeeded, memory)?;
         Ok(recording.into_asked())
     }
 
@@ -115,17 +116,17 @@ impl<'a> Search<'a> {
         &self,
         logical: &Logical,
         parameters: &OwnParameters,
-        parts: Parts,
-    ) -> Result<Ranked<'a>> {
+        detail: ScoreDetail,
+    ) -> Result<Weight<'a>> {
         let (searcher, statistics) = (self.searcher, &self.request.statistics);
         let memory = self.with_memory(|memory| std::mem::take(&mut memory.ranked));
         let ranked = self.meaning.time(Phase::LookUp, || {
-            searcher.ranked(logical, parameters, statistics, parts, self.look_ups(), memory)
+            searcher.create_weight(logical, parameters, statistics, detail, self.look_ups(), memory)
         })?;
         Ok(ranked.with_functions(self.functions()?.clone()))
     }
 
-    /// What changes scores, with names looked up.
+    /// Score functions, with names looked up.
     fn functions(&self) -> Result<&Vec<BoundScoreFunction>> {
         let schema = self.searcher.schema();
         let bind = || self.request.score_functions.iter().map(|it| it.bind(schema)).collect();
@@ -156,7 +157,7 @@ impl<'a> Search<'a> {
     /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for.
     pub(super) fn best(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &Weight<'_>,
         (page, strategy): (&PagePlan, TopKStrategy),
         ready: PreparedState<'_, '_>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
@@ -185,7 +186,7 @@ impl<'a> Search<'a> {
         let page = best.get(start..).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
-        // What was stopped in the middle is not used again.
+        // Memory of a stopped search is not used again.
         if found.stopped.is_none() {
             scratch.keep_top(best);
             self.searcher.0.pruned.give(scratch);
@@ -196,7 +197,7 @@ impl<'a> Search<'a> {
     /// Offers to `top` what can be among the best, and finds what else was asked for.
     fn look(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &Weight<'_>,
         (page, strategy): (&PagePlan, TopKStrategy),
         ready: PreparedState<'_, '_>,
         top: &mut Top,
@@ -238,7 +239,7 @@ impl<'a> Search<'a> {
             }
             TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
                 let count = page.count != CountStrategy::Unasked;
-                let done = find_best_of_phrase(ranked, lists, count, top, scratch);
+                let done = find_best_of_phrase(ranked, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = WorkCounts::Phrase(pruning);

@@ -1,29 +1,29 @@
-//! Scores that a search needs: of its page, and of documents that are known to match.
+//! Scores that a search needs: of its page, and of known matches.
 
 use crate::execution::DocIdSet;
 use crate::query::Normal;
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use std::sync::Arc;
 
 /// Scores that a search needs.
 #[derive(Debug, Default)]
 pub(super) struct Scorings<'a> {
     /// Finds the best; none where the page is made otherwise.
-    pub(super) page: Option<Ranked<'a>>,
+    pub(super) page: Option<Weight<'a>>,
     /// Scores documents that are known to match, if the page does not. Without selections, as some buckets leave out one.
-    pub(super) known: Option<Ranked<'a>>,
+    pub(super) known: Option<Weight<'a>>,
 }
 
 impl<'a> Scorings<'a> {
     /// Scores of documents that are known to match; none where nobody asks for these.
-    pub(super) fn known(&self) -> Option<&Ranked<'a>> {
+    pub(super) fn known(&self) -> Option<&Weight<'a>> {
         self.known.as_ref().or(self.page.as_ref())
     }
 
     /// Sets that they depend on, which are to be [given](Self::give_sets).
     pub(super) fn wanted_sets(&self) -> Vec<Normal> {
-        let mut all = self.page.as_ref().map(Ranked::wanted_sets).unwrap_or_default();
-        for set in self.known.iter().flat_map(Ranked::wanted_sets) {
+        let mut all = self.page.as_ref().map(Weight::wanted_sets).unwrap_or_default();
+        for set in self.known.iter().flat_map(Weight::wanted_sets) {
             if !all.contains(&set) {
                 all.push(set);
             }

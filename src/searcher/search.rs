@@ -1,4 +1,4 @@
-//! One search while it runs: what is asked for, and what is known of it so far.
+//! A search while it runs: its request, and the knowledge about it so far.
 
 use super::Searcher;
 use super::meaning::Meaning;
@@ -16,10 +16,8 @@ pub(super) struct Search<'a> {
     pub(super) request: SearchRequest<'a>,
     /// Limits beside those of the request.
     pub(super) budget: Budget,
-    /// What is done otherwise than it would be.
+    /// Decision that is forced.
     pub(super) forced: Option<Forced>,
-    /// Whether lists stay open between searches.
-    pub(super) stays_open: bool,
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
@@ -36,7 +34,7 @@ impl<'a> Search<'a> {
         self.field_for(Error::new(ErrorKind::Usage, "choosing a field"), name)
     }
 
-    /// The same, where another error says what it is for.
+    /// Finds a field; another error says what it is for.
     pub(super) fn field_for(&self, wrong: Error, name: &str) -> Result<FieldId> {
         let schema = self.searcher.schema();
         schema.field_id(name).ok_or_else(|| schema.no_field(wrong, name))
@@ -70,7 +68,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What hits have: values that they are sorted by, the one that they are grouped by, and stored fields.
+/// Kinds of values that hits have: those that they are sorted by, the one that they are grouped by, and stored fields.
 #[cfg(feature = "arrow")]
 pub(crate) struct HitKinds {
     pub(crate) sort: Vec<crate::schema::FieldKind>,

@@ -1,4 +1,4 @@
-//! Values that are selected: conditions of a search that do not apply to the facet of their own field.
+//! Selected values: conditions of a search that leave out the facet of their own field.
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
 //! selected in itself is counted without that selection, so that it shows what else could be chosen, and so is all that lies
@@ -74,8 +74,8 @@ impl SearchRequest<'_> {
         }
     }
 
-    /// Reads the dates of [selected](super::SearchBuilder::select) values as those of a query that is read [at](Query::at)
-    /// `dates`: a day is that of its zone, or else of the field's, and `now` is known. Other values are what they are, and those
+    /// Reads the dates of [selected](super::SearchBuilder::select) values as those of a query [at](Query::at) `dates`.
+    /// A day is that of its zone, or else of the field's, and `now` is known. Other values are what they are, and those
     /// that are selected after this make all of their field what they are.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl SearchRequest<'_> {
     }
 }
 
-/// What facets count: what matches, of all documents or of those of a bucket, by the selections that are left out.
+/// Matches that facets count, of all documents or of those of a bucket, by the selections that are left out.
 #[derive(Default)]
 pub(super) struct FilterScope<'m>(Vec<(ExcludedFilters, Part<'m>)>);
 
@@ -109,7 +109,7 @@ enum Part<'m> {
 }
 
 impl<'m> FilterScope<'m> {
-    /// What a search matches.
+    /// Scope of all matches of a search.
     pub(super) fn new(matches: &'m [DocIdSet]) -> Self {
         FilterScope(vec![(vec![], Part::Lent(matches))])
     }
@@ -124,7 +124,7 @@ impl<'m> FilterScope<'m> {
         self.0.push((left_out, Part::Own(matches)));
     }
 
-    /// What matches without these selections, which are some that there are.
+    /// Matches without these selections, which must be in the scope.
     pub(super) fn of(&self, left_out: &ExcludedFilters) -> &[DocIdSet] {
         let part = self.0.iter().find(|(of, _)| of == left_out).map(|(_, part)| part);
         match part {

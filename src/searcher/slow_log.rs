@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Bytes of a file, until it is set aside and a new one is begun.
 const BYTES_MAX_DEFAULT: u64 = 64 << 20;
-/// What a search may take again at the least, and what planning may take where nothing is run again.
+/// Least time that a search may take again, and that planning may take if nothing is run again.
 const GRACE: Duration = Duration::from_millis(10);
 
 /// Log of slow searches, with their plans.
@@ -82,7 +82,7 @@ const GRACE: Duration = Duration::from_millis(10);
 pub struct SlowLog {
     threshold: Duration,
     bytes_max: u64,
-    /// What it is called in events.
+    /// Name in events.
     name: String,
     sink: Mutex<Sink>,
     /// Held while a search is run again.
@@ -95,9 +95,9 @@ enum Sink {
 }
 
 impl SlowLog {
-    /// Adds to the file `path`, which is made where it does not exist, what takes `threshold` or longer. When it would
-    /// grow beyond [`max_bytes`](Self::max_bytes), it gets the name `path.1`, in the place of an older one, and a new one is
-    /// begun. Several processes may add to one file.
+    /// Appends searches that take `threshold` or longer to the file `path`. The file is made if it does not exist. When
+    /// it would grow beyond [`max_bytes`](Self::max_bytes), it gets the name `path.1`, in the place of an older one,
+    /// and a new one is begun. Several processes may add to one file.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl SlowLog {
         Ok(SlowLog::new(path.display().to_string(), Sink::File(log), threshold))
     }
 
-    /// Writes what takes `threshold` or longer to `writer`, each line by one call of
+    /// Writes searches that take `threshold` or longer to `writer`. Each line is one call of
     /// [`write_all`](std::io::Write::write_all) and one of `flush`.
     pub fn to_writer(writer: impl Write + Send + 'static, threshold: Duration) -> SlowLog {
         SlowLog::new("a writer".to_owned(), Sink::Writer(Box::new(writer)), threshold)
@@ -121,8 +121,8 @@ impl SlowLog {
         SlowLog { threshold, bytes_max: BYTES_MAX_DEFAULT, name, sink, analyzing }
     }
 
-    /// Sets how large a file may grow (default 64 MiB); with the one that was set aside, the log takes twice that. A line
-    /// that is larger is not written, and that is told as an event. For a writer nothing is counted.
+    /// Sets the maximum bytes of a file (default 64 MiB). With the one that was set aside, the log takes twice that. A
+    /// line that is larger is not written, and that is told as an event. For a writer nothing is counted.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> SlowLog {
         self.bytes_max = bytes;
@@ -222,19 +222,11 @@ impl Search<'_> {
         }
         // However the search was stopped, its plan is shown.
         let unhurried = self.searcher.without_budget();
-        let Search { mut request, forced, stays_open, estimate_from, explained, .. } = search;
+        let Search { mut request, forced, estimate_from, explained, .. } = search;
         request.limits.timeout = Some(GRACE);
         let (searcher, budget, meaning) = (&unhurried, Budget::new(), Meaning::default());
-        let planned = Search {
-            searcher,
-            request,
-            budget,
-            forced,
-            stays_open,
-            estimate_from,
-            explained,
-            meaning,
-        };
+        let planned =
+            Search { searcher, request, budget, forced, estimate_from, explained, meaning };
         planned.explain().ok()
     }
 }

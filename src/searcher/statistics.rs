@@ -9,8 +9,8 @@ use std::fmt;
 /// Microseconds of a second.
 const MICROS: f64 = 1e6;
 
-/// The sum, the extremes and the mean of the values of a field in the documents that match, and how they lie; of a document
-/// with many values each counts.
+/// Sum, extremes, mean and spread of a field's values in the matching documents. Of a document with many values each
+/// counts.
 ///
 /// The variance is that of all these values, and not what it would be of more of which they are a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,20 +22,21 @@ pub struct FieldStatistics {
     pub documents: u64,
     /// All of them added up; of dates there is none.
     pub sum: Option<Sum>,
-    /// The least; null where there is none.
+    /// Least value; null if there is none.
     pub min: Value,
-    /// The greatest; null where there is none.
+    /// Greatest value; null if there is none.
     pub max: Value,
-    /// Their mean: a fraction, or of dates a date; null where there is none.
+    /// Mean of the values: a fraction, or of dates a date; null without values.
     pub mean: Value,
     /// The mean square of their distances from the mean; of dates in seconds, squared.
     pub variance: Option<f64>,
     /// Number of different values, if it was asked for.
     pub distinct: Option<u64>,
-    /// Accuracy of `distinct`: exact if a quarter of the memory that the search has left suffices to count each value.
+    /// Accuracy of `distinct`. It is exact if a quarter of the memory that the search has left suffices to count each
+    /// value.
     pub distinct_by: Accuracy,
-    /// For each percentage that was asked for the least value that so many are not above (the "nearest rank", always one of
-    /// the values); nothing where there are none.
+    /// Percentiles that were asked for; none without values. Each is the least value that so many percent are not above
+    /// (the "nearest rank", always one of the values).
     pub percentiles: Vec<(f64, Value)>,
     /// Accuracy of `percentiles`, decided as that of `distinct`.
     pub percentiles_by: Accuracy,
@@ -55,11 +56,12 @@ pub enum Accuracy {
     /// Exact figure.
     #[default]
     Exact,
-    /// A number of different values by the sketch HyperLogLog: within an [error](Self::error) of itself, in all but 3 of a thousand
-    /// cases.
+    /// A number of distinct values by the sketch HyperLogLog. It is within an [error](Self::error) of itself, in all
+    /// but 3 of a thousand cases.
     HyperLogLog,
-    /// A percentile by the sketch KLL: one of the values, of which so many percent are not above as were asked for, within an
-    /// [error](Self::error) of all values, in all but one of a million cases. The choice among the values near by depends on chance.
+    /// A percentile by the sketch KLL, which is one of the values. The share of values not above it is within an
+    /// [error](Self::error) of the percentage, in all but one of a million cases. The choice among the values near by
+    /// depends on chance.
     Kll,
 }
 
@@ -69,7 +71,7 @@ named! {
 }
 
 impl Accuracy {
-    /// The most that it is wrong by, as a share: of the number itself, or of how many values there are.
+    /// Returns the maximum error as a share. It is a share of the number itself, or of the number of values.
     pub fn error(self) -> f64 {
         match self {
             Accuracy::Exact => 0.0,
@@ -166,7 +168,7 @@ impl FieldStatistics {
     }
 }
 
-/// A sum of values: exact where these are whole numbers or decimals.
+/// Sum of values: exact for whole numbers and decimals.
 ///
 /// ```
 /// use treepie::facet::Sum;

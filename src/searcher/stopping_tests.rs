@@ -63,7 +63,7 @@ fn build() -> Searcher {
     filled(schema, fill)
 }
 
-/// What is in an index that something is written to.
+/// Searcher of an index that something is written to.
 pub(super) fn filled(schema: Schema, fill: impl FnOnce(&mut IndexWriter)) -> Searcher {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let options = WriterOptions::new().threads(1);
@@ -166,7 +166,7 @@ fn searches<'s>(
 
 /// Gives `check` the places at which a search can be stopped, a few of them, until it is `false`, at the end.
 fn each_place(what: &str, mut check: impl FnMut(u64) -> bool) {
-    // How often work is told is found by doubling, then some of the places between are taken.
+    // The number of times that work is told is found by doubling, then some of the places between are taken.
     let mut n = 1;
     while check(n) {
         n *= 2;
@@ -282,7 +282,7 @@ fn groups_that_were_found_until_then_come() {
     }
 }
 
-/// What lists in the order of a field have given until then is the beginning of the page.
+/// Hits from lists in the order of a field until then are the beginning of the page.
 #[test]
 fn hits_that_were_found_in_the_order_of_a_field_come() {
     let schema = Schema::builder().field(Field::new("price", FieldKind::I64)).build().unwrap();
@@ -472,7 +472,7 @@ fn the_plan_shows_what_was_stopped() {
         }
         assert!(n_shown > 0, "{text}: shown nowhere");
     }
-    // Where the lists of a pattern are united, too.
+    // Uniting the lists of a pattern is stopped, too.
     assert!(stopped_at.contains("Expand"), "{stopped_at:?}");
 }
 
@@ -534,7 +534,7 @@ fn a_small_budget_of_memory_is_told_and_the_default_is_enough() {
     }
 }
 
-/// How often a search tells of its work.
+/// Number of times that a search tells of its work.
 fn n_told(search: &SearchBuilder<'_>) -> u64 {
     let is_stopped = |place: u64| {
         let mut stopped = search.clone();

@@ -1,4 +1,4 @@
-//! Measurement of a search with each decision of its plan taken the other way, and comparison of the answers.
+//! Measurement of a search with its plan's decisions taken otherwise, and comparison of the answers.
 //!
 //! All ways run in turn, and the least time of each counts, so that other load on the machine spoils rounds and not ways. Fetching
 //! the fields of hits is the same in all ways and left out.
@@ -18,14 +18,14 @@ use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
-/// How long is measured where the search has no deadline.
+/// Time of measuring if the search has no deadline.
 const TIME: Duration = Duration::from_secs(1);
 /// Rounds at the least, if there is time; and after that as many as fit into so much of it.
 const ROUNDS_MIN: u32 = 9;
 const ROUNDS_TIME: Duration = Duration::from_millis(200);
 const ROUNDS_MAX: u32 = 101;
 
-/// What a search found and how it went about it.
+/// Result of a search and its plan.
 pub(super) struct Ran {
     hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
     took: Duration,
@@ -64,7 +64,7 @@ impl Search<'_> {
         Ok(tree)
     }
 
-    /// What the search takes in all ways; `None` where there was no time to run it once.
+    /// Measures all alternatives of the search; `None` if there was no time to run it once.
     fn measured(&self, until: Instant) -> Result<Option<Measured>> {
         let search = |forced: Option<Forced>| {
             let mut search = self.clone();
@@ -96,7 +96,8 @@ impl Search<'_> {
                 let ran = match search(way.forced).ran() {
                     Ok(ran) => ran,
                     Err(error) if is_over(&error) => break 'rounds,
-                    // What takes more memory than there is is no way, unless it is the one that was chosen.
+                    // An alternative that takes more memory than there is is none, unless it is the one that was
+                    // chosen.
                     Err(error) if budget::is_of_way(&error) && way.forced.is_some() => {
                         way.is_none = true;
                         continue;
@@ -205,7 +206,7 @@ impl Ran {
 
     /// Refuses another answer than this one.
     pub(super) fn must_equal(&self, other: &Ran, forced: Forced) -> Result<()> {
-        // How far it is counted where that need not be known is each way's own affair.
+        // An alternative may count as far as it likes if the number need not be known.
         let are_exact = [self, other].iter().all(|ran| ran.found.total.relation == Relation::Exact);
         let what = match () {
             _ if self.hits != other.hits => "hits",

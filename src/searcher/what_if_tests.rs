@@ -1,4 +1,4 @@
-//! Every way to answer a query finds the same, and every decision that can be taken otherwise is.
+//! All alternatives of a query find the same, and every decision has its alternative measured.
 
 use super::search::Search;
 use super::stopping_tests::filled;
@@ -238,7 +238,7 @@ fn quiet() -> Searcher {
     })
 }
 
-/// What was done, without what was decided and what it took.
+/// Work that was done, without decisions and times.
 fn trace(tree: &ExplainTree) -> Vec<String> {
     let node = |node: &ExplainNode| {
         let actual = node.actual.clone().map(|actual| Actual { time_ns: 0, ..actual });
@@ -373,7 +373,7 @@ fn what_was_measured_stands_beside_its_decisions() {
         last.is_some_and(|decision| decision.measured_ns.is_some())
     };
     assert!(!is_measured(0) && is_measured(1), "{faceted}");
-    // What is not carried out is not measured: the best of these are found without counting.
+    // Steps that are not carried out are not measured: the best of these are found without counting.
     let best = searcher.search(&query).total(TotalMode::Unknown).explainer().what_if().unwrap();
     assert!(best.plan.decisions[0].measured_ns.is_some());
     let below = best.plan.children.iter().flat_map(|node| node.iter());

@@ -1,4 +1,4 @@
-//! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
+//! Reasons why single documents match or not: verdicts of a plan's nodes, and scores.
 
 use super::search::Search;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::ids::DocId;
 use crate::plan::Plan;
 use std::collections::HashSet;
 
-/// What is known of a page that was filled: where the documents are on it that were asked for.
+/// Page that was filled, with the places of the documents that were asked for.
 #[derive(Debug)]
 pub(super) struct FilledPage<'a> {
     asked: &'a [DocId],
@@ -66,7 +66,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What the nodes that fill the page say of a document.
+    /// Adds the answer of the nodes that fill the page for a document.
     fn put_on_page(
         &self,
         tree: &ExplainTree,

@@ -42,15 +42,15 @@ impl Search<'_> {
         self.why_empty_trying(SETS_MAX)
     }
 
-    /// The same with a bound on the sets that are tried.
+    /// Explains an empty result, with a bound on the sets that are tried.
     pub(super) fn why_empty_trying(&self, sets_max: usize) -> Result<WhyEmpty> {
         let (searcher, query) = (self.searcher, self.query());
         let matches = searcher.n_matching(&query)?;
-        let mut parts = Parts { searcher, clauses: vec![] };
-        parts
+        let mut collector = ClauseCollector { searcher, clauses: vec![] };
+        collector
             .take_apart(&query, Around { excludes: false, within: &|query| query, fields: None })?;
-        let mut clauses = parts.clauses;
-        // Where nothing is left of the query, each condition may be why.
+        let mut clauses = collector.clauses;
+        // If nothing is left of the query, each condition may be why.
         let analyzers = &searcher.0.setting.analyzers;
         if query::is_required(&query, false, searcher.schema(), analyzers)? {
             searcher.retain_required(&mut clauses)?;
@@ -74,12 +74,12 @@ impl Search<'_> {
 }
 
 /// Takes a query apart into conditions that must hold together.
-struct Parts<'s> {
+struct ClauseCollector<'s> {
     searcher: &'s Searcher,
     clauses: Vec<Clause>,
 }
 
-/// What stood around a query: the default fields that it has.
+/// Context of a query: the default fields that it has.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     excludes: bool,
@@ -88,7 +88,7 @@ struct Around<'a> {
     fields: Option<&'a [(String, Boost)]>,
 }
 
-impl Parts<'_> {
+impl ClauseCollector<'_> {
     fn take_apart(&mut self, query: &Query, around: Around<'_>) -> Result<()> {
         let Around { excludes, within, .. } = around;
         let not = Around { excludes: true, ..around };
@@ -111,7 +111,7 @@ impl Parts<'_> {
                 self.take_apart(query, Around { excludes: !excludes, ..around })?;
             }
             Query::And(all) if !excludes => self.all(all, around)?,
-            // What matches neither does not match either.
+            // A document that matches neither does not match either.
             Query::Or(any) | Query::DisMax { any, .. } if excludes || any.len() == 1 => {
                 self.all(any, around)?;
             }
@@ -183,7 +183,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// How many documents match, in the time and memory that the caller allows.
+    /// Counts the matching documents, in the time and memory that the caller allows.
     fn n_matching(&self, query: &Query) -> Result<u64> {
         self.n_matching_normal(&self.matching(query)?)
     }
@@ -208,7 +208,7 @@ impl Searcher {
         shown: &[EmptyClause],
         sets_max: usize,
     ) -> Result<(Vec<usize>, ConflictSize)> {
-        // What one condition does alone is known already.
+        // The effect of one condition alone is known already.
         if let Some(alone) = shown.iter().position(|clause| clause.matches == 0) {
             return Ok((vec![alone], ConflictSize::Smallest));
         }
@@ -244,7 +244,7 @@ impl Searcher {
 
     /// Leaves conditions out for as long as the others are in conflict.
     fn reduced(&self, clauses: &[Clause], shown: &[EmptyClause]) -> Result<Vec<usize>> {
-        // Those that most documents meet first: the others are what is short of documents.
+        // Conditions that most documents meet come first: the others are short of documents.
         let mut order: Vec<usize> = (0..clauses.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(shown[*at].matches));
         let mut set: BTreeSet<usize> = order.iter().copied().collect();
@@ -260,7 +260,7 @@ impl Searcher {
         Ok(set.into_iter().collect())
     }
 
-    /// What there is to say of one condition.
+    /// Explains one condition.
     fn explained_clause(
         &self,
         clauses: &[Clause],

@@ -19,7 +19,7 @@ use crate::ids::DocId;
 use crate::plan::{
     BUCKETS_MAX, CostModel, FacetNode, FacetOperator, SegmentPlan, SortStrategy, TopHitsStrategy,
 };
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::request::{FACET_DEPTH_MAX, Facet, FacetWhat};
@@ -182,8 +182,8 @@ pub(super) struct BestHits<'s> {
 
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
-    Sorted(&'s SortOrder, SortStrategy, Option<&'s Ranked<'s>>),
-    Scored(&'s Ranked<'s>),
+    Sorted(&'s SortOrder, SortStrategy, Option<&'s Weight<'s>>),
+    Scored(&'s Weight<'s>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),
 }
@@ -207,8 +207,9 @@ impl<'s> BestHits<'s> {
         Ok(BestHits { order, fields, costs: search.searcher.costs() })
     }
 
-    /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that this is
-    /// enough. Where finding them is stopped, `visit` gets the best of what was looked at before the error comes.
+    /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that
+    /// this is enough. If finding them is stopped, `visit` gets the best of the documents looked at before the error
+    /// comes.
     pub(super) fn each(
         &self,
         segments: &[SegmentPlan<'_>],
@@ -269,7 +270,7 @@ impl<'s> BestHits<'s> {
     }
 }
 
-/// What was done or stopped; every other error at once.
+/// Separates a stop from every other error, which is returned at once.
 fn or_stopped(done: Result<()>) -> Result<Result<()>> {
     match done {
         Err(error) if !budget::is_stop(&error) => Err(error),

@@ -1,4 +1,4 @@
-//! Fields that came to an index after one of its segments was made: there they are those of documents that have none of them.
+//! Fields that came to an index after one of its segments was made. That segment's documents have none of them.
 //!
 //! The file of such a segment has nothing of them. Data that readers ask for is made in memory when it is first asked
 //! for, by what writes segments, so that no reader need know: a dictionary without terms, sets without documents, and
@@ -42,7 +42,7 @@ struct Added {
 }
 
 impl AddedFields {
-    /// Those that were added since a segment was made; `None` if it has all of them.
+    /// Fields that were added since a segment was made; `None` if it has all of them.
     pub(crate) fn of(schema: &Schema, segment: &SegmentMeta) -> Option<Self> {
         let n_own = n_own(schema, segment);
         let fields: Box<[_]> = schema.fields()[n_own..].iter().map(Added::new).collect();
@@ -71,7 +71,7 @@ impl AddedFields {
         self.n_docs
     }
 
-    /// What to read a field from that was added; `None` for one that the segment has. Before one is made `check` is asked.
+    /// File to read an added field from; `None` for a field that the segment has. Before one is made `check` is asked.
     pub(crate) fn file_of(
         &self,
         field: FieldId,

@@ -1,5 +1,5 @@
-//! A segment written in one pass: stored rows, then field by field postings and dictionary, then
-//! counts and tables.
+//! Builder of a segment in one pass. Stored rows come first, then field by field postings and dictionary, then counts
+//! and tables.
 
 use crate::error::Result;
 use crate::format::FileName;
@@ -36,7 +36,7 @@ pub(crate) struct SegmentBuilder {
     statistics: SegmentStatistics,
 }
 
-/// What a field's documents come to.
+/// Totals of a field over its documents.
 #[derive(Debug, Default)]
 pub(crate) struct FieldTotals {
     pub(crate) presence: DocRanges,
@@ -45,7 +45,7 @@ pub(crate) struct FieldTotals {
 }
 
 impl FieldTotals {
-    /// What lists are written with, given the codes of all documents' lengths.
+    /// Ranking that lists are written with, given the codes of all documents' lengths.
     pub(crate) fn ranking(&self, detail: Detail, lengths: Vec<u8>) -> Ranking {
         let bm25 = Bm25::of_segment(self.n_tokens, u64::from(self.presence.len()));
         Ranking::new(detail, bm25, lengths)
@@ -68,7 +68,7 @@ impl SegmentBuilder {
         Self::of(file, storage, id)
     }
 
-    /// The same, where its file will have about so many bytes.
+    /// Creates a segment whose file will have about so many bytes.
     pub(crate) fn create_sized(
         storage: Arc<dyn Storage>,
         id: SegmentId,
@@ -230,7 +230,7 @@ pub(crate) struct FieldWriter<'b> {
     field: FieldId,
     n_docs: u32,
     dictionary: TermDictionaryWriter,
-    /// Where the field keeps a column.
+    /// Codes, if the field keeps a column.
     codes: Option<Codes>,
     /// Dictionary blocks that did not fit in memory.
     kept: Option<Kept>,

@@ -109,7 +109,7 @@ impl DeletedDocs {
         self.number == meta.number && self.file.seal() == meta.seal
     }
 
-    /// How many there are; at least one.
+    /// Number of deleted documents; at least one.
     pub(crate) fn n_docs(&self) -> u32 {
         self.header.total_cardinality() as u32
     }
@@ -125,7 +125,7 @@ impl DeletedDocs {
         self.lookup()?.contains(doc)
     }
 
-    /// The same for many documents one after the other; those that share a window find it once.
+    /// Looks up many documents one after the other; those that share a window find it once.
     pub(crate) fn lookup(&self) -> Result<Lookup<'_>> {
         Ok(Lookup { list: self.list()?, window: None })
     }

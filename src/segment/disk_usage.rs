@@ -16,8 +16,8 @@ pub struct DiskUsage {
     /// Bytes that only older commits need. A writer removes them when no reader has one of these commits open and
     /// newer ones have come.
     pub older: u64,
-    /// Bytes that no commit refers to: being written just now, or left by a writer that was killed. The next
-    /// writer removes them.
+    /// Bytes that no commit refers to. They are being written, or left by a writer that was killed. The next writer
+    /// removes them.
     pub unreferenced: u64,
     /// Files, live or not.
     pub files: u64,

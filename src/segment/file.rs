@@ -1,4 +1,4 @@
-//! A segment's file: written in one pass, opened in constant time, and checked as it is read.
+//! File of a segment: written in one pass, opened in constant time, checked while read.
 //!
 //! [`SegmentFile::open`] looks at header, footer and tables only. Whoever wants bytes asks a
 //! [`Section`] for them, and gets them after the blocks they lie in have passed their checksums:
@@ -52,7 +52,7 @@ pub(crate) fn create_of(
     EnvelopeWriter::new(kind, id, storage.create(&name.to_string())?)
 }
 
-/// The same, where it will have about so many bytes.
+/// Creates a file that will have about so many bytes.
 pub(crate) fn create_sized(
     storage: &dyn Storage,
     id: SegmentId,
@@ -72,7 +72,7 @@ pub(crate) fn finish(writer: SegmentFileWriter) -> Result<(Seal, Unsynced)> {
     Ok((seal, Unsynced(Some(file))))
 }
 
-/// The same, and makes the file durable.
+/// Ends the file and makes it durable.
 #[cfg(test)]
 pub(crate) fn seal(writer: SegmentFileWriter) -> Result<Seal> {
     let (seal, mut file) = finish(writer)?;
@@ -112,7 +112,7 @@ pub(crate) struct SegmentFile {
     /// enough: the bit says something about bytes that nobody changes, and publishes no others.
     checked: Box<[AtomicU64]>,
     n_checked: AtomicU64,
-    /// Where the schema has fields that came to it later.
+    /// Fields that came to the schema later, if any did.
     added: Option<AddedFields>,
 }
 
@@ -143,7 +143,7 @@ impl SegmentFile {
         Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0), added: None })
     }
 
-    /// The same with the fields that it was made without.
+    /// Adds the fields that it was made without.
     pub(crate) fn with_added(self, added: Option<AddedFields>) -> SegmentFile {
         SegmentFile { added, ..self }
     }
@@ -153,7 +153,7 @@ impl SegmentFile {
         self.added.as_ref()
     }
 
-    /// Where a field is to be read: here, or in memory where it came to the schema later.
+    /// File to read a field from: this one, or one in memory if the field came to the schema later.
     pub(crate) fn of_field(&self, field: FieldId) -> Result<&SegmentFile> {
         let Some(added) = &self.added else { return Ok(self) };
         Ok(added.file_of(field, || self.expect_n_docs(added))?.unwrap_or(self))
@@ -190,12 +190,12 @@ impl SegmentFile {
         self.file.path()
     }
 
-    /// How many bytes of `range` are in memory now, if that is known.
+    /// Number of bytes of `range` that are in memory now, if that is known.
     pub(crate) fn resident(&self, range: Range<u64>) -> Option<u64> {
         storage::resident(&*self.file, range)
     }
 
-    /// What a manifest says of it.
+    /// Seal of the file, as a manifest has it.
     pub(crate) fn seal(&self) -> Seal {
         self.envelope.seal
     }
@@ -205,7 +205,7 @@ impl SegmentFile {
         self.file.len()
     }
 
-    /// What the section table says, in order of field and kind.
+    /// Entries of the section table, in order of field and kind.
     pub(crate) fn entries(&self) -> &[SectionEntry] {
         self.envelope.sections()
     }
@@ -221,7 +221,7 @@ impl SegmentFile {
         })
     }
 
-    /// The same, where its absence is damage.
+    /// Finds a section whose absence is damage.
     pub(crate) fn require(&self, field: Option<FieldId>, kind: SectionKind) -> Result<Section<'_>> {
         self.section(field, kind).ok_or_else(|| {
             let of = field.map_or("the segment".into(), |field| format!("field {}", field.0));
@@ -338,7 +338,7 @@ impl SegmentFile {
     }
 }
 
-/// How much of a segment has been checked.
+/// Number of blocks of a segment that have been checked.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockCounts {
@@ -421,7 +421,7 @@ impl<'s> Source<'s> for Section<'s> {
 
     #[inline]
     fn prefetch(self, range: Range<u64>) {
-        // What lies outside is left to the error of whoever reads it.
+        // A range beyond the file is left to the error of whoever reads it.
         let end = range.end.min(self.len);
         if let Some(mapped) = self.mapped
             && range.start < end
@@ -458,7 +458,7 @@ mod tests {
     const ID: SegmentId = SegmentId([7; 16]);
     const KINDS: [SectionKind; 3] = [SectionKind::TERMS, SectionKind::POSTINGS, SectionKind::EMPTY];
 
-    /// What section number `n` of the test file holds.
+    /// Content of section number `n` of the test file.
     fn content(n: usize) -> Vec<u8> {
         content_of(n, [100, unless_miri(10_000, 700), 3][n])
     }

@@ -1,4 +1,4 @@
-//! One immutable piece of the index, where the write path and the read path meet.
+//! Segments: immutable pieces of the index, at which write path and read path meet.
 
 pub(crate) mod added_fields;
 pub(crate) mod builder;

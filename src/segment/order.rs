@@ -8,7 +8,7 @@ use crate::segment::file::Section;
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::SegmentReader;
 
-/// Where a document stands by one field: the smaller comes first, and what has no value last.
+/// Rank of a document by one field: the smaller comes first, and a document without a value last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct OrderRank {
     pub(crate) is_missing: bool,

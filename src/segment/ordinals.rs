@@ -19,8 +19,8 @@ pub(crate) struct OrdinalMap {
 }
 
 impl OrdinalMap {
-    /// Adds the number of the next term, which is not less than that of the one before. The same again is for a term that
-    /// nobody will ask for.
+    /// Adds the number of the next term, which is not less than that of the one before. Equal numbers are for a term
+    /// that nobody will ask for.
     pub(crate) fn push(&mut self, number: u32) {
         if self.n.is_multiple_of(INTERVAL) {
             self.intervals.push((number, self.gaps.len()));
@@ -43,7 +43,7 @@ impl OrdinalMap {
         Some(number)
     }
 
-    /// The same of the code that a column has of the term.
+    /// Finds the number of a term by the code that a column has of it.
     ///
     /// # Errors
     ///

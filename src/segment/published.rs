@@ -1,4 +1,4 @@
-//! The newest snapshot of an index as this process knows it, in one place for writers and readers.
+//! Newest snapshot of an index in this process, in one place for writers and readers.
 //!
 //! A writer publishes by one atomic store, and a reader takes what is there by one atomic load: neither waits for the
 //! other, and nobody sees half of a change. A value that was taken stays as it is for as long as it is held.
@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where the snapshots of one index are published, shared by an index, its clones, its writer and its readers.
+/// Newest snapshot of one index, shared by an index, its clones, its writer and its readers.
 #[derive(Debug, Default)]
 pub(crate) struct Published {
     newest: ArcSwapOption<Snapshot>,
     /// Whether somebody is a reader, or about to be one.
     wanted: AtomicBool,
-    /// How many those are; held while they come and go, and by nobody else.
+    /// Number of those readers; held while they come and go, and by nobody else.
     n_readers: Mutex<usize>,
-    /// How many snapshots showed what no commit had, so that no two of them have the same number.
+    /// Number of snapshots that showed uncommitted documents, so that no two of them have the same number.
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
     pub(crate) established: AtomicBool,
-    /// What was published and is no more, if nothing could be published in its place.
+    /// Snapshot that was published and is no more, if nothing could be published in its place.
     stale: ArcSwapOption<Snapshot>,
     /// For whoever waits for the next one; neither publishing's store nor a reader's load needs it.
     n_changes: Mutex<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// What was published last; `None` before anybody asked for it.
+    /// Last published snapshot; `None` before anybody asked for it.
     pub(crate) fn newest(&self) -> Option<Arc<Snapshot>> {
         sync::step();
         self.newest.load_full()
@@ -72,7 +72,7 @@ impl Published {
         self.wanted.load(Ordering::SeqCst) || self.newest.load().is_some()
     }
 
-    /// What was published last is not what there is: the next who looks has to look at the disk.
+    /// Says that the last published snapshot is outdated: the next who looks has to look at the disk.
     pub(crate) fn set_stale(&self) {
         self.stale.store(self.newest.load_full());
         let n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +150,7 @@ impl Published {
         is_news
     }
 
-    /// How often something newer was published.
+    /// Number of times that something newer was published.
     pub(crate) fn n_changes(&self) -> u64 {
         *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -270,7 +270,7 @@ mod tests {
         assert!(published.is_wanted(), "once too often is no harm");
         published.publish(snapshot(&storage, 2, 0));
         assert!(published.newest().is_none(), "nobody reads what took its place");
-        // What is no more is kept for nobody either.
+        // A removed snapshot is kept for nobody either.
         published.want();
         published.publish(snapshot(&storage, 2, published.next_flush()));
         published.set_stale();

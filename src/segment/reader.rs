@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
 use crate::format::cumulative::Cumulative;
 use crate::format::envelope::SectionKind;
-use crate::format::lengths::Lengths;
+use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
 use crate::format::postings::{
     LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short,
@@ -46,7 +46,7 @@ impl<'s> SegmentReader<'s> {
         SegmentReader { file, schema, n_docs, deleted: None }
     }
 
-    /// The same where documents are deleted.
+    /// Reads the segment without the deleted documents.
     pub(crate) fn without(self, deleted: Option<&'s Arc<DeletedDocs>>) -> Self {
         SegmentReader { deleted, ..self }
     }
@@ -92,7 +92,7 @@ impl<'s> SegmentReader<'s> {
         let section = self.file.require(None, SectionKind::STATISTICS)?;
         let mut statistics = SegmentStatistics::read(section, self.n_own_fields())?;
         self.expect_n_docs("statistics", statistics.n_docs)?;
-        // What was added since has no value here.
+        // Fields added since have no value here.
         statistics.fields.resize(self.schema.fields().len(), FieldStatistics::default());
         Ok(statistics)
     }
@@ -275,22 +275,22 @@ impl<'s> FieldReader<'s> {
         Ok(dictionary)
     }
 
-    /// What is kept of each occurrence.
+    /// Detail that is kept of each occurrence.
     pub(crate) fn detail(self) -> Detail {
         self.segment.schema.get(self.field).detail
     }
 
-    /// How long the field is in each document; `None` if it keeps no frequencies.
-    pub(crate) fn lengths(self) -> Result<Option<Lengths<Section<'s>>>> {
+    /// Length of the field in each document; `None` if it keeps no frequencies.
+    pub(crate) fn lengths(self) -> Result<Option<FieldNorms<Section<'s>>>> {
         if !self.detail().has_frequencies() {
             return Ok(None);
         }
-        let lengths = Lengths::open(self.section(SectionKind::LENGTHS)?)?;
+        let lengths = FieldNorms::open(self.section(SectionKind::LENGTHS)?)?;
         self.segment.expect_n_docs("lengths", lengths.n_docs())?;
         Ok(Some(lengths))
     }
 
-    /// Where the words of each document are; `None` if the field does not keep it.
+    /// Offsets of the words of each document; `None` if the field does not keep them.
     pub(crate) fn offsets(self) -> Result<Option<Offsets<Section<'s>>>> {
         if !self.segment.schema.get(self.field).offsets {
             return Ok(None);
@@ -321,15 +321,16 @@ impl<'s> FieldReader<'s> {
         Ok(column.is_some_and(|column| column.n_values() == u64::from(column.n_with())))
     }
 
-    /// How many documents the terms before each block of its dictionary have; `None` if a document may have two values, or
-    /// the segment was written before there were such sums.
+    /// Number of documents of the terms before each block of its dictionary; `None` if a document may have two values,
+    /// or the segment was written before there were such sums.
     pub(crate) fn cumulative(self, n_blocks: u32) -> Result<Option<Cumulative<Section<'s>>>> {
         let file = self.segment.file.of_field(self.field)?;
         let section = file.section(Some(self.field), SectionKind::CUMULATIVE);
         section.map(|section| Cumulative::open(section, n_blocks)).transpose()
     }
 
-    /// How many documents have one of the terms between two numbers, if that is known without reading their lists.
+    /// Number of documents that have one of the terms between two numbers, if that is known without reading their
+    /// lists.
     pub(crate) fn documents_between(self, ordinals: Range<u32>) -> Result<Option<u32>> {
         let dictionary = self.terms()?;
         let Some(cumulative) = self.cumulative(dictionary.n_blocks())? else { return Ok(None) };
@@ -456,7 +457,7 @@ impl<'s> FieldReader<'s> {
         Ok(())
     }
 
-    /// The same of a field that keeps occurrences: the bytes that these end with, and where they begin, see
+    /// Reads a short list of a field that keeps occurrences: the bytes that these end with, and their start, see
     /// [`occurrences`](crate::format::occurrences).
     pub(crate) fn short_occurrences(
         self,
@@ -512,7 +513,7 @@ impl<'s> FieldReader<'s> {
         LongList::open(section, 0, section.len())
     }
 
-    /// How many documents have a value, and how many tokens.
+    /// Number of documents with a value, and of tokens.
     pub(crate) fn statistics(self) -> Result<FieldStatistics> {
         Ok(self.segment.statistics()?.fields[self.field.index()])
     }

@@ -1,4 +1,5 @@
-//! New numbers for the documents of a segment that moves into another, where deleted ones leave gaps and others may stand between.
+//! New numbers for the documents of a segment that moves into another. Deleted ones leave gaps, and others may come
+//! between.
 
 use crate::error::{Error, Result};
 use crate::segment::reader::SegmentReader;
@@ -41,7 +42,8 @@ impl Renumbering {
                 let mut bits = vec![0; n_docs.div_ceil(64) as usize];
                 deleted.for_each(n_docs, |doc| bits[doc as usize / 64] |= 1u64 << (doc % 64))?;
                 let n_set: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
-                // What comes of bytes may be fewer than they say: then numbers of two segments would be the same.
+                // A bitmap read from bytes may have fewer than they say: then numbers of two segments would be the
+                // same.
                 if n_set != u64::from(deleted.n_docs()) {
                     return Err(Error::corrupt("counting the deleted documents of a segment")
                         .expected(deleted.n_docs().to_string())
@@ -61,7 +63,7 @@ impl Renumbering {
         Ok(Renumbering { n_live, keeps_all, numbers: Numbers::InTurn { base, gaps } })
     }
 
-    /// The same documents of a segment of `n_docs` with the numbers that `number` makes of theirs.
+    /// Renumbers a segment of `n_docs` documents by the numbers that `number` makes of theirs.
     pub(crate) fn mapped(&self, n_docs: u32, number: impl Fn(u32) -> u32) -> Self {
         let each = (0..n_docs).map(|doc| self.get(doc).map_or(DELETED, &number));
         let (n_live, keeps_all) = (self.n_live, self.keeps_all);

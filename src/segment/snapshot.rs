@@ -25,7 +25,7 @@ use crate::storage::{ImageBytes, MemoryStorage, Pin, Storage};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// What lies in a storage.
+/// Contents of a storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Contents {
     /// Nothing at all, or what a first build left that never came to its first commit.
@@ -139,7 +139,7 @@ pub(crate) struct Snapshot {
     flush: u64,
     /// In the order of the manifest, which is that of the documents.
     pub(crate) segments: Vec<Arc<SegmentFile>>,
-    /// What is deleted of each segment.
+    /// Deleted documents of each segment.
     pub(crate) deletes: Vec<Option<Arc<DeletedDocs>>>,
     _pin: Option<Pin>,
 }
@@ -257,7 +257,7 @@ impl Snapshot {
         hasher.finish()
     }
 
-    /// The same as the successor of a flush that is taken back, and older than the next flush: those have even numbers.
+    /// Makes it the successor of a flush that is taken back, and older than the next flush: those have even numbers.
     pub(crate) fn instead_of_flush(self, flush: u64) -> Snapshot {
         Snapshot { flush: flush | 1, ..self }
     }
@@ -267,12 +267,13 @@ impl Snapshot {
         self.flush > 0 && self.flush.is_multiple_of(2)
     }
 
-    /// What numbers it among those of its commit; 0 for the commit itself.
+    /// Number among the snapshots of its commit; 0 for the commit itself.
     pub(crate) fn flush(&self) -> u64 {
         self.flush
     }
 
-    /// What grows from each snapshot of an index to the next: the number of the commit, and that of the flush beyond it.
+    /// Version, which grows from each snapshot of an index to the next: the number of the commit, and that of the flush
+    /// beyond it.
     pub(crate) fn version(&self) -> (u64, u64) {
         (self.manifest.generation, self.flush)
     }
@@ -676,7 +677,7 @@ mod tests {
         let (meta, _file) = deletes::write(&storage, one.id, 7, set).unwrap();
         manifest(&storage, 1, &[SegmentMeta { deletes: Some(meta), ..one }]);
         to_image(&storage).unwrap();
-        // Where opening does not look: behind the first block of the deletes, and in a section.
+        // Opening does not look behind the first block of the deletes, nor into a section.
         let deletes = (FileName::Deletes { segment: one.id, number: 7 }, 20_000);
         for (name, at) in [deletes, (FileName::Segment(one.id), HEADER_LEN + 9)] {
             let name = name.to_string();

@@ -47,7 +47,7 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
     check(counts(segment));
     check(segment.verify_stored());
     check(order(segment));
-    // What was added since is in no file.
+    // Fields added since are in no file.
     for field in segment.schema().field_ids().take(segment.n_own_fields()) {
         check(terms(segment, field));
         check(values(segment, field));
@@ -173,7 +173,7 @@ impl<'s, S: Source<'s>> ColumnCheck<S> {
         Ok(())
     }
 
-    /// Where the column has the values of all terms, and as many, it has no others.
+    /// Checks that the column has the values of all terms, and as many, so that it has no others.
     fn finish(self, n_with: u32) -> Result<()> {
         expect("the values of a column", self.n_values, self.column.n_values())?;
         expect("the documents in a column", n_with.into(), self.column.n_with().into())

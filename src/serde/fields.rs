@@ -62,7 +62,7 @@ impl<'de> Deserializer<'de> for Within<'_> {
     type Error = Wrong;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        visitor.visit_map(Parts::of(self.all()))
+        visitor.visit_map(FieldsAccess::of(self.all()))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -71,7 +71,7 @@ impl<'de> Deserializer<'de> for Within<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Wrong> {
-        visitor.visit_map(Parts::of(self.of_struct(fields)))
+        visitor.visit_map(FieldsAccess::of(self.of_struct(fields)))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -92,25 +92,25 @@ impl<'de> Deserializer<'de> for Within<'_> {
     }
 }
 
-/// What a name stands for.
+/// Values behind a name, or the names within it.
 enum Part<'f> {
     Values { name: String, values: &'f Values },
     Within(Within<'f>),
 }
 
 /// Names with what they stand for, one after the other.
-struct Parts<'f> {
+struct FieldsAccess<'f> {
     parts: std::vec::IntoIter<(&'f str, Part<'f>)>,
     next: Option<Part<'f>>,
 }
 
-impl<'f> Parts<'f> {
+impl<'f> FieldsAccess<'f> {
     fn of(parts: Vec<(&'f str, Part<'f>)>) -> Self {
-        Parts { parts: parts.into_iter(), next: None }
+        FieldsAccess { parts: parts.into_iter(), next: None }
     }
 }
 
-impl<'de> MapAccess<'de> for Parts<'_> {
+impl<'de> MapAccess<'de> for FieldsAccess<'_> {
     type Error = Wrong;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

@@ -1,4 +1,5 @@
-//! Plans and requests, whose JSON is a contract: whatever format serde has gets the names that their JSON has.
+//! Plans and requests with serde. Their JSON is a contract: whatever format serde has gets the names that their JSON
+//! has.
 
 use crate::error::Result as Done;
 use crate::explain::ExplainTree;

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 pub use periodic::PeriodicCommits;
 
-/// What an operation in the queue takes beside its texts.
+/// Bytes of an operation in the queue beside its texts.
 const OPERATION_BYTES: usize = 128;
 
 /// Who leads a group waits for the others at most for this part of what the commit before took.
@@ -76,22 +76,22 @@ struct Shared {
 struct Queue {
     operations: Vec<Operation>,
     bytes: usize,
-    /// Those who wait for the next commit.
+    /// Group of those who wait for the next commit.
     open: Arc<Group>,
     is_led: bool,
     gathering: Gathering,
 }
 
-/// How many commit at the same time, as far as the last commits show it.
+/// Number of threads that commit at the same time, as far as the last commits show it.
 #[derive(Debug, Default)]
 struct Gathering {
-    /// Those who wait in the open group.
+    /// Number of threads that wait in the open group.
     n_open: usize,
-    /// Those whom the last commit was for.
+    /// Number of threads that the last commit was for.
     n_last: usize,
-    /// Those, and who came while it was made.
+    /// Number of threads of the last commit, and of those that came while it was made.
     n_expected: usize,
-    /// What it took, without the wait for the writer.
+    /// Time of the commit, without the wait for the writer.
     took: Duration,
     /// Waits in vain since the last that was not.
     n_vain: u32,
@@ -104,7 +104,7 @@ impl Gathering {
         self.n_open >= self.n_expected
     }
 
-    /// How long the open group is worth waiting for; zero if it is not.
+    /// Time for which the open group is worth waiting; zero if it is not.
     fn patience(&mut self) -> Duration {
         if self.is_complete() {
             return Duration::ZERO;
@@ -141,7 +141,7 @@ impl Queue {
     }
 }
 
-/// What became of a commit.
+/// Outcome of a commit.
 #[derive(Debug, Default)]
 struct Group(OnceLock<Result<CommitInfo>>);
 
@@ -257,7 +257,7 @@ impl SharedWriter {
         self.push(Operation::Payload(payload), bytes)
     }
 
-    /// Hands what waits to the writer, which tokenizes it, and spills what does not fit its memory.
+    /// Hands waiting documents to the writer, which tokenizes them, and spills those beyond its memory.
     ///
     /// # Errors
     ///
@@ -268,9 +268,9 @@ impl SharedWriter {
 
     /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does.
     ///
-    /// Those who ask at the same time share one commit. For it those who shared the last one are waited for, a fourth
-    /// of the time of a commit and 5 ms at most. If there is nothing new, as after the commit of somebody else who
-    /// took it along, it returns the last commit as one that added and deleted nothing.
+    /// Threads that ask at the same time share one commit. For it those who shared the last one are waited for, a
+    /// fourth of the time of a commit and 5 ms at most. If there is nothing new, as after the commit of somebody else
+    /// who took it along, it returns the last commit as one that added and deleted nothing.
     ///
     /// # Errors
     ///
@@ -325,7 +325,7 @@ impl SharedWriter {
         queue.take();
         let error = Error::new(ErrorKind::Cancelled, "committing")
             .found("a rollback by somebody who shares the writer")
-            // What a caller had added may have gone along with a commit before the one that it waits for.
+            // Documents of a caller may have gone along with a commit before the one that it waits for.
             .outcome(CommitOutcome::Unknown);
         // Who waits has added what is forgotten. Who has led a group to its end knows better.
         let _ = std::mem::take(&mut queue.open).0.set(Err(error));

@@ -67,7 +67,7 @@ impl SharedWriter {
                 Err(error) if error.kind() == ErrorKind::Cancelled => {}
                 merged => drop(self.with(|writer| writer.finish_merge(merged?))?),
             }
-            // What comes to its end may have left something due.
+            // A merge that comes to its end may have left something due.
             merges.looked_at = None;
         }
         if merges.running.is_some() || stop.merging.is_cancelled() {
@@ -86,13 +86,13 @@ impl SharedWriter {
     }
 }
 
-/// What a panic of the host's code leaves is an error like others for those who go on.
+/// Error that a panic of the host's code leaves: one like others for those who go on.
 fn commit_panicked() -> Error {
     let error = Error::new(ErrorKind::Poisoned, "committing").found("a panic of the host's code");
     error.outcome(CommitOutcome::Unknown)
 }
 
-/// The same of a merge.
+/// Error of a merge that panicked.
 fn merge_panicked() -> Error {
     Error::io("merging segments", io::Error::other("a panic of the host's code"))
 }
@@ -131,7 +131,7 @@ impl Merging {
         self.is_done.load(Ordering::Acquire)
     }
 
-    /// What it made. A panic is not the writer's: that is as it was.
+    /// Segment that the thread made. A panic is not the writer's: that is as it was.
     fn join(mut self) -> Result<MergedSegment> {
         let merged = self.thread.take().and_then(|thread| thread.join().ok());
         merged.unwrap_or_else(|| Err(merge_panicked()))
@@ -142,7 +142,7 @@ impl Drop for Merging {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.stop.merging.cancel();
-            // What it made goes with it.
+            // The segment that it made goes with it.
             drop(thread.join());
         }
     }
@@ -157,7 +157,7 @@ impl Drop for IsDone {
     }
 }
 
-/// How the thread is stopped that commits every so often.
+/// Signal that stops the thread that commits every so often.
 #[derive(Debug, Default)]
 struct Stop {
     is_over: Mutex<bool>,
@@ -195,10 +195,10 @@ impl Stop {
     }
 }
 
-/// Commits at an interval; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
-/// not to be done inside of [`SharedWriter::with`], which that commit would wait for, nor by what is told of the work of
-/// another thread that holds the writer or works for one that does. Where what is told of a commit or of a merge of its own drops it, one more commit
-/// may follow, and nobody waits for that.
+/// Commits at an interval; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for
+/// it: not to be done inside of [`SharedWriter::with`], which that commit would wait for, nor by what is told of the
+/// work of another thread that holds the writer or works for one that does. If code that is told of a commit or of a
+/// merge of its own drops it, one more commit may follow, and nobody waits for that.
 #[derive(Debug)]
 #[must_use = "the commits end when it is dropped"]
 pub struct PeriodicCommits {

@@ -87,7 +87,7 @@ fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
     }
     assert_eq!(writer.queue().gathering.n_open, 0, "nobody waits for the next one");
     assert_eq!(writer.commit().unwrap().documents, 0);
-    // The same where a panic comes behind it.
+    // A panic behind it has the same outcome.
     let mut committing = vec![];
     let work = AssertUnwindSafe(|| {
         writer.with(|own| {
@@ -139,7 +139,7 @@ fn who_takes_what_waits_has_the_writer_already() {
     assert!(writer.queue().operations.is_empty());
 }
 
-/// What others add while somebody works with the writer is there for the next.
+/// Documents that others add while somebody works with the writer are there for the next.
 #[test]
 fn what_is_added_meanwhile_waits() {
     let writer = writer(WriterOptions::new().threads(1));
@@ -221,7 +221,7 @@ fn what_waits_is_counted_and_work_is_asked_for_in_time() {
         most = most.max(writer.queue().bytes);
     }
     assert!((room / 8..room / 4).contains(&most), "{most}");
-    // What does not fit beside what waits goes straight to the writer, behind it.
+    // A document that does not fit beside those waiting goes straight to the writer, behind them.
     writer.add(Document::new().with("id", "short").with("text", "text")).unwrap();
     let large = Document::new().with("id", "large").with("text", "x ".repeat(room));
     assert_eq!(writer.add(large.clone()).unwrap_err().kind(), ErrorKind::Busy);
@@ -255,12 +255,12 @@ fn the_room_for_what_waits_is_used_to_its_end() {
     assert_eq!(add(room - room / 4), Ok((room + OPERATION_BYTES, true)));
     assert_eq!(add(100), Err(ErrorKind::Busy));
     writer.process().unwrap();
-    // What has no bytes of its own takes room all the same.
+    // An operation without bytes of its own takes room all the same.
     let n_taken = (0..room).take_while(|_| writer.set_payload([]).is_ok()).count();
     assert_eq!(n_taken, room / OPERATION_BYTES + 1);
 }
 
-/// What waited is lost with the writer then, so nobody may be told that a part of it was committed.
+/// Waiting documents are lost with the writer then, so nobody may be told that a part of them was committed.
 #[test]
 fn a_panic_while_what_waits_is_worked_on_leaves_nothing_to_commit() {
     for is_behind in [false, true] {

@@ -44,7 +44,7 @@ fn gallops(a: &[Le16], b: &[Le16]) -> bool {
     a.len().saturating_mul(gallop_ratio(a.len(), by_blocks)) < b.len()
 }
 
-/// How many values two ascending lists have in common.
+/// Counts the values that two ascending lists have in common.
 pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     match gallops(a, b) {
@@ -53,7 +53,7 @@ pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     }
 }
 
-/// The same by going through both lists, whatever their lengths; `a` is not the longer one.
+/// Counts by going through both lists, whatever their lengths; `a` is not the longer one.
 #[inline]
 pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
     if a.len() > 1 {
@@ -75,7 +75,7 @@ pub(crate) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     }
 }
 
-/// The same by going through both lists, whatever their lengths; `a` is not the longer one.
+/// Intersects by going through both lists, whatever their lengths; `a` is not the longer one.
 #[inline]
 pub(crate) fn and_side_by_side(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     if a.len() > 1 {
@@ -101,7 +101,7 @@ pub(crate) fn gallop(list: &[Le16], from: usize, value: u16) -> usize {
     from + step / 2 + window.partition_point(|&at| u16::from_le_bytes(at) < value)
 }
 
-/// The same by searching each value of a list in the other, whatever their lengths.
+/// Counts by searching each value of a list in the other, whatever their lengths.
 pub(crate) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
     return_by_vectors!(avx512 avx512::arrays::and_count_galloping => (short, long));
     let (mut at, mut n) = (0, 0);
@@ -115,7 +115,7 @@ pub(crate) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
     n
 }
 
-/// The same by searching each value of a list in the other, whatever their lengths.
+/// Intersects by searching each value of a list in the other, whatever their lengths.
 pub(crate) fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [Le16]) -> usize {
     return_by_vectors!(avx512 avx512::arrays::and_galloping => (short, long, out));
     let (mut at, mut n) = (0, 0);
@@ -266,7 +266,7 @@ mod avx2 {
         }
     }
 
-    /// How many values are in both, where `short` is less than a block.
+    /// Counts the values in both, if `short` is less than a block.
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
     fn count_few(short: &[Le16], long: &[Le16]) -> u32 {

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The words of a bitmap container, where they lie.
 pub(crate) type Words = [[u8; 8]; 1024];
 
-/// What to do with two words.
+/// Operation on two words.
 pub(crate) trait WordOp {
     fn apply(a: u64, b: u64) -> u64;
 }
@@ -39,7 +39,7 @@ word_op!(AndNot, a, b => a & !b);
 word_op!(Xor, a, b => a ^ b);
 
 kernel! {
-    /// How many bits the combination has.
+    /// Counts the bits of the combination.
     combine_count<O: WordOp>(a: &Words, b: &Words) -> u32 {
         let mut n = 0;
         for (&a, &b) in a.iter().zip(b) {
@@ -50,7 +50,7 @@ kernel! {
 }
 
 kernel! {
-    /// How many bits the combination has that a third set has not.
+    /// Counts the bits of the combination that a third set has not.
     combine_count_without<O: WordOp>(a: &Words, b: &Words, without: &Words) -> u32 {
         let mut n = 0;
         for ((&a, &b), &without) in a.iter().zip(b).zip(without) {
@@ -87,12 +87,12 @@ kernel! {
     }
 }
 
-/// How many bits are set.
+/// Counts the bits that are set.
 pub(crate) fn count(a: &Words) -> u32 {
     combine_count::<And>(a, a)
 }
 
-/// How many bits are set inside `ranges`, which lie in 0..65,536.
+/// Counts the bits that are set inside `ranges`, which lie in 0..65,536.
 pub(crate) fn count_in(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
     return_by_vectors!(avx512 count_in_avx512, avx2 count_in_avx2 => (words, ranges));
     count_in_portable(words, ranges)

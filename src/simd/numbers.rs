@@ -43,7 +43,7 @@ kernel! {
             let slots = &mut places[n..n + u64::BITS as usize];
             for slots in slots.as_chunks_mut::<STEP>().0.iter_mut().take(of_word.div_ceil(STEP)) {
                 for slot in slots {
-                    // What stands behind the last is written over.
+                    // Numbers behind the last are written over.
                     *slot = base.wrapping_add(bits.trailing_zeros());
                     bits &= bits.wrapping_sub(1);
                 }
@@ -55,7 +55,7 @@ kernel! {
 }
 
 kernel! {
-    /// How many numbers are at least `least`.
+    /// Counts the numbers that are at least `least`.
     count_from(numbers: &[u32], least: u32) -> u32 {
         numbers.iter().map(|number| u32::from(*number >= least)).sum()
     }
@@ -68,7 +68,7 @@ kernel! {
     }
 }
 
-/// What some numbers have together.
+/// Totals of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) sum: u64,
@@ -140,8 +140,8 @@ pub(super) fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, o
     }
 }
 
-/// Writes a bit for each number, lowest first: whether it is one of the `n` from `first` on. What is behind the last eight is not
-/// looked at, and neither is what has no byte in `bits`.
+/// Writes a bit for each number, lowest first: whether it is one of the `n` from `first` on. Numbers behind the last
+/// eight are not looked at, and neither are those without a byte in `bits`.
 #[inline]
 pub(crate) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
     return_by_vectors!(

@@ -100,7 +100,7 @@ fn block_of_bits_counted(words: &[[u8; 8]], first: usize, nth: usize) -> (u64, u
     block_of_bits_portable(words, first, nth)
 }
 
-/// How many bits are set in a bitmap before bit `at`, from the word `first` on, if that is set.
+/// Number of bits set in a bitmap before bit `at`, from the word `first` on, if that is set.
 #[inline]
 pub(crate) fn rank_of_bit(words: &[[u8; 8]], first: usize, at: u16) -> Option<u32> {
     #[cfg(target_arch = "x86_64")]

@@ -12,7 +12,7 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     }
 }
 
-/// The same for the line that a value begins in.
+/// Prefetches the line that a value begins in.
 #[inline]
 pub(crate) fn prefetch_of<T>(value: &T) {
     prefetch_at(std::ptr::from_ref(value).cast());

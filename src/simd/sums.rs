@@ -12,7 +12,7 @@ pub(crate) const BLOCKS: usize = 1024;
 /// Codes that a byte can count.
 const COUNTED: usize = 128;
 
-/// What a code adds: ⌊code × 256 × weight / 65,536⌋, one instruction for several of them.
+/// Units that a code adds: ⌊code × 256 × weight / 65,536⌋, one instruction for several of them.
 #[inline(always)]
 pub(crate) fn units(code: u8, weight: u16) -> u16 {
     ((u32::from(u16::from(code) << 8) * u32::from(weight)) >> 16) as u16
@@ -65,7 +65,7 @@ kernel! {
 }
 
 kernel! {
-    /// The same where neither is 0; 0 elsewhere.
+    /// Adds up if neither is 0; 0 elsewhere.
     plus_all(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = if *sum == 0 || *more == 0 { 0 } else { sum.saturating_add(*more) };
@@ -74,7 +74,7 @@ kernel! {
 }
 
 kernel! {
-    /// The same where the sums are not 0.
+    /// Adds up if the sums are not 0.
     plus_some(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
         for (sum, more) in sums.iter_mut().zip(more) {
             *sum = if *sum == 0 { 0 } else { sum.saturating_add(*more) };

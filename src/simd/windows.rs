@@ -32,7 +32,7 @@ const _: () = assert!(LOOKED_UP_AT_ONCE * LOOKED_UP_MAX as usize + 7 <= 64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListParts<'a> {
     pub(crate) weight: f32,
-    pub(crate) k_by_code: &'a [f32; CODES],
+    pub(crate) norm_cache: &'a [f32; CODES],
     /// All that frequencies can add that are often looked up, where that was computed.
     pub(crate) table: Option<&'a PartTable>,
 }
@@ -70,10 +70,10 @@ fn places_portable(words: &[[u8; 8]; DOCS / BLOCK], to: &mut Vec<[u8; 2]>) {
 
 kernel! {
     /// Computes what a list adds: `weight * f / (f + k)`.
-    fill(table: &mut PartTable, weight: f32, k_by_code: &[f32; CODES]) {
+    fill(table: &mut PartTable, weight: f32, norm_cache: &[f32; CODES]) {
         let mut frequency = 1.0f32;
         for row in table.as_chunks_mut::<CODES>().0 {
-            for (part, k) in row.iter_mut().zip(k_by_code) {
+            for (part, k) in row.iter_mut().zip(norm_cache) {
                 *part = weight * (frequency / (frequency + k));
             }
             frequency += 1.0;
@@ -120,7 +120,7 @@ kernel! {
             }
             let mut added = [0.0f32; AT_ONCE];
             for (k, low) in added.iter_mut().zip(lows) {
-                *k = parts.k_by_code[code_of(usize::from(u16::from_le_bytes(*low)))];
+                *k = parts.norm_cache[code_of(usize::from(u16::from_le_bytes(*low)))];
             }
             for (added, frequency) in added.iter_mut().zip(frequencies) {
                 *added = parts.weight * (frequency / (frequency + *added));
@@ -133,7 +133,7 @@ kernel! {
         for low in rest {
             let low = usize::from(u16::from_le_bytes(*low));
             let frequency = bits_at(packed, bit, width).saturating_add(1) as f32;
-            scores[low] += parts.weight * (frequency / (frequency + parts.k_by_code[code_of(low)]));
+            scores[low] += parts.weight * (frequency / (frequency + parts.norm_cache[code_of(low)]));
             bit += width as usize;
         }
     }
@@ -232,7 +232,7 @@ mod tests {
             for () in each_step() {
                 let mut table = [0.0; CODES << LOOKED_UP_MAX];
                 fill(&mut table, weight, &k);
-                let parts = ListParts { weight, k_by_code: &k, table: has_table.then_some(&table) };
+                let parts = ListParts { weight, norm_cache: &k, table: has_table.then_some(&table) };
                 let mut scores = vec![ABSENT; DOCS];
                 scores[7] = 1.5;
                 let scores: &mut [f32; DOCS] = scores.first_chunk_mut().unwrap();

@@ -20,7 +20,7 @@ use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, On
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::order::{OrderCosts, OrderedSegment};
 use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::Weight;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::collections::binary_heap::PeekMut;
@@ -48,7 +48,7 @@ pub(crate) struct First<'o> {
     pub(super) is_told_by_first: bool,
     /// The last of them on top.
     kept: BinaryHeap<Place>,
-    /// What all must come behind, on a later page.
+    /// Place that all must come behind, on a later page.
     pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
     pub(super) within: Vec<Expansion>,
@@ -65,7 +65,7 @@ pub(super) struct InSegment<'f, 'o, 's> {
     pub(super) ranks: SegmentRanks<'s>,
 }
 
-/// What matches of a block, with the ranks that it can have by the first key.
+/// Matches of a block, with the ranks that it can have by the first key.
 struct Part<'m> {
     best: u128,
     nth: u32,
@@ -106,7 +106,7 @@ impl<'o> First<'o> {
     /// Costs of all ways, as far as a plan knows what matches.
     pub(crate) fn expected(&self, plan: &Plan<'_>) -> Result<OrderCosts> {
         plan.segments.iter().try_fold(OrderCosts::default(), |sum, segment| {
-            let n_matches = segment.told(plan.root()).documents as f64;
+            let n_matches = segment.display_estimate(plan.root()).documents as f64;
             let lists = self.lists(segment)?;
             let ordered = self.ordered(segment, n_matches, lists.as_ref());
             Ok(sum.and(ordered.costs(self.costs)))
@@ -147,7 +147,7 @@ impl<'o> First<'o> {
         &mut self,
         segments: &[SegmentPlan<'_>],
         matches: &[DocIdSet],
-        ranked: Option<&Ranked<'_>>,
+        ranked: Option<&Weight<'_>>,
     ) -> Result<()> {
         if self.n == 0 {
             return Ok(());
@@ -175,7 +175,7 @@ impl<'o> First<'o> {
             self.go_over_to(reader)?;
             let done = InSegment { segment, ranks, first: &mut *self }.look_at(matches);
             let has_ordinals = self.order.with_ordinals().next().is_some();
-            // What was found is shown, where there was no time for the rest.
+            // Hits found so far are shown if there was no time for the rest.
             let read = if has_ordinals { self.read_terms(reader, done.is_err()) } else { Ok(()) };
             done.and(read)?;
         }
@@ -220,8 +220,8 @@ impl<'o> First<'o> {
         Ok(())
     }
 
-    /// Reads the terms of what is kept of `segment`, while its numbers of terms mean something; of a search that is stopped,
-    /// too. What cannot be read is not kept.
+    /// Reads the terms of what is kept of `segment`, while its numbers of terms mean something; of a search that is
+    /// stopped, too. Unreadable documents are not kept.
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
         let (order, mut term) = (self.order, vec![]);
         let mut places = std::mem::take(&mut self.kept).into_vec();
@@ -291,7 +291,7 @@ impl<'s> InSegment<'_, '_, 's> {
                 Some(Streamed { documents, first, stopped }) => {
                     let looked_at = || self.look_at_blocks(field, column, &documents);
                     let done = stopped.map_or_else(looked_at, Err);
-                    // What was found is shown, where there was no time to look at it.
+                    // Hits found so far are shown if there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
                         self.take_after_stop(&first)?;
                     }
@@ -358,7 +358,7 @@ impl<'s> InSegment<'_, '_, 's> {
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
         if column.n_with() == column.n_docs() {
-            // Where few of a block match its bounds say little of them: their values are read at once.
+            // If few of a block match, its bounds say little of them: their values are read at once.
             for_each_few_or_block(
                 matches,
                 &mut heads,
@@ -390,7 +390,7 @@ impl<'s> InSegment<'_, '_, 's> {
         Ok(())
     }
 
-    /// What matches of a block, where any of it may be among the first.
+    /// Matches of a block, if any of it may be among the first.
     fn part<'m>(
         &mut self,
         field: SortField,
@@ -491,7 +491,7 @@ impl<'s> InSegment<'_, '_, 's> {
         self.put(doc, rank)
     }
 
-    /// The same without asking for time.
+    /// Offers a document without asking for time.
     fn put(&mut self, doc: u32, rank: u128) -> Result<()> {
         let InSegment { first, ranks, .. } = self;
         let candidate = &mut first.candidate;

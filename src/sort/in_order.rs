@@ -1,4 +1,4 @@
-//! The first documents where the index has them in this order: those that match are gone through until they are found.
+//! First documents if the index has them in this order. Matches are gone through until they are found.
 //!
 //! Matches come in the order of the first keys as they stand if that is the order of each segment's documents. So the
 //! first are the first that match, and all that are the same by these keys as the last of them, if there are other
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use std::cmp::Ordering;
 
 impl SortOrder {
-    /// How many of the first keys are the order that documents of each segment lie in; none where documents have to be scored.
+    /// Number of first keys that documents of each segment are in the order of; none if documents have to be scored.
     pub(crate) fn n_in_index_order(&self, schema: &Schema) -> usize {
         let pairs = self.keys().iter().zip(schema.order_fields());
         let n = pairs.take_while(|(key, of_index)| key.is_in_order_of(of_index)).count();
@@ -70,7 +70,7 @@ impl InSegment<'_, '_, '_> {
         Ok(docs.start)
     }
 
-    /// How two documents stand to each other by the first `n_keys`; by their numbers, too, where there are no others.
+    /// Compares two documents by the first `n_keys`; by their numbers, too, if there are no others.
     fn compare<'p>(&self, a: &'p Place, b: &'p Place, n_keys: usize) -> Ordering {
         if n_keys == self.first.order.keys().len() {
             return a.cmp(b);

@@ -1,4 +1,4 @@
-//! Keys to sort by, as JSON: objects, and, for people who write them, texts as the command line has them.
+//! Sort keys as JSON: objects, or texts as on the command line.
 
 use super::key::{SortBy, SortKey, TextSort};
 use crate::error::Result;

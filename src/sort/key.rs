@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a key is called that shuffles.
+/// Name of a key that shuffles.
 const RANDOM: &str = "random";
 
-/// One of the things that hits are sorted by, and which of its ends comes first: of a field numbers, dates and booleans by their
-/// size, keywords by their bytes; the [score](Self::score), a [function](Self::function) of both, or [chance](Self::random).
+/// Sort key of hits, with its direction. A field's numbers, dates and booleans are sorted by their size, keywords by
+/// their bytes; other keys are the [score](Self::score), a [function](Self::function) of both, or
+/// [chance](Self::random).
 ///
 /// The least of a document's many values counts if the order ascends, the greatest if it descends. Documents without
 /// a value come last, unless they are wanted [first](Self::missing_first), whichever way the order goes.
@@ -42,7 +43,7 @@ pub(super) enum SortBy {
     Function(Function),
 }
 
-/// How the keywords of a field are put in order.
+/// Order of the keywords of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum TextSort {
     #[default]
@@ -70,8 +71,8 @@ impl SortKey {
         Self::ascending(field).reversed()
     }
 
-    /// Keywords in natural order: letters without regard to case and marks, numbers in them by their value, in the
-    /// digits of any script. Keywords that are equal so are in the order of bytes. Any other key stays as it is.
+    /// Sorts keywords in natural order. Letters count without regard to case and marks, numbers in them by their value,
+    /// in the digits of any script. Keywords that are equal so are in the order of bytes. Any other key stays as it is.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
@@ -99,8 +100,9 @@ impl SortKey {
         self
     }
 
-    /// Keywords by the rules of a language, the Unicode collation algorithm with the tailoring of a locale: `de`, `sv-SE`, `de-u-kn`
-    /// (numbers by their value). A locale that is not known has the rules of the root. Otherwise as [`natural`](Self::natural).
+    /// Sorts keywords by the rules of a language. They are the Unicode collation algorithm with the tailoring of a
+    /// locale: `de`, `sv-SE`, `de-u-kn` (numbers by their value). A locale that is not known has the rules of the root.
+    /// Otherwise as [`natural`](Self::natural).
     ///
     /// With the feature `collation` only, whose data of all locales makes a program 1.3 MB larger; without it the search is refused.
     #[must_use]
@@ -131,8 +133,8 @@ impl SortKey {
         SortBy::Random(seed).into_key()
     }
 
-    /// The least number that a function makes of a document first; those of which it makes none are without a value. Every document
-    /// that matches is looked at, where this is the first key.
+    /// Sorts by a function's number of a document, the least first. Documents for which it has none are without a
+    /// value. Every document that matches is looked at, where this is the first key.
     pub fn function(function: impl Into<Function>) -> Self {
         SortBy::Function(function.into()).into_key()
     }
@@ -156,7 +158,7 @@ impl SortKey {
         text.split(|c| walk.is_outside(c) && c == ',').map(str::parse).collect()
     }
 
-    /// Gives a number to a name of its expression, as [`Function::with`]; any other key stays as it is.
+    /// Gives a number to a name of its expression, as [`Function::with`]. Any other key stays as it is.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, number: f64) -> Self {
         if let SortBy::Function(function) = self.by {
@@ -179,13 +181,13 @@ impl SortKey {
         self
     }
 
-    /// The name of the field, where it is one.
+    /// Name of the field, if it is one.
     pub fn field(&self) -> Option<&str> {
         let SortBy::Field(name, _) = &self.by else { return None };
         Some(name)
     }
 
-    /// What it looks at, for people.
+    /// Text of its subject, for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.by {
             SortBy::Field(_, TextSort::Bytes) => "column",
@@ -338,7 +340,7 @@ fn quoted(name: &str) -> Cow<'_, str> {
     if is_plain { name.into() } else { format!("`{}`", name.replace('`', "``")).into() }
 }
 
-/// Where a walk through the text of keys is.
+/// State of a walk through the text of keys.
 #[derive(Debug, Default)]
 struct Walk {
     depth: u32,

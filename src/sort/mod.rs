@@ -1,4 +1,4 @@
-//! Hits in an order of their values: the first of all that match, by columns and without sorting what is not shown.
+//! Hits in an order of their values, by columns. Only documents that are shown are sorted.
 
 mod first;
 mod in_order;

@@ -1,4 +1,4 @@
-//! An order of documents, resolved: where each stands by each key, as numbers that compare as the documents do.
+//! Resolved order of documents: ranks by each key, which compare as the documents do.
 
 use super::key::{Direction, SortBy, SortKey};
 use super::place::Place;
@@ -142,8 +142,8 @@ impl SortOrder {
         }
     }
 
-    /// Where a document with these values stands, as [`values`](Self::values) gives them: by keywords not yet, as that is another
-    /// place in each segment. Refuses values that are not of these keys.
+    /// Place of a document with these values, as [`values`](Self::values) gives them: by keywords not yet, as that is
+    /// another place in each segment. Refuses values that are not of these keys.
     pub(crate) fn place_of(&self, values: &[Value], doc: DocId) -> Result<Place> {
         if values.len() != self.0.len() {
             return Err(Error::new(ErrorKind::Usage, "going on after a hit")
@@ -237,7 +237,7 @@ pub(super) fn code_of_score(score: f32) -> Option<u64> {
 }
 
 impl Direction {
-    /// What comes before every rank, and what behind: ranks of no value.
+    /// Ranks of no value: before every rank, and behind.
     pub(super) const FIRST: u128 = 0;
     pub(super) const LAST: u128 = u128::MAX;
 
@@ -269,7 +269,7 @@ impl Shuffle {
     /// The code of a document that is known by this number.
     #[inline]
     pub(super) fn code(&self, number: u64) -> u64 {
-        // What every reader of JSON keeps.
+        // Every reader of JSON keeps as many bits.
         mixed(self.seed ^ number) >> (u64::BITS - f64::MANTISSA_DIGITS)
     }
 }
@@ -285,7 +285,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl SortField {
-    /// What the rank of a term is multiplied by, so that others which the segment does not have find a place before it.
+    /// Factor on the rank of a term, so that others which the segment does not have find a place before it.
     const BETWEEN: u32 = 64;
     /// More than twice the number of terms can be.
     const TERMS: u128 = 1 << (Self::BETWEEN + 34);
@@ -346,7 +346,7 @@ impl SortField {
         let place = rank.checked_sub(1).filter(|_| rank < Direction::LAST)?;
         let place = if self.direction.descending { Self::TERMS.checked_sub(place)? } else { place };
         let place = place >> Self::BETWEEN;
-        // What lies between two terms is even.
+        // Places between two terms are even.
         if place % 2 == 1 { u32::try_from(place / 2).ok() } else { None }
     }
 

@@ -4,10 +4,10 @@ use super::text::Tie;
 use crate::ids::DocId;
 use std::cmp::Ordering;
 
-/// What a term of a document takes beside its bytes.
+/// Bytes of a document's term beside its text.
 pub(super) const TERM_BYTES: usize = 48;
 
-/// Where a document stands: the one with the smaller ranks comes first, then the one with the smaller number.
+/// Place of a document: the one with the smaller ranks comes first, then the one with the smaller number.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// By the first key, and by the others.

@@ -15,7 +15,7 @@ use crate::segment::reader::SegmentReader;
 use crate::value;
 use std::sync::Arc;
 
-/// What the documents of a segment are compared by.
+/// Ranks by which the documents of a segment are compared.
 #[derive(Debug)]
 pub(super) struct SegmentRanks<'s> {
     pub(super) base: u64,
@@ -24,7 +24,7 @@ pub(super) struct SegmentRanks<'s> {
     scores: Scores<'s>,
 }
 
-/// What tells where documents stand by one key.
+/// Reader of the documents' ranks by one key.
 #[derive(Debug)]
 enum KeyReader<'s> {
     Field(SortField, AtHand<'s, Section<'s>>),

@@ -1,4 +1,4 @@
-//! The first documents of an order by its first field's dictionary, whose lists come in the order of the values.
+//! First documents of an order by its first field's dictionary. Its lists come in the order of the values.
 //!
 //! If many documents match, the lists of the first few values hold as many of them as are wanted: these are candidates, and
 //! the column is looked at for them alone. Whether they do is not known before they are read; after as much work as the
@@ -21,13 +21,13 @@ use crate::sums::sums;
 use crate::value::term_of_code;
 use std::ops::{Bound, Range};
 
-/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
+/// Lists of a dictionary read in the order of their terms, or in reverse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamCounts {
     /// Segments whose first documents were found so.
     pub segments: u64,
-    /// Segments of which this was given up, as the values of what matches are too far from the first.
+    /// Segments in which this was given up, as the matches' values are too far.
     pub given_up: u64,
     /// Terms whose lists were read.
     pub terms: u64,
@@ -96,14 +96,14 @@ impl First<'_> {
         let (has_missing, mut found, mut stopped) =
             (lists.has_missing, Candidates::default(), None);
         let is_affordable = match self.read_lists(lists, (segment, matches), costs, &mut found) {
-            // What was found until then is shown.
+            // Hits found until then are shown.
             Err(error) if budget::is_stop(&error) => {
                 stopped = Some(error);
                 true
             }
             done => done?,
         };
-        // Where there are too few, those without a value come next.
+        // If there are too few, those without a value come next.
         let is_enough = found.n_counted >= self.n || !has_missing || stopped.is_some();
         if !is_affordable || !is_enough {
             self.profile.streamed.given_up += 1;
@@ -214,7 +214,7 @@ fn term_of(field: SortField, after: &Place) -> Option<Vec<u8>> {
 #[derive(Default)]
 struct Candidates {
     docs: Vec<u32>,
-    /// How many of them are known to come behind what all must.
+    /// Number of documents known to come behind the place that all must.
     n_counted: usize,
     held: Held,
 }

@@ -1,4 +1,4 @@
-//! Orders of texts other than that of their bytes, by keys whose bytes are in that order.
+//! Orders of texts other than by bytes. Their keys have bytes in that order.
 //!
 //! To rank all terms of a dictionary so would take longer than most searches. So a key is made of a term when a document is met that
 //! has it, and some are kept at hand. Documents are compared by the first 15 bytes of a key, as a number, then by the rest.
@@ -22,10 +22,10 @@ use unicode_normalization::char::canonical_combining_class;
 const AT_HAND: usize = 4_096;
 /// Bytes of a key that are compared as a number.
 const PREFIX_LEN: usize = 15;
-/// What a key takes beside its bytes.
+/// Bytes of a key beside its text.
 const KEY_BYTES: usize = 96;
 
-/// How texts are put in order.
+/// Order of texts.
 #[derive(Debug)]
 pub(crate) enum TextOrder {
     Natural,
@@ -41,7 +41,7 @@ pub(crate) struct TextKey {
     pub(crate) term: Vec<u8>,
 }
 
-/// What a document is compared by where the rank of a key leaves it open.
+/// Tie breaker of documents whose ranks by a key are equal.
 #[derive(Clone, Debug)]
 pub(super) struct Tie {
     pub(super) key: Option<Rc<TextKey>>,
@@ -68,7 +68,7 @@ impl TextOrder {
                 let Ok(()) = collator.write_sort_key_to(&text, &mut key);
             }
         }
-        // Those that are the same but for what the order passes over stand side by side, and always alike.
+        // Texts that differ only by characters that the order passes over are side by side, and always alike.
         key.push(0);
         key.extend_from_slice(term);
         let first = key.iter().copied().chain(std::iter::repeat(0)).take(PREFIX_LEN);
@@ -170,7 +170,7 @@ impl Tie {
 
     /// In the order of ranks that are the same.
     pub(super) fn cmp(&self, other: &Self) -> Ordering {
-        // Where the ranks are the same, both have a value or neither has.
+        // If the ranks are the same, both have a value or neither has.
         let order = self.key.as_ref().map(|it| &it.key).cmp(&other.key.as_ref().map(|it| &it.key));
         if self.descending { order.reverse() } else { order }
     }
@@ -208,7 +208,8 @@ impl<'s> TextKeys<'s> {
         Ok(TextKeys { field, order, column, dictionary, at_hand, held, ordinals, term })
     }
 
-    /// What a document is compared by; `None` where it has no value. Of several that counts which is least or greatest by its key.
+    /// Key that a document is compared by; `None` if it has no value. Of several that counts which is least or greatest
+    /// by its key.
     pub(super) fn of(&mut self, doc: u32) -> Result<Option<Rc<TextKey>>> {
         let (block, place) = self.column.block_of(doc)?;
         let mut best: Option<Rc<TextKey>> = None;

@@ -22,7 +22,7 @@ const CALL_BYTES_MAX: usize = 1 << 30;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadMode {
-    /// Files are mapped: nothing is copied, and the page cache is all the memory it takes.
+    /// Maps files: nothing is copied, and the page cache is all their memory.
     ///
     /// A program that cuts one of the files short while it is mapped can kill this process by a
     /// signal, and one that overwrites a file in place changes bytes that were already checked.
@@ -263,7 +263,7 @@ impl Storage for FsStorage {
         let path = self.path_of(name)?;
         let failed = |e| Error::io("deleting a file", e).in_file(&path);
         let file = File::open(&path).map_err(failed)?;
-        // Where locks do not work nobody can tell, so the file stays.
+        // If locks do not work nobody can tell, so the file stays.
         if file.try_lock().is_err() {
             return Ok(false);
         }

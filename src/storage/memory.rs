@@ -87,7 +87,7 @@ impl Content {
 }
 
 impl MemoryStorage {
-    /// Where each of them says that it is.
+    /// Location of each of them.
     pub(crate) const LOCATION: &str = "(memory)";
 
     /// A storage without files.

@@ -1,5 +1,5 @@
-//! A file as memory, and how much of it is in memory now: one of three addresses of `unsafe`, beside SIMD kernels and the
-//! system call for priorities.
+//! Files as memory, and the part of it that is resident. It is one of three addresses of `unsafe`, beside SIMD kernels
+//! and the system call for priorities.
 
 use memmap2::{Mmap, MmapOptions};
 use std::{fs::File, io, ops::Deref};
@@ -31,8 +31,8 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<MappedFile> {
     unsafe { MmapOptions::new().len(len).map(file) }.map(MappedFile)
 }
 
-/// How many of `bytes` are in memory now, so that reading them waits for no disk: a snapshot that is old when it is told,
-/// in whole pages but for the ends. `None` if the system does not say.
+/// Number of `bytes` that are in memory now, so that reading them waits for no disk: a snapshot that is old when it is
+/// told, in whole pages but for the ends. `None` if the system does not say.
 ///
 /// Linux says of a file that the process may neither write nor owns that all of it is there (`mincore(2)`).
 #[cfg(target_os = "linux")]
@@ -67,7 +67,7 @@ pub(super) fn resident(bytes: &[u8]) -> Option<u64> {
     Some(resident)
 }
 
-/// The same if no system call says.
+/// Always `None`, as no system call says.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn resident(_: &[u8]) -> Option<u64> {
     None

@@ -125,7 +125,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Makes created, published and deleted names durable.
     fn sync_names(&self) -> Result<()>;
 
-    /// Becomes the one writer, or fails with an error of kind `Locked` that names the other.
+    /// Becomes the one writer, or fails with a `Locked` error that names the other.
     fn lock_writer(&self) -> Result<WriterLock>;
 
     /// Keeps a file from being deleted until the pin is dropped.
@@ -135,7 +135,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// The pin holds nothing, without an error, if nothing can be locked, as on read-only media.
     fn pin(&self, name: &str) -> Result<Pin>;
 
-    /// Removes a file unless it is pinned, with no moment in between; `false` if it is.
+    /// Removes a file unless it is pinned; `false` if it is. There is no moment between the look and the removal.
     fn delete_unless_pinned(&self, name: &str) -> Result<bool>;
 
     /// Path of the storage, for messages.
@@ -234,8 +234,8 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// How many bytes of `range` of a file are in memory now, so that reading them waits for no disk; `None` if the file is
-/// not mapped, or the system does not say.
+/// Number of bytes of `range` of a file that are in memory now, so that reading them waits for no disk; `None` if the
+/// file is not mapped, or the system does not say.
 pub(crate) fn resident(file: &dyn StorageRead, range: Range<u64>) -> Option<u64> {
     let start = usize::try_from(range.start).ok()?;
     let end = usize::try_from(range.end).ok()?;
@@ -307,7 +307,7 @@ impl Drop for TestDirectory {
 mod tests {
     use super::*;
 
-    /// What every storage must do alike.
+    /// Contract that every storage must keep.
     pub(super) fn obeys_the_contract(storage: &dyn Storage) {
         let content = |name: &str| {
             let file = storage.open(name).unwrap();

@@ -20,7 +20,7 @@ pub(crate) struct Paced {
     cancel: CancelToken,
 }
 
-/// How fast, and whether still; may be shared by several, who have it together.
+/// Speed limit of writes; may be shared by several, who have it together.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     /// 0: as fast as it goes.

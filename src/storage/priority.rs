@@ -24,7 +24,7 @@ pub enum IoPriority {
 #[derive(Debug)]
 #[must_use = "the priority holds as long as this lives"]
 pub(crate) struct Lowered {
-    /// What it was before, if it was changed.
+    /// Priority before, if it was changed.
     before: Option<system::Value>,
     /// It belongs to a thread, and so must its end.
     _not_send: std::marker::PhantomData<*const ()>,
@@ -78,7 +78,7 @@ mod system {
         }
     }
 
-    /// How late a value of [`value`] or of a thread comes; `None` for the real-time class.
+    /// Rank of a value of [`value`] or of a thread, later ones greater; `None` for the real-time class.
     pub(super) fn lateness(value: Value) -> Option<(Value, Value)> {
         match (value >> CLASS_SHIFT, value & LEVEL) {
             (REAL_TIME, _) => None,

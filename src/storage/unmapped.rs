@@ -5,8 +5,8 @@ use crate::error::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The same storage, which opens every file [unmapped](Storage::open_unmapped): what cannot be read of a disk that
-/// fails is an error then, where a mapping would end the process.
+/// Storage that opens every file [unmapped](Storage::open_unmapped): bytes that a failing disk cannot read are an error
+/// then, while a mapping would end the process.
 #[derive(Debug)]
 pub(crate) struct Unmapped<'s>(pub(crate) &'s dyn Storage);
 

@@ -26,7 +26,7 @@ pub(super) const BUFFER_BYTES: usize = 1 << 20;
 const WRITE_BACK_BYTES: u64 = 8 << 20;
 /// From this expected size on, [`WriteMode::Auto`] passes the page cache by.
 const DIRECT_FROM_BYTES: u64 = 256 << 20;
-/// What addresses, lengths and offsets of direct I/O are multiples of, on any disk.
+/// Alignment of addresses, lengths and offsets of direct I/O, on any disk.
 const ALIGNMENT: usize = 4_096;
 
 /// Way to write files. All modes give the same bytes, equally durable.
@@ -99,7 +99,7 @@ pub(super) struct FsWrite {
     file: File,
     path: PathBuf,
     buffer: Buffer,
-    /// The same file for direct I/O, as long as all that was written fills whole blocks.
+    /// Handle of the file for direct I/O, as long as all that was written fills whole blocks.
     direct: Option<File>,
     writes_back: bool,
     /// Bytes handed to the system.
@@ -137,7 +137,7 @@ impl FsWrite {
             reserved: 0,
             failed: false,
         };
-        // What is expected is a guess: a merge drops what segments have in common. Half of it will be needed.
+        // The expected length is a guess: a merge drops what segments have in common. Half of it will be needed.
         if let Some(bytes) = expected.map(|bytes| bytes / 2).filter(|bytes| *bytes > 0) {
             this.once("reserving room for a file", |this| {
                 if system::reserve(&this.file, bytes)? {
@@ -261,7 +261,7 @@ impl StorageWrite for FsWrite {
 struct Buffer {
     bytes: Vec<u8>,
     alignment: usize,
-    /// Where the collected ones begin.
+    /// Start of the collected ones.
     start: usize,
 }
 
@@ -335,7 +335,7 @@ fn write_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
     io::Write::write(&mut file, bytes)
 }
 
-/// What only Linux is asked for.
+/// System calls that only Linux has.
 #[cfg(target_os = "linux")]
 mod system {
     use super::*;

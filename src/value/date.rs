@@ -53,8 +53,7 @@ pub(super) fn midnight(date: Date) -> i64 {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Converts microseconds since 1970 began (UTC), negative before; `None` outside of the years -9999 to
-    /// 9999.
+    /// Converts microseconds since 1970 (UTC), negative before. `None` outside of the years -9999 to 9999.
     pub fn from_micros(micros: i64) -> Option<Self> {
         let (first, last) = ends();
         (first..=last).contains(&micros).then_some(Timestamp(micros))
@@ -80,7 +79,7 @@ impl Timestamp {
         Self::from_micros(super::typed::to_i64(code))
     }
 
-    /// The same, if nothing says that it is within those years.
+    /// Timestamp of a code, if nothing says that it is within those years.
     pub(super) fn of_code(micros: i64) -> Self {
         Timestamp(micros)
     }
@@ -132,7 +131,7 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
     }
 }
 
-/// What stands behind `now`, where a text begins so.
+/// Text behind `now`, if it begins so.
 pub(super) fn after_now(text: &str) -> Option<&str> {
     text.trim().strip_prefix("now")
 }
@@ -145,7 +144,7 @@ pub(super) fn without_now(text: &str) -> NotTaken {
     }
 }
 
-/// The same of a text without an offset that is one of a zone.
+/// Reads a text, which is of a zone if it has no offset.
 pub(super) fn micros_in(
     text: &str,
     zone: &Zone,
@@ -188,7 +187,7 @@ pub(super) fn micros_in(
     }
     let (time, offset) = (pieces.time(), pieces.to_numeric_offset());
     let civil = pieces.date().to_datetime(time.unwrap_or(Time::midnight()));
-    // What the microseconds of the time as it was read lack.
+    // Microseconds that the time as it was read lacks.
     let rest = i64::from(civil.subsec_nanosecond() % 1_000 >= 500)
         + if has_leap_second(text) { MICROS_PER_SECOND } else { 0 };
     match (time, offset) {
@@ -245,7 +244,7 @@ fn has_leap_second(text: &str) -> bool {
     whole.bytes().filter(u8::is_ascii_digit).count() == 6 && whole.ends_with("60")
 }
 
-/// How many microseconds a text with a time leaves open.
+/// Number of microseconds that a text with a time leaves open.
 fn precision(text: &str) -> i64 {
     let time = time_of(text);
     if let Some((_, fraction)) = time.split_once(['.', ',']) {

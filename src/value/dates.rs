@@ -1,4 +1,4 @@
-//! Meanings of dates in texts, by the time and the zone in which they are read.
+//! Meanings of dates in texts, by the time and zone of reading.
 
 use super::Value;
 use super::date::{self, Timestamp};
@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dates {
     now: Option<Timestamp>,
-    /// Where it is not that of each field.
+    /// Time zone, if it is not that of each field.
     zone: Option<Zone>,
 }
 
@@ -103,7 +103,7 @@ impl Dates {
     }
 }
 
-/// What `-1M/d` means behind `now`; `None` for what means nothing, or is beyond all dates.
+/// Times that `-1M/d` means behind `now`; `None` for a text without a meaning, or beyond all dates.
 fn from_now(now: i64, steps: &str, zone: &Zone) -> Option<RangeInclusive<i64>> {
     let (mut steps, open) = match steps.split_once('/') {
         Some((steps, unit)) => (steps, Some(interval(unit)?)),
@@ -133,7 +133,7 @@ fn from_now(now: i64, steps: &str, zone: &Zone) -> Option<RangeInclusive<i64>> {
     }
 }
 
-/// What may stand behind the slash.
+/// Unit behind the slash.
 enum Unit {
     Interval(Interval),
     Second,

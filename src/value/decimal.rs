@@ -5,7 +5,7 @@ use crate::schema::DECIMAL_SCALE_MAX;
 use std::fmt;
 use std::str::FromStr;
 
-/// A number with so many digits behind the point: 12.50 is 1250 with the scale 2.
+/// Decimal number with a scale: 12.50 is 1250 with the scale 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decimal {
     unscaled: i64,
@@ -131,7 +131,7 @@ pub(super) fn scaled(text: &str, scale: u8) -> Option<Scaled> {
     })
 }
 
-/// What is beyond all that a field can hold may be cut off there.
+/// Numbers beyond all that a field can hold may be cut off there.
 const BEYOND: i128 = i128::MAX / 100;
 /// Zeros that make any number but nought one beyond.
 const DIGITS_MAX: usize = 38;

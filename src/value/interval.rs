@@ -188,7 +188,7 @@ impl Calendar {
         date::civil(first).map_or(day, |civil| civil.date())
     }
 
-    /// How long an interval is that is no day and not made of any.
+    /// Length of an interval that is no day and not made of any.
     fn step(&self) -> Option<i64> {
         match self.interval {
             Interval::Hour => Some(3_600 * MICROS_PER_SECOND),
@@ -280,7 +280,7 @@ mod tests {
                     if name.is_empty() {
                         continue;
                     }
-                    // What jiff says of the same moment.
+                    // Jiff's answer for the same moment.
                     let zoned = Moment::from_microsecond(at).unwrap().to_zoned(tz.clone());
                     let first = match interval {
                         Interval::Year => zoned.first_of_year().unwrap().start_of_day().unwrap(),
@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    /// What holds of a moment in any calendar, and the interval that it is in.
+    /// Checks laws of a moment in any calendar, and of the interval that it is in.
     fn check_laws(calendar: &Calendar, at: i64) -> (i64, Option<i64>) {
         let start = calendar.start(at);
         let next = calendar.next(start);

@@ -56,7 +56,7 @@ pub use zone::Zone;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Value {
-    /// The document says that it has no value, which is not the same as saying nothing.
+    /// Explicit null of a document, which is not the same as a missing field.
     #[default]
     Null,
     /// A text, or the value of a keyword.
@@ -98,7 +98,7 @@ impl Value {
     pub(crate) fn to_exact_text(&self) -> Cow<'_, str> {
         match self {
             Value::Date(date) => Cow::Owned(date.to_exact_text()),
-            // What is beyond all numbers, in all fields of them.
+            // Infinity is beyond all numbers, in all fields of them.
             Value::F64(number) if number.is_infinite() => {
                 Cow::Borrowed(if *number > 0.0 { "1e999" } else { "-1e999" })
             }
@@ -129,7 +129,7 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// What it is called in messages.
+    /// Name of its kind in messages.
     pub(crate) fn described(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -143,7 +143,7 @@ impl Value {
     }
 }
 
-/// The same kind and the same value; a fraction is the same as itself, whatever it is.
+/// Values are equal if kind and value are; a fraction equals itself, whatever it is.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

@@ -74,7 +74,7 @@ fn escape_of(separator: char) -> Option<char> {
     (separator != escape).then_some(escape)
 }
 
-/// Where the names of a canonical path end: each is the end of the path down to it. The bytes are UTF-8.
+/// Ends of the names of a canonical path: each is the end of the path down to it. The bytes are UTF-8.
 ///
 /// Of any other text these are the ends of what stands between separators, which may be empty.
 pub(crate) fn ends(path: &[u8], separator: char) -> impl Iterator<Item = usize> {
@@ -85,7 +85,7 @@ pub(crate) fn ends(path: &[u8], separator: char) -> impl Iterator<Item = usize> 
     std::iter::from_fn(move || {
         while at < path.len() {
             if has_escape && path[at] == ESCAPE {
-                // What is escaped is a backslash, or a separator, of which no byte but the first looks like one.
+                // An escaped character is a backslash, or a separator, of which no byte but the first looks like one.
                 at += 2;
             } else if path[at..].starts_with(&utf8[..len]) {
                 let end = at;
@@ -99,7 +99,7 @@ pub(crate) fn ends(path: &[u8], separator: char) -> impl Iterator<Item = usize> 
     })
 }
 
-/// Where the names of a path are in its bytes, escapes included.
+/// Ranges of the names of a path in its bytes, escapes included.
 fn names(path: &[u8], separator: char) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     ends(path, separator)

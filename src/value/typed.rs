@@ -47,8 +47,8 @@ impl NotTaken {
     }
 }
 
-/// The codes that a text means in a query: those from `first` to `last`. Where the first is one more than the last, the
-/// text stands between two of them; a number that is beyond all codes, beyond them.
+/// The codes that a text means in a query: those from `first` to `last`. If the first is one more than the last, the
+/// text is between two of them; a number that is beyond all codes, beyond them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) first: i128,
@@ -145,7 +145,7 @@ fn one(kind: FieldKind, text: &str) -> Result<u64, NotTaken> {
     if first == last { u64::try_from(first).map_err(|_| refused()) } else { Err(refused()) }
 }
 
-/// The same of a field, which may have a time zone of its own.
+/// Span of a text in a field, which may have a time zone of its own.
 pub(crate) fn span_in(field: &Field, text: &str) -> Result<Span, NotTaken> {
     match field.zone.as_deref() {
         Some(_) if date::after_now(text).is_some() => Err(date::without_now(text)),
@@ -213,7 +213,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// What is beyond all numbers that there are, as 1e999.
+/// Span of a text beyond all numbers that there are, as 1e999.
 fn beyond(text: &str) -> Option<Span> {
     let number: f64 = text.parse().ok()?;
     let is_written = text.contains(|c: char| c.is_ascii_digit());
@@ -254,7 +254,7 @@ pub(crate) fn code_of_term(term: &[u8]) -> Option<u64> {
     term.try_into().ok().map(|bytes| u64::from_le_bytes(bytes).swap_bytes())
 }
 
-/// What a value of a kind does not show by itself.
+/// Whether a field of this kind can have a code, which does not show by itself.
 pub(super) fn is_code(kind: FieldKind, code: u64) -> bool {
     match kind {
         FieldKind::Date => Timestamp::from_micros(to_i64(code)).is_some(),
@@ -319,7 +319,7 @@ fn significant_digits(text: &str) -> usize {
     end - first
 }
 
-/// What a field of a kind takes.
+/// Description of the values that a field of a kind takes.
 pub(super) fn takes(kind: FieldKind) -> String {
     match kind {
         FieldKind::I64 => format!("a whole number from {} to {}", i64::MIN, i64::MAX),

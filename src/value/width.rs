@@ -1,4 +1,4 @@
-//! Widths of steps of fractions: their multiples are those of the decimal number that a width is written as.
+//! Widths of steps of fractions. Their multiples are those of the decimal number that a width is written as.
 //!
 //! 0.1 is no number of 64 bits, and three times the nearest one is 0.30000000000000004: as the beginning of a step it leaves
 //! the value 0.3 in the step before, and no query for what is printed finds what was counted. So a step begins at the number nearest
@@ -97,7 +97,7 @@ impl DecimalWidth {
 mod tests {
     use super::*;
 
-    /// What a reader of numbers makes of the text of a multiple of a width.
+    /// Multiple of a width as a reader of numbers reads its text.
     fn multiple(digits: i64, exponent: i32, step: i64) -> f64 {
         format!("{}e{exponent}", i128::from(digits) * i128::from(step)).parse().unwrap()
     }
@@ -166,7 +166,7 @@ mod tests {
                 }
             }
         }
-        // What is too far for any step has one nevertheless.
+        // A number too far for any step has one nevertheless.
         assert!(DecimalWidth::new(0.01).step(1e300) > 1 << 53);
         assert!(DecimalWidth::new(0.01).step(-f64::MAX) < -(1 << 53));
     }

@@ -80,15 +80,16 @@ impl Zone {
         self.zone == TimeZone::UTC
     }
 
-    /// How many microseconds clocks are ahead of UTC. At the very ends of time, of which the rules of zones say nothing, as
-    /// far as next to them.
+    /// Number of microseconds that clocks are ahead of UTC. At the very ends of time, of which the rules of zones say
+    /// nothing, as far as next to them.
     pub(super) fn ahead(&self, micros: i64) -> i64 {
         let offset = self.zone.to_offset(nearest(micros));
         i64::from(offset.seconds()) * date::MICROS_PER_SECOND
     }
 
-    /// The day of a moment: the latest that clocks have shown until then. Where they are put back over midnight, what they
-    /// show again of the day before belongs to the day that has begun, so that each day is one piece of time.
+    /// The day of a moment: the latest that clocks have shown until then. If clocks are put back over midnight, the
+    /// hours that they show again of the day before belong to the day that has begun, so that each day is one piece of
+    /// time.
     pub(super) fn day(&self, micros: i64) -> Date {
         let of_clock = match date::civil(micros.saturating_add(self.ahead(micros))) {
             Some(shown) => shown.date(),

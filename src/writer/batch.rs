@@ -49,7 +49,7 @@ pub(crate) struct LineBatch {
     /// Bytes of `text` without the padding.
     pub(crate) len: usize,
     pub(crate) n_lines: u32,
-    /// Where stored chunks end, in bytes of `text`; the last entry is `len`.
+    /// Ends of stored chunks, in bytes of `text`; the last entry is `len`.
     pub(crate) chunk_ends: Vec<usize>,
     pub(crate) fields: LineFields,
 }
@@ -83,7 +83,7 @@ pub(crate) struct DocumentBatch {
     /// By document, then by field in schema order.
     pub(crate) values: Vec<ValueRef>,
     pub(crate) n_docs: u32,
-    /// Where stored chunks end, in documents of this batch.
+    /// Ends of stored chunks, in documents of this batch.
     pub(crate) chunk_ends: Vec<u32>,
     /// Whether any path has separators that mean nothing.
     pub(crate) has_loose_paths: bool,
@@ -221,7 +221,7 @@ impl DocumentBatch {
         for (name, state) in states::of(document) {
             let field = schema.field_id(name).filter(|_| !states::is_state(name));
             let field = field.ok_or_else(|| unknown_field(name, schema))?;
-            // What has a value is neither null nor an empty list; an empty text is a value.
+            // A field with a value is neither null nor an empty list; an empty text is a value.
             let holds = match state {
                 State::EmptyText => true,
                 State::Null | State::EmptyList => !has_value[field.index()],

@@ -4,7 +4,7 @@
 //! has the number 1, takes its place, and recovery passes over it.
 
 use super::commit::{Committer, OlderFormat};
-use super::{before_publishing, info, told};
+use super::{before_publishing, info, report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{Observer, Operation};
 use crate::schema::Schema;
@@ -34,7 +34,7 @@ pub(crate) fn create(
     let mut committer = open_vacant(storage)?;
     let watch = observer.begin(Operation::Commit);
     let created = committer.create(schema.clone()).map_err(before_publishing);
-    told::commit(observer, watch, created.as_ref().map(info));
+    report::commit(observer, watch, created.as_ref().map(info));
     created.map(drop)
 }
 

@@ -168,7 +168,7 @@ pub(super) fn find_replaced(
     }
 }
 
-/// What the query behind a function is taken to hold.
+/// Bytes that the query behind a function is taken to hold.
 const MATCHING_BYTES: usize = 1 << 10;
 
 impl fmt::Debug for Deletions {

@@ -29,7 +29,7 @@ pub(crate) struct FieldBuffer {
     positions: Vec<u32>,
     /// Behind the last word of the current document; 0 if it has none.
     next_position: u32,
-    /// Where the words are, where the field keeps that.
+    /// Offsets of the words, if the field keeps them.
     offsets: Option<OffsetsBuffer>,
     column: Option<Codes>,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
@@ -40,25 +40,25 @@ pub(crate) struct FieldBuffer {
     pub(crate) n_tokens: u64,
     // Buffers of `finish`, kept between runs.
     starts: Vec<u32>,
-    /// Where the documents of each term end, in the order of terms.
+    /// Ends of the documents of each term, in the order of terms.
     ends: Vec<u32>,
     scattered: Vec<u32>,
     scattered_wide: Vec<u64>,
 }
 
-/// What a column has of a value.
+/// Source of a column's codes.
 #[derive(Clone, Copy, Debug)]
 enum Codes {
-    /// What its term is made of.
+    /// Code made of the value's term.
     OfTerms,
     /// The number of its term in the run.
     Ordinals,
 }
 
-/// Where the words of each document are.
+/// Offsets of the words of each document.
 #[derive(Debug, Default)]
 struct OffsetsBuffer {
-    /// Those of the current document.
+    /// Words of the current document.
     words: Vec<Word>,
     /// Bytes of its values so far.
     n_bytes: u32,
@@ -67,7 +67,7 @@ struct OffsetsBuffer {
     parts: Vec<u8>,
 }
 
-/// Where the tokens of a text are in it.
+/// Ranges of a text's tokens in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenRanges<'a> {
     /// Of each token the bytes where it begins and ends.

@@ -1,8 +1,9 @@
-//! Making what was added and deleted visible: segments of it, and snapshots of them for the readers of this process.
+//! Flushing: makes added and deleted documents visible. It writes segments of them, and publishes snapshots for the
+//! readers of this process.
 
 use super::deletions;
 use super::staging::Counts;
-use super::{IndexWriter, before_publishing, report, told};
+use super::{IndexWriter, before_publishing, report, report_progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Operation;
 use crate::format::deletes::DeletedSet;
@@ -31,7 +32,7 @@ pub struct FlushInfo {
     pub documents: u64,
     /// Documents that were added since the last commit.
     pub added: u64,
-    /// Documents that were deleted or replaced since the last commit, those among them that were added since.
+    /// Documents deleted or replaced since the last commit, those added since among them.
     pub deleted: u64,
     /// Segments of the index, as this process sees it.
     pub segments: usize,
@@ -69,7 +70,7 @@ impl IndexWriter {
         self.check()?;
         let watch = self.resources.observer.begin(Operation::Flush);
         let flushed = self.attempt(|writer| writer.try_flush().map_err(before_publishing));
-        told::flush(&self.resources.observer, watch, flushed.as_ref().copied());
+        report::flush(&self.resources.observer, watch, flushed.as_ref().copied());
         flushed
     }
 
@@ -122,7 +123,7 @@ impl IndexWriter {
             counts.tokens_skipped += pipeline.tokens_skipped();
             counts.runs_spilled += pipeline.runs_spilled();
             let on_progress = &mut self.on_progress;
-            let built = pipeline.finish(|progress| report(on_progress, progress))?;
+            let built = pipeline.finish(|progress| report_progress(on_progress, progress))?;
             self.staging.counts.added += u64::from(built.n_docs);
             self.staging.add(built);
         }
@@ -190,7 +191,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// The segments as they are now, open. Those that are known stay open.
+    /// The segments as they are now, open. Known segments stay open.
     pub(super) fn open_staging(&mut self, flush: u64) -> Result<Arc<Snapshot>> {
         let is_same = |open: &&Arc<Snapshot>| open.manifest.segments == self.staging.segments();
         if flush == 0
@@ -257,7 +258,7 @@ impl IndexWriter {
         }
     }
 
-    /// What there is before the first commit.
+    /// Snapshot before the first commit.
     fn without_documents(&self) -> Result<Snapshot> {
         let nothing = Manifest { segments: vec![], ..self.committer.manifest(self.draft()) };
         Snapshot::of_flush(&**self.committer.storage(), nothing, 0, None)

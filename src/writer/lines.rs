@@ -132,7 +132,7 @@ pub enum BadLines {
     Refuse,
     /// Leave them out, count them, describe the first ten.
     Skip,
-    /// Replace what is not UTF-8 by U+FFFD; a line that is too long is still an error.
+    /// Replace invalid UTF-8 by U+FFFD; a line that is too long is still an error.
     Lossy,
     /// Replace what is not UTF-8 by U+FFFD, and leave out lines that are too long.
     SkipLossy,
@@ -202,7 +202,7 @@ impl<R: Read> LineReader<R> {
         self
     }
 
-    /// What was cut so far is in a segment: the next document is the first of another.
+    /// Puts all documents cut so far into a segment: the next document is the first of another.
     pub(crate) fn begin_segment(&mut self) {
         self.next_doc = self.batch.n_lines;
     }

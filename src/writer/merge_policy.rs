@@ -1,4 +1,4 @@
-//! Choice of the segments to merge, so that an index has few segments however often it is committed to.
+//! Choice of segments to merge, so that an index has few after many commits.
 //!
 //! Segments are of a level by the logarithm of their size. If enough of a level stand side by side, but for smaller
 //! ones between them, they are merged, which makes one of the level above, mostly. So a document is written once for each level, and less than a
@@ -66,7 +66,7 @@ impl MergePolicy {
             let is_low = |of: &Option<u32>| of.is_some_and(|of| of <= level);
             let mut at = 0;
             for group in levels.chunk_by(|a, b| is_low(a) == is_low(b)) {
-                // Those below count for nothing: they would have the larger ones written again and again.
+                // Smaller levels count for nothing: they would have the larger ones written again and again.
                 let of_level = || (0..group.len()).filter(|nth| group[*nth] == Some(level));
                 if of_level().count() >= self.factor as usize
                     && let (Some(first), Some(last)) = (of_level().next(), of_level().next_back())
@@ -85,7 +85,7 @@ impl MergePolicy {
         segments.iter().position(is_worn).map(|at| at..at + 1)
     }
 
-    /// How many segments become one at the most: each is open meanwhile, and asked for its next term at every term.
+    /// Maximum number of segments that become one: each is open meanwhile, and asked for its next term at every term.
     fn segments_max(&self) -> usize {
         (4 * self.factor as usize).max(SEGMENTS_MIN)
     }

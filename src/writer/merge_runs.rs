@@ -1,8 +1,8 @@
 //! Runs to postings: the k-way merge of one field, by ranges of terms, in parallel.
 //!
-//! Runs hold consecutive documents, so the postings of a term are those of its runs one behind the
-//! other, and so are their occurrences. A short list is put together from the runs' bytes with only each piece's
-//! first gap rewritten; a long one is decoded and written as a bitmap, with what ranking needs behind it. What comes out depends on the terms and
+//! Runs hold consecutive documents, so the postings of a term are those of its runs one behind the other, and so are
+//! their occurrences. A short list is put together from the runs' bytes with only each piece's first gap rewritten; a
+//! long one is decoded and written as a bitmap, with what ranking needs behind it. The result depends on the terms and
 //! documents alone, never on how they were divided into runs or ranges.
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
@@ -330,7 +330,7 @@ mod tests {
         stream
     }
 
-    /// What a term's list must look like: its bytes, and its bytes for ranking.
+    /// Expected bytes of a term's list, and its bytes for ranking.
     fn expected(ranking: &Ranking, by_doc: &BTreeMap<u32, Vec<u32>>) -> (Vec<u8>, Vec<u8>) {
         let docs: Vec<u32> = by_doc.keys().copied().collect();
         let stream = stream(ranking.detail, by_doc);

@@ -9,8 +9,8 @@
 //! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, a byte for
 //! each term of each segment where a keyword field keeps a column, and one chunk of rows.
 //!
-//! Where documents come to stand otherwise to each other, rows, offsets and columns are [kept](super::reorder) until it is their turn, in
-//! as many passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
+//! If documents change places, rows, offsets and columns are [kept](super::reorder) until it is their turn, in as many
+//! passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
 
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
@@ -35,7 +35,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a merge made.
+/// Result of a merge.
 #[derive(Debug)]
 pub(crate) struct Merged {
     pub(crate) built: BuiltSegment,
@@ -43,7 +43,7 @@ pub(crate) struct Merged {
     pub(crate) numbers: Vec<Renumbering>,
 }
 
-/// How documents are put in another order.
+/// Order in which documents are put, and the threads for it.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering<'p> {
     /// Bytes of memory that what waits for its turn may take.
@@ -73,7 +73,7 @@ impl<'p> Reordering<'p> {
         Reordering { room: resources.reorder_bytes(), similarity: Some(similarity) }
     }
 
-    /// The same on one thread alone.
+    /// Reorders on one thread alone.
     pub(super) fn on_one_thread(self) -> Reordering<'static> {
         let alone = |similarity: Similarity<'_>| Similarity { pool: None, ..similarity };
         Reordering { room: self.room, similarity: self.similarity.map(alone) }
@@ -102,7 +102,7 @@ pub(crate) fn merge(
         })?;
     let parts = segments.iter().zip(of_segments);
     let parts = parts.map(|(&reader, numbers)| Part { reader, numbers }).collect();
-    let all = Parts { parts, n_docs, reorders, room };
+    let all = MergeState { parts, n_docs, reorders, room };
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
     let bytes = segments.iter().map(|segment| live_bytes(*segment)).sum();
@@ -135,8 +135,8 @@ fn live_bytes(segment: SegmentReader<'_>) -> u64 {
     (len * u128::from(segment.n_live()) / n_docs) as u64
 }
 
-/// What is merged.
-pub(super) struct Parts<'s> {
+/// Segments that are merged, and the numbers of their documents in the result.
+pub(super) struct MergeState<'s> {
     pub(super) parts: Vec<Part<'s>>,
     /// Documents of the result.
     n_docs: u32,
@@ -197,7 +197,7 @@ impl RowWriter<'_> {
     }
 }
 
-fn copy_rows(all: &Parts<'_>, builder: &mut SegmentBuilder) -> Result<()> {
+fn copy_rows(all: &MergeState<'_>, builder: &mut SegmentBuilder) -> Result<()> {
     let (chunk, bytes) = (ChunkWriter::default(), vec![]);
     let mut writer = RowWriter { builder, chunk, bytes, n_docs: 0, row_bytes: 0 };
     if all.reorders {
@@ -235,8 +235,12 @@ fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
     Ok(())
 }
 
-/// What is kept of where words are does not depend on other documents.
-fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>) -> Result<()> {
+/// Copies offsets as they are: they do not depend on other documents.
+fn copy_offsets(
+    all: &MergeState<'_>,
+    field: FieldId,
+    mut writer: OffsetsSection<'_>,
+) -> Result<()> {
     let gather = |buffer: &mut ReorderBuffer| {
         for part in &all.parts {
             let Some(offsets) = part.reader.field(field).offsets()? else { continue };
@@ -265,7 +269,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
 
 /// The codes of typed fields are the same in every segment, those of keywords are numbers of their terms.
 fn copy_column(
-    all: &Parts<'_>,
+    all: &MergeState<'_>,
     ordinals: Option<&[OrdinalMap]>,
     field: FieldId,
     mut writer: ColumnSection<'_>,
@@ -333,7 +337,7 @@ fn gather_codes<'o>(
 }
 
 /// The codes of all documents' lengths.
-fn lengths(all: &Parts<'_>, field: FieldId) -> Result<Vec<u8>> {
+fn lengths(all: &MergeState<'_>, field: FieldId) -> Result<Vec<u8>> {
     let mut codes = vec![];
     for part in &all.parts {
         if let Some(lengths) = part.reader.field(field).lengths()? {
@@ -347,7 +351,7 @@ fn lengths(all: &Parts<'_>, field: FieldId) -> Result<Vec<u8>> {
     Ok(codes)
 }
 
-fn totals(all: &Parts<'_>, field: FieldId) -> Result<FieldTotals> {
+fn totals(all: &MergeState<'_>, field: FieldId) -> Result<FieldTotals> {
     let mut totals = FieldTotals::default();
     let (mut present, mut empty) = (vec![], vec![]);
     for part in &all.parts {
@@ -379,8 +383,8 @@ fn add_to(ranges: &mut DocRanges, numbers: &mut Vec<u32>) {
     numbers.drain(..).for_each(|number| ranges.add(number, number + 1));
 }
 
-/// How many words the deleted documents of a segment have: lengths are kept as codes, which do not tell.
-/// Where a field keeps no frequencies, a word counts once for each document.
+/// Counts the words of a segment's deleted documents, as lengths are kept as codes, which do not tell. If a field keeps
+/// no frequencies, a word counts once for each document.
 fn n_tokens_of_deleted(part: &Part<'_>, field: FieldReader<'_>) -> Result<u64> {
     if part.numbers.keeps_all() {
         return Ok(0);

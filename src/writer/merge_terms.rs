@@ -9,12 +9,12 @@ use crate::ids::FieldId;
 use crate::segment::builder::FieldWriter;
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::FieldReader;
-use crate::writer::merge_segments::{Part, Parts};
+use crate::writer::merge_segments::{MergeState, Part};
 use crate::writer::merged_terms::MergedTerms;
 
 /// Merges the terms; with the numbers that those of each part get, where the field keeps a column of them.
 pub(super) fn merge_terms(
-    all: &Parts<'_>,
+    all: &MergeState<'_>,
     field: FieldId,
     ranking: &Ranking,
     writer: &mut FieldWriter<'_>,
@@ -36,7 +36,7 @@ pub(super) fn merge_terms(
         ranked: RankedWriter::default(),
     };
     while let Some(term) = terms.next(|nth, info| {
-        // Where the term goes with its documents, none is left that would ask for its number.
+        // If the term goes with its documents, none is left that would ask for its number.
         if let Some(of_part) = ordinals.get_mut(nth) {
             of_part.push(n_terms);
         }
@@ -58,7 +58,7 @@ struct TermMerger<'a> {
     /// Whether new numbers do not ascend as documents come.
     reorders: bool,
     docs: Vec<u32>,
-    /// Where the occurrences of each document stand, until they are in order.
+    /// Occurrences of each document, until they are in order.
     postings: Vec<Posting>,
     occurrences: Vec<u8>,
     /// Occurrences in a segment where some are left out, or in another order.

@@ -1,10 +1,10 @@
 //! Merging: fewer segments, without what is deleted. In the foreground, or as jobs on whatever thread the host has.
 //!
-//! A [job](MergeJob) reads segments that do not change and writes a file that nobody knows, so it is in nobody's
-//! way: documents are added, deleted and committed meanwhile. What was deleted of its segments while it ran is carried
-//! over to the new one when it is taken in, which is a matter of the deletes alone.
+//! A [job](MergeJob) reads segments that do not change and writes a file that nobody knows, so it is in nobody's way:
+//! documents are added, deleted and committed meanwhile. Deletes in its segments while it runs are carried over to the
+//! new one when it is taken in; that concerns the deletes alone.
 
-use super::{IndexWriter, before_publishing, info, report, told};
+use super::{IndexWriter, before_publishing, info, report, report_progress};
 use crate::budget::{Budget, CancelToken};
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::{Observer, Operation};
@@ -31,7 +31,7 @@ use std::sync::{Arc, Weak};
 /// Segments that are merged at once by those who merge all.
 const OPEN_SEGMENTS_MAX: usize = 256;
 
-/// What a writer knows of the merges that it has begun.
+/// Merges that a writer has begun.
 #[derive(Debug)]
 pub(super) struct Merges {
     pace: Arc<Pace>,
@@ -131,7 +131,7 @@ struct Output<'o> {
     observer: &'o Observer,
 }
 
-/// Writes one segment of some. What an error leaves of its file is deleted.
+/// Writes one segment of some. The remains of its file after an error are deleted.
 fn write(
     readers: &[SegmentReader<'_>],
     schema: &Schema,
@@ -149,7 +149,7 @@ fn write(
         }
         Ok(merged)
     });
-    told::merge(observer, watch, readers, written.as_ref().err());
+    report::merge(observer, watch, readers, written.as_ref().err());
     if written.is_ok() {
         unfinished.0 = None;
     }
@@ -178,8 +178,8 @@ impl MergeJob {
         self.input.files.iter().map(|file| file.len()).sum()
     }
 
-    /// Merges, on this thread alone, until somebody cancels; with the [priority](crate::WriterOptions::merge_io_priority) that
-    /// jobs have for what they read and write.
+    /// Merges, on this thread alone, until somebody cancels. Reads and writes have the
+    /// [priority](crate::WriterOptions::merge_io_priority) of jobs.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl MergeJob {
         let paced: Arc<dyn Storage> =
             Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
         let _lowered = priority.lower();
-        // What reads much and writes little, as where most is deleted, is stopped by the budget.
+        // A merge that reads much and writes little, because most is deleted, is stopped by the budget.
         let output = Output { storage: paced, id, reordering, waits: true, observer: &observer };
         let merged = Budget::new()
             .cancel(cancel)
@@ -215,8 +215,8 @@ impl Drop for MergedSegment {
 }
 
 impl MergedSegment {
-    /// What was deleted since the merge began, by the numbers of the new segment. `now` are the same segments
-    /// as they are by now.
+    /// Documents deleted since the merge began, by the numbers of the new segment. `now` are the same segments as they
+    /// are by now.
     fn deleted_since(&self, now: &[SegmentMeta]) -> Result<DeletedSet> {
         let mut set = DeletedSet::default();
         for (numbers, segment) in self.numbers.iter().zip(now) {
@@ -235,7 +235,7 @@ impl MergedSegment {
 impl IndexWriter {
     /// Makes all segments of the index one, without what is deleted.
     ///
-    /// What was added since the last commit comes along, if anything was.
+    /// Documents added since the last commit come along, if there are any.
     ///
     /// # Errors
     ///
@@ -347,7 +347,8 @@ impl IndexWriter {
         groups: impl DoubleEndedIterator<Item = Range<usize>>,
         fields: &[FieldId],
     ) -> Result<CommitInfo> {
-        // What was added stands by now, whatever becomes of the merge. From the back, so that the others stay where they are.
+        // The added documents are durable by now, whatever becomes of the merge. From the back, so that the others stay
+        // where they are.
         let merged = groups.rev().try_for_each(|group| self.merge_range(group, true, fields));
         let merged = merged.and_then(|()| self.attempt(Self::commit_staging));
         let manifest = merged.map_err(|error| error.outcome(CommitOutcome::Committed))?;
@@ -450,9 +451,9 @@ impl IndexWriter {
 
     /// Puts the result of a job in the place of the segments that it merged.
     ///
-    /// What was deleted meanwhile is left out. It is by a commit of its own, or with the next one as
-    /// [`maintain`](Self::maintain). `false`, and nothing happens, if the segments are not there any more, as
-    /// after a [`rollback`](Self::rollback) or another merge, or where another writer began the job.
+    /// Documents deleted meanwhile are left out. It is by a commit of its own, or with the next one as
+    /// [`maintain`](Self::maintain). `false`, and nothing happens, if the segments are not there any more, as after a
+    /// [`rollback`](Self::rollback) or another merge, or where another writer began the job.
     ///
     /// # Errors
     ///
@@ -494,7 +495,7 @@ impl IndexWriter {
         Ok(true)
     }
 
-    /// Where the segments of a merge stand, if they still stand side by side.
+    /// Range of the segments of a merge, if they are still side by side.
     fn position_of(&self, sources: &Sources) -> Option<Range<usize>> {
         let ids: Vec<_> = self.staging.segments().iter().map(|segment| segment.id).collect();
         let n = sources.0.len();
@@ -515,24 +516,24 @@ impl IndexWriter {
         })
     }
 
-    /// Makes some neighbouring segments one, without what is deleted. Where that fails nothing has changed.
+    /// Makes some neighbouring segments one, without their deleted documents. If that fails nothing has changed.
     pub(super) fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
         self.merge_range(range, false, &[])
     }
 
-    /// The same, and waits for the disk now, as long as nothing depends on it.
+    /// Merges a range, and waits for the disk now, as long as nothing depends on it.
     fn merge_durably(&mut self, range: Range<usize>) -> Result<()> {
         self.merge_range(range, true, &[])
     }
 
-    /// The same in the order that the schema says, or where there are fields, in that of similarity by these.
+    /// Merges a range in the order that the schema says, or if there are fields, in that of similarity by these.
     fn merge_range(&mut self, range: Range<usize>, waits: bool, fields: &[FieldId]) -> Result<()> {
         let storage = Arc::clone(self.committer.storage());
         let input =
             Input::open(&*storage, &self.rules.schema, &self.staging.segments()[range.clone()])?;
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
-        let on_progress = |progress| report(on_progress, progress);
+        let on_progress = |progress| report_progress(on_progress, progress);
         let (resources, observer) = (&self.resources, &*self.resources.observer);
         let reordering = match fields {
             [] => Reordering::by_schema(schema, resources, input.n_live()),
@@ -545,8 +546,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Puts the documents of segments that were written as they were added in the order of the schema, if it has one, each without
-    /// what is deleted. Those that lie in it stay, and in the order of similarity those that are small.
+    /// Puts segments that were written as documents were added in the order of the schema, if it has one. Deleted documents
+    /// are dropped. Segments in that order stay, and in the order of similarity small ones.
     pub(super) fn put_in_order(&mut self, range: Range<usize>) -> Result<()> {
         for at in range {
             if self.is_to_be_put_in_order(at)? {
@@ -575,7 +576,7 @@ impl IndexWriter {
         if waits {
             return Ok(());
         }
-        // What is to be durable first may fail, or panic, and is not to be tried again.
+        // Making it durable first may fail, or panic, and is not to be tried again.
         self.attempt(|writer| writer.commit_staging().map_err(before_publishing)).map(drop)
     }
 
@@ -590,7 +591,7 @@ impl IndexWriter {
         let storage = Arc::clone(self.committer.storage());
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
-        let on_progress = |progress| report(on_progress, progress);
+        let on_progress = |progress| report_progress(on_progress, progress);
         let n_docs = readers.iter().map(|reader| u64::from(reader.n_live())).sum();
         let reordering = Reordering::by_schema(schema, &self.resources, n_docs);
         let observer = &*self.resources.observer;
@@ -653,7 +654,7 @@ mod tests {
         assert!(cheapest(&[], 1).is_empty());
     }
 
-    /// How urgent the thread is that runs a job, while it does, as jobs are started with or without an option.
+    /// Jobs are started with and without the option: the thread's priority is lower while it runs one.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_job_is_less_urgent_than_its_thread() {

@@ -43,6 +43,7 @@ mod pipeline;
 mod prepared;
 pub(crate) mod recover;
 mod reorder;
+mod report;
 mod run;
 mod rules;
 pub(crate) mod salvage;
@@ -51,7 +52,6 @@ mod staging;
 mod states;
 mod term_table;
 mod thread_pool;
-mod told;
 mod update;
 mod worker;
 
@@ -101,7 +101,7 @@ use std::sync::atomic::Ordering;
 use std::{fmt, fs};
 use update::RecentKeys;
 
-/// What a writer does with the documents that are already there.
+/// Treatment of documents that are already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// There must be none.
@@ -112,7 +112,7 @@ pub(crate) enum Existing {
     Replace,
 }
 
-/// What waits to be worked on, in bytes at most.
+/// Maximum bytes of documents that wait to be worked on.
 const WAITING_BYTES_MAX: usize = 32 << 20;
 
 /// The one writer of an index: adds documents and makes them durable by commits.
@@ -152,15 +152,15 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// ```
 pub struct IndexWriter {
     committer: Committer,
-    /// What makes the terms, as long as the writer is open.
+    /// Versions of the analyzers that make the terms, as long as the writer is open.
     term_versions: TermVersions,
     rules: WriterContext,
     resources: Resources,
     ids: IdSource,
     on_progress: Option<OnProgress>,
-    /// Where this process sees what is flushed and committed.
+    /// Flushes and commits that this process sees.
     published: Arc<Published>,
-    /// What the next commit will consist of, but for what is not a segment yet.
+    /// Segments of the next commit, without documents that are in none yet.
     staging: Staging,
     /// The segments as they were when they were last needed.
     open: Option<Arc<Snapshot>>,
@@ -237,7 +237,7 @@ impl IndexWriter {
         Ok(IndexWriter {
             term_versions,
             payload: match committer.current() {
-                // What is replaced is not what it tells of.
+                // The payload of a replaced index does not describe the new one.
                 Some(current) if existing != Existing::Replace => current.payload.clone(),
                 _ => vec![],
             },
@@ -368,7 +368,7 @@ impl IndexWriter {
         self.delete_in(id, &term)
     }
 
-    /// The same, given the term.
+    /// Deletes by a term that is given.
     pub(crate) fn delete_in(&mut self, id: FieldId, term: &[u8]) -> Result<()> {
         self.check()?;
         if term.len() > MAX_TERM_LEN {
@@ -389,7 +389,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// What analyzes queries that say what to delete.
+    /// Analyzers of queries that select documents to delete.
     pub(crate) fn analyzers(&self) -> &Analyzers {
         &self.rules.analyzers
     }
@@ -409,7 +409,7 @@ impl IndexWriter {
         self.committer.index_id() == index && (Arc::ptr_eq(own, storage) || is_same_place())
     }
 
-    /// What queries that say what to delete may be.
+    /// Limits of queries that select documents to delete.
     pub(crate) fn limits(&self) -> Limits {
         self.rules.limits
     }
@@ -427,8 +427,8 @@ impl IndexWriter {
         if self.deletions.bytes() <= limit { Ok(()) } else { self.attempt(Self::stage_and_merge) }
     }
 
-    /// Sets what the next commit carries for its caller, such as how far it has read its source. Without a call a commit
-    /// carries what the one before did, and the first of an index that is overwritten nothing.
+    /// Sets the caller's payload of the next commit, such as its position in a source. Without a call a commit carries
+    /// what the one before did, and the first of an index that is overwritten nothing.
     ///
     /// # Errors
     ///
@@ -450,11 +450,11 @@ impl IndexWriter {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Commit);
         let committed = self.prepare().and_then(PreparedCommit::publish);
-        told::commit(&observer, watch, committed.as_ref().copied());
+        report::commit(&observer, watch, committed.as_ref().copied());
         committed
     }
 
-    /// The same, where there is anything to commit; else tells of the last commit.
+    /// Commits if there is anything to commit; otherwise returns the last commit.
     pub(crate) fn commit_changes(&mut self) -> Result<CommitInfo> {
         self.check()?;
         match self.committer.current() {
@@ -488,7 +488,7 @@ impl IndexWriter {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Prepare);
         let prepared = self.prepare();
-        told::prepare(&observer, watch, prepared.as_ref());
+        report::prepare(&observer, watch, prepared.as_ref());
         prepared
     }
 
@@ -528,7 +528,7 @@ impl IndexWriter {
     pub fn rollback(&mut self) -> Result<()> {
         let watch = self.resources.observer.begin(Operation::Rollback);
         let rolled_back = self.start_again();
-        told::rollback(&self.resources.observer, watch, &rolled_back);
+        report::rollback(&self.resources.observer, watch, &rolled_back);
         rolled_back
     }
 
@@ -573,7 +573,7 @@ impl IndexWriter {
     fn commit_staging(&mut self) -> Result<Manifest> {
         let watch = self.resources.observer.begin(Operation::Commit);
         let committed = self.publish_staging();
-        told::commit(&self.resources.observer, watch, committed.as_ref().map(info));
+        report::commit(&self.resources.observer, watch, committed.as_ref().map(info));
         committed
     }
 
@@ -581,7 +581,7 @@ impl IndexWriter {
         self.staging.sync()?;
         let mut draft = self.draft();
         if let Some(current) = self.committer.current() {
-            // What was set since is about documents that are still to be committed.
+            // Later payloads are about documents that are still to be committed.
             draft.payload.clone_from(&current.payload);
         }
         let prepared = self.committer.prepare(draft)?;
@@ -617,7 +617,8 @@ impl IndexWriter {
         }
     }
 
-    /// What makes the terms of the index. Those of another build stay in it with what made them.
+    /// Versions of the analyzers that make the terms of the index. Terms of another build stay in it with their
+    /// versions.
     pub(crate) fn term_versions(&self) -> TermVersions {
         self.term_versions
     }
@@ -629,7 +630,7 @@ impl IndexWriter {
         self.rules = WriterContext::new((*self.rules.schema).clone(), analyzers, self.rules.limits);
     }
 
-    /// What a commit would consist of now.
+    /// Draft of a commit made now.
     fn draft(&self) -> Draft {
         let term_versions = self.term_versions;
         Draft {
@@ -669,7 +670,7 @@ impl IndexWriter {
             documents: u64::from(pipeline.n_docs()),
             runs_spilled: pipeline.runs_spilled(),
         };
-        report(&mut self.on_progress, progress);
+        report_progress(&mut self.on_progress, progress);
         Ok(())
     }
 
@@ -687,7 +688,7 @@ impl IndexWriter {
             .map(|manifest| info(&manifest))
     }
 
-    /// What documents and deletions may be.
+    /// Limits and rules for documents and deletions.
     pub(crate) fn rules(&self) -> &WriterContext {
         &self.rules
     }
@@ -712,7 +713,7 @@ impl IndexWriter {
         self.committer.generation()
     }
 
-    /// How often what was added was forgotten.
+    /// Number of times that added documents were forgotten.
     pub(crate) fn n_rollbacks(&self) -> u64 {
         self.n_rollbacks
     }
@@ -791,7 +792,7 @@ fn start(
     }
 }
 
-/// What publishing did not give an outcome went wrong before it.
+/// Marks an error without an outcome as not committed: it came before publishing.
 fn before_publishing(error: Error) -> Error {
     match error.commit_outcome() {
         None => error.outcome(CommitOutcome::NotCommitted),
@@ -799,7 +800,7 @@ fn before_publishing(error: Error) -> Error {
     }
 }
 
-fn report(on_progress: &mut Option<OnProgress>, progress: Progress) {
+fn report_progress(on_progress: &mut Option<OnProgress>, progress: Progress) {
     if let Some(on_progress) = on_progress {
         on_progress(progress);
     }
@@ -833,7 +834,7 @@ impl Drop for Unwinding<'_> {
     }
 }
 
-/// What was flushed goes with the writer, if it was not committed.
+/// Flushed documents go with the writer, if they were not committed.
 impl Drop for IndexWriter {
     fn drop(&mut self) {
         // In a fork of the process the files are not ours to delete, and a second panic would end it. Readers look for

@@ -191,7 +191,7 @@ fn built_and_merged_segments_say_where_every_word_stands() {
         let merged_file = open(&*storage, &merged);
         check(SegmentReader::new(&merged_file, &schema, merged.n_docs), detail, &texts);
 
-        // The same documents make the same bytes, in one build or in several.
+        // Equal documents make the same bytes, in one build or in several.
         let bytes = |file: &SegmentFile, kind| {
             file.section(Some(FieldId(0)), kind).map(|section| {
                 use crate::bytes::Source;

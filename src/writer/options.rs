@@ -39,7 +39,7 @@ impl WriterOptions {
         Self::default()
     }
 
-    /// Sets the memory that a build may use, in bytes (default: 256 MiB; at least 16 MiB).
+    /// Sets the memory of a build in bytes (default: 256 MiB; minimum 16 MiB).
     ///
     /// Data that does not fit is spilled into the index directory. Each 16 MiB are enough for one thread to read documents
     /// with; others wait until merging. A single document may take more, and so may
@@ -120,7 +120,7 @@ impl WriterOptions {
         self
     }
 
-    /// Sets what is called, on the caller's thread, whenever a step of the work is done.
+    /// Sets the function called after each step of the work, on the caller's thread.
     #[must_use]
     pub fn on_progress(mut self, on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(on_progress));
@@ -137,7 +137,7 @@ impl WriterOptions {
         self
     }
 
-    /// How large documents may be: what the index says.
+    /// Sets the limits of documents that the index has.
     pub(crate) fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -199,7 +199,7 @@ impl fmt::Debug for WriterOptions {
     }
 }
 
-/// Where the ids of new segments come from.
+/// Source of the ids of new segments.
 #[derive(Debug)]
 pub(super) struct IdSource {
     seed: Option<[u8; 16]>,

@@ -1,4 +1,5 @@
-//! The numbers that documents get where segments become one, in the order of the schema if it has one, or in that of similarity.
+//! Numbers of documents when segments become one. They are in the order of the schema if it has one, or in that of
+//! similarity.
 
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -35,8 +36,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// Which of two documents comes first, given the ranks of all by the other fields. Those of the same values stay as they
-    /// are to each other.
+    /// Which of two documents comes first, given the ranks of all by the other fields. Documents of the same values
+    /// stay as they are to each other.
     fn compare(&self, other: &Self, ranks: &[Vec<OrderRank>]) -> Ordering {
         let by_first = (self.is_missing, self.code).cmp(&(other.is_missing, other.code));
         let (a, b) = (self.place, other.place);

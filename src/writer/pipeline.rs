@@ -30,17 +30,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Documents a segment may hold; as many as Lucene allows, so that no count overflows 31 bits.
 pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
 
-/// What a batch may take while it is worked on: a stored chunk of 65,536 documents, or of 4 MiB of values, is never
-/// divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
+/// Bytes that a batch may take while it is worked on. A stored chunk of 65,536 documents, or of 4 MiB of values, is
+/// never divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
 const TASK_BYTES: usize = 16 << 20;
 
 /// About how often a new segment is read to put its documents in order, at most twice as often: a larger one would be read more
 /// often, each time in all of its length.
 const REORDER_PASSES: u64 = 8;
-/// What a document takes meanwhile, beside its values: 20 bytes for its number, and as much for where they wait.
+/// Bytes that a document takes meanwhile, beside its values: 20 for its number, and as many for its waiting place.
 const REORDERED_DOC_BYTES: u64 = 40;
 
-/// How much a build may hold, how many do the work, and who hears of it.
+/// Memory and threads of a build, and who hears of it.
 #[derive(Clone)]
 pub(crate) struct Resources {
     pub(crate) memory_bytes: usize,
@@ -156,7 +156,7 @@ pub(crate) struct Pipeline {
     process: u32,
 }
 
-/// What the tasks share.
+/// State that the tasks share.
 struct Shared {
     schema: Arc<Schema>,
     analyzers: Arc<Analyzers>,
@@ -275,7 +275,8 @@ impl Pipeline {
         let task = Task { number: self.n_tasks, batch, first_doc: self.n_docs };
         (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
         let Some(pool) = self.resources.pool() else {
-            // What another thread has handed in first: rows are written in order, and wait in memory for their turn.
+            // Results that another thread has handed in go first: rows are written in order, and wait in memory for
+            // their turn.
             while self.shared.help() {}
             self.shared.run_task(task);
             return self.shared.check();
@@ -402,7 +403,7 @@ impl Pipeline {
         ranges: &Arc<Ranges>,
         mut consume: impl FnMut(MergedRange) -> Result<()>,
     ) -> Result<()> {
-        let n_ranges = ranges.window.n;
+        let n_ranges = ranges.results.n;
         let Some(pool) = self.resources.pool().filter(|_| n_ranges > 1) else {
             return (0..n_ranges).try_for_each(|nth| consume(ranges.merge(nth)?));
         };
@@ -415,7 +416,7 @@ impl Pipeline {
                 }
             });
         }
-        let _ending = Ending(&ranges.window);
+        let _ending = Ending(&ranges.results);
         (0..n_ranges).try_for_each(|nth| consume(ranges.get(nth)?))
     }
 }
@@ -425,7 +426,7 @@ struct Ranges {
     runs: Vec<Run>,
     ranking: Ranking,
     bounds: Vec<Box<[u8]>>,
-    window: Window,
+    results: OrderedResults,
     /// Whether the numbers of the terms of each run are asked for.
     has_ordinals: bool,
 }
@@ -438,8 +439,8 @@ impl Ranges {
         ahead_max: usize,
         has_ordinals: bool,
     ) -> Self {
-        let window = Window::new(bounds.len() + 1, ahead_max);
-        Ranges { runs, ranking, bounds, window, has_ordinals }
+        let results = OrderedResults::new(bounds.len() + 1, ahead_max);
+        Ranges { runs, ranking, bounds, results, has_ordinals }
     }
 
     fn merge(&self, nth: usize) -> Result<MergedRange> {
@@ -451,22 +452,22 @@ impl Ranges {
 
     /// Merges until there is nothing left to begin.
     fn work(&self) {
-        while let Some(nth) = self.window.take() {
-            self.window.put(nth, self.merge(nth));
+        while let Some(nth) = self.results.take() {
+            self.results.put(nth, self.merge(nth));
         }
     }
 
     /// The next range: merged by now, awaited if somebody is at it, or merged here.
     fn get(&self, nth: usize) -> Result<MergedRange> {
-        match self.window.get(nth) {
+        match self.results.get(nth) {
             Some(merged) => merged,
-            None => self.merge(nth).inspect(|_| self.window.has_consumed(nth)),
+            None => self.merge(nth).inspect(|_| self.results.has_consumed(nth)),
         }
     }
 }
 
 /// Nobody begins another range, and whoever is at one comes to its end, before this is gone: by a panic too.
-struct Ending<'w>(&'w Window);
+struct Ending<'w>(&'w OrderedResults);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -638,15 +639,15 @@ fn panicked(what: &str) -> Error {
 }
 
 /// Results of numbered tasks, handed out in order, with a bound on how far the workers run ahead.
-struct Window {
-    state: Mutex<WindowState>,
+struct OrderedResults {
+    state: Mutex<OrderedState>,
     changed: Condvar,
     n: usize,
     ahead_max: usize,
 }
 
 #[derive(Default)]
-struct WindowState {
+struct OrderedState {
     next: usize,
     consumed: usize,
     /// Taken and not put.
@@ -655,12 +656,12 @@ struct WindowState {
     results: BTreeMap<usize, Result<MergedRange>>,
 }
 
-impl Window {
+impl OrderedResults {
     fn new(n: usize, ahead_max: usize) -> Self {
-        Window { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
+        OrderedResults { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
     }
 
-    fn wait<'s>(&'s self, state: MutexGuard<'s, WindowState>) -> MutexGuard<'s, WindowState> {
+    fn wait<'s>(&'s self, state: MutexGuard<'s, OrderedState>) -> MutexGuard<'s, OrderedState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

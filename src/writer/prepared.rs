@@ -2,7 +2,7 @@
 
 use super::commit::Prepared;
 use super::staging::Counts;
-use super::{CommitInfo, IndexWriter, before_publishing, info, told};
+use super::{CommitInfo, IndexWriter, before_publishing, info, report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Operation;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl PreparedCommit<'_> {
         let observer = Arc::clone(&self.writer.resources.observer);
         let watch = observer.begin(Operation::Commit);
         let committed = self.publish();
-        told::commit(&observer, watch, committed.as_ref().copied());
+        report::commit(&observer, watch, committed.as_ref().copied());
         committed
     }
 

@@ -124,7 +124,7 @@ fn generations(storage: &dyn Storage) -> Result<Vec<u64>> {
     }
 }
 
-/// What lies in a storage.
+/// Commits and files in a storage.
 struct Found {
     /// The newest commit that is whole.
     whole: Manifest,
@@ -138,7 +138,7 @@ impl Found {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if none is whole. What cannot be read may be sound, so any other error is no reason to go back.
+    /// `Corrupt` if none is whole. An unreadable file may be sound, so any other error is no reason to go back.
     fn look(storage: &dyn Storage) -> Result<Found> {
         Self::look_at(storage).map_err(|error| match error.kind() {
             ErrorKind::Io => error
@@ -179,7 +179,7 @@ impl Found {
         }
     }
 
-    /// What there is to be done, of which nothing is done.
+    /// Describes the recovery, without doing any of it.
     fn recovery(&mut self) -> Recovery {
         Recovery {
             whole: self.whole.generation,

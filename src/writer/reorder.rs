@@ -1,4 +1,4 @@
-//! Buffer that reorders parts of documents in bounded memory, without a file, in as many passes as it takes.
+//! Buffer that reorders parts of documents in bounded memory. It needs no file, but as many passes as it takes.
 //!
 //! A pass goes over everything and keeps what comes first of what is left, as much as there is room for; then that is written.
 //! Input that is in order anyway takes little more than one pass, as the caller can leave out what is not

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes that a byte of a value becomes at the most: U+FDFA has three, and its compatibility form 33. Folding case adds to that.
 const NORMALIZED_GROWTH_MAX: usize = 36;
 
-/// What a writer goes by; it does not change.
+/// Unchanging context of a writer.
 #[derive(Clone, Debug)]
 pub(crate) struct WriterContext {
     pub(super) schema: Arc<Schema>,

@@ -1,4 +1,4 @@
-//! A run: the sorted terms of one part of the documents, with their postings, in memory or spilled.
+//! Run: the sorted terms of some documents, with their postings, in memory or spilled.
 //!
 //! Runs are private to one build and never read by another version, but they may pass through a
 //! disk, so every interval of records carries a checksum and reading never trusts a length.
@@ -49,7 +49,7 @@ enum Records {
     Spilled { file: Arc<dyn StorageRead>, start: u64 },
 }
 
-/// Where reading can begin: the first term there, the offset, and the checksum up to the next one.
+/// Point at which reading can begin: the first term there, the offset, and the checksum up to the next one.
 #[derive(Debug)]
 pub(crate) struct Interval {
     pub(crate) term: Box<[u8]>,
@@ -192,7 +192,7 @@ fn differs(expected: u32, found: u32) -> Error {
         .hint("the disk returned other bytes than were written to it a moment ago")
 }
 
-/// What one code differs by from another, the sign in the lowest bit.
+/// Difference of two codes, with the sign in the lowest bit.
 fn difference(from: u64, to: u64) -> u64 {
     let difference = to.wrapping_sub(from) as i64;
     (difference << 1 ^ difference >> 63) as u64
@@ -254,7 +254,7 @@ pub(crate) struct RunCursor<'r> {
     pub(crate) last_doc: u32,
     /// The documents.
     pub(crate) gaps: &'r [u8],
-    /// How often and where the term is in each.
+    /// Frequencies and positions of the term in each document.
     pub(crate) occurrences: &'r [u8],
     pub(crate) done: bool,
 }

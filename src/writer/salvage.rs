@@ -26,7 +26,7 @@ use crate::storage::{self, Storage, Unmapped};
 use crate::writer::commit::Draft;
 use crate::writer::deletions::find_replaced;
 use crate::writer::recover::{self, DamagedCommit};
-use crate::writer::{Existing, IndexWriter, WriterOptions, report};
+use crate::writer::{Existing, IndexWriter, WriterOptions, report_progress};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Salvage {
     ///
     /// They may have documents that only it had, or the same as others have.
     pub unnamed: Vec<String>,
-    /// Documents of the unnamed segments, deleted ones among them; `None` if one of the segments is damaged.
+    /// Documents of the unnamed segments, deleted ones included; `None` if a segment is damaged.
     pub unnamed_documents: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ pub struct SalvagedSegment {
     /// Documents that are lost, by their numbers in the damaged commit. If it is not known which were deleted, deleted
     /// ones are among them.
     pub lost: Vec<Range<u64>>,
-    /// Maximum number of its deleted documents that are back, because the record of deletions is damaged.
+    /// Maximum number of its deleted documents that are back. They are if the record of deletions is damaged.
     pub revived: u64,
     /// Errors that were found, up to 20.
     pub damage: Vec<Error>,
@@ -118,7 +118,7 @@ pub(crate) fn salvage(
     analyzers: Arc<Analyzers>,
     options: WriterOptions,
 ) -> Result<Salvage> {
-    // What was taken once is taken again, whatever the limits were.
+    // Documents that were accepted once are accepted again, whatever the limits were.
     let options = options.with_limits(Limits::of_any_document());
     let (manifest, unreadable) = newest_readable(&Unmapped(from))?;
     let _pin = from.pin(&FileName::Manifest(manifest.generation).to_string())?;
@@ -259,7 +259,7 @@ fn n_docs_of(storage: &dyn Storage, segments: &[String]) -> Option<u64> {
     segments.iter().map(|name| n_docs_of(name).map(u64::from)).sum()
 }
 
-/// What is deleted of a segment, if every byte that says so is sound.
+/// Deletes of a segment, if every byte of them is sound.
 fn open_deletes(storage: &dyn Storage, segment: &SegmentMeta) -> Result<Option<Arc<DeletedDocs>>> {
     let deletes = Snapshot::open_deletes_of(storage, segment, None)?;
     let mut first = None;
@@ -361,7 +361,7 @@ impl IndexWriter {
         }
         let mut rest = n_rows..reader.n_docs();
         if let Some(deleted) = reader.deleted() {
-            // Those of more documents than the manifest says are no reason to stop.
+            // Deletes of more documents than the manifest says are no reason to stop.
             deleted.for_each(u32::MAX, |doc| {
                 if rest.contains(&doc) {
                     lose(lost, first, rest.start..doc);
@@ -437,7 +437,7 @@ impl IndexWriter {
         self.submit_pending()?;
         if let Some(pipeline) = self.pipeline.take() {
             let on_progress = &mut self.on_progress;
-            let built = pipeline.finish(|progress| report(on_progress, progress));
+            let built = pipeline.finish(|progress| report_progress(on_progress, progress));
             let built = self.keep_failure(built)?;
             self.staging.add(built);
         }

@@ -1,4 +1,4 @@
-//! The numbers that documents get where similar ones are to stand near each other: which terms are looked at, and what has them.
+//! Numbers of documents that bring similar ones together: the terms looked at, and their documents.
 //!
 //! Terms of very few documents say little, and those of more than half of all tell nobody from anybody. Of the others the most frequent come first, up to
 //! [`TERMS_PER_DOC`] for each document and as many as there is memory for: beyond, the order hardly becomes better, and
@@ -27,10 +27,10 @@ const TERM_DOCS_MIN: u32 = 4;
 /// Bytes of a document in a container that is an array.
 const ARRAY_VALUE_BYTES: u64 = 2;
 
-/// How documents are put in the order of similarity.
+/// Fields, threads and memory for the order of similarity.
 #[derive(Clone, Debug)]
 pub(super) struct Similarity<'p> {
-    /// Those whose terms count.
+    /// Fields whose terms count.
     pub(super) fields: Vec<FieldId>,
     /// Bytes that the terms of documents may take.
     pub(super) memory_bytes: usize,
@@ -177,7 +177,8 @@ impl Wanted {
     }
 }
 
-/// How many documents terms have, in classes: each number up to 32 is one, and beyond there are 16 of them to each power of two.
+/// Document frequencies of terms, in classes: each number up to 32 is one, and beyond there are 16 of them to each
+/// power of two.
 struct Frequencies {
     /// Postings of the terms of each class.
     postings: [u64; Self::N],

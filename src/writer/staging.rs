@@ -1,4 +1,4 @@
-//! Segments of the next commit: those of the last one, and new files that no commit names yet.
+//! Segments of the next commit: those of the last one, and unnamed new files.
 //!
 //! New files are whole and can be opened, so searchers of this process may see them before they are
 //! durable. A commit [syncs](Staging::sync) them first; what is given up before is deleted, and what a crash
@@ -20,14 +20,14 @@ pub(super) struct Staging {
     storage: Arc<dyn Storage>,
     /// In the order of their documents.
     segments: Vec<SegmentMeta>,
-    /// Those at the front that the last commit names, or what they were merged into.
+    /// Number of segments at the front that the last commit names, or that these were merged into.
     n_settled: usize,
     /// Files that no commit names.
     files: HashMap<FileName, Unsynced>,
     pub(super) counts: Counts,
 }
 
-/// What happened since the last commit.
+/// Number of changes since the last commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) added: u64,
@@ -206,7 +206,7 @@ mod tests {
         FileName::Deletes { segment, number }
     }
 
-    /// What the next commit consists of, and how much of it the last one has.
+    /// First bytes of the ids of the next commit's segments, and how many of these the last one has.
     fn state(staging: &Staging) -> (Vec<u8>, usize) {
         assert_eq!(staging.unsettled(), staging.n_settled..staging.segments.len());
         (staging.segments.iter().map(|segment| segment.id.0[0]).collect(), staging.n_settled)

@@ -207,7 +207,7 @@ impl TermTable {
 /// A term of a [`TermTable`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TermRef {
-    /// Where its record begins.
+    /// Start of its record.
     at: u32,
     pub(crate) number: u32,
 }

@@ -1,4 +1,4 @@
-//! Changing a document that is there: what is stored of it is read, changed, and added in its place.
+//! Update of a document: its stored fields are read, changed, and added in its place.
 
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};

@@ -46,7 +46,7 @@ pub(crate) struct Worker {
     of_fields: Vec<Vec<ValueRef>>,
 }
 
-/// What a task leaves for the merge.
+/// Results of a task for the merge.
 #[derive(Debug)]
 pub(crate) struct TaskOutput {
     /// By field; runs of consecutive documents in order.
@@ -70,7 +70,7 @@ pub(crate) struct FieldOutput {
 
 impl Worker {
     pub(crate) fn new(schema: Arc<Schema>, analyzers: &Analyzers) -> Self {
-        // Where there is no such analyzer, the writer takes no text for the field.
+        // Without such an analyzer, the writer takes no text for the field.
         let custom = |field: &Field| {
             let in_bulk = |analyzer: &Analyzer| analyzer.is_default() && !field.offsets;
             analyzers.index_time(field).ok().filter(|analyzer| !in_bulk(analyzer))
@@ -579,7 +579,7 @@ fn spans_of_lines(step: &str, at: usize) -> (Vec<(u32, u32)>, Vec<u32>) {
     (spans, ends)
 }
 
-/// What stands in a trailing "(…)" without inner parentheses, as a range of the title.
+/// Range of the text in a trailing "(…)" without inner parentheses.
 pub(crate) fn qualifier_of(title: &[u8]) -> Option<(usize, usize)> {
     let inner = title.strip_suffix(b")")?;
     let open = memchr::memrchr2(b'(', b')', inner)?;

@@ -106,7 +106,7 @@ commands! {
     "man": Man(man),
 }
 
-/// What the command line asks for.
+/// Commands as parsed from the command line.
 pub(crate) enum Parsed {
     /// `--help` or `--version`: this text.
     Help(String),
@@ -317,7 +317,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
 /// Data that estimates may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EstimatesFrom {
-    /// How many documents each term has.
+    /// Number of documents that each term has.
     Dictionary,
     /// Also how many it has in each 65,536 of a segment.
     Headers,
@@ -429,7 +429,7 @@ mod tests {
     fn short_help_of_every_command_fits_a_screen() {
         let mut n = 0;
         for_each_command(&definition(), &mut vec![], &mut |command, words| {
-            // What is inspected stands before what of it.
+            // The index comes before the part of it that is inspected.
             let index = words.first().is_some_and(|word| word == "inspect") && words.len() > 1;
             let mut typed: Vec<OsString> = vec!["treepie".into()];
             for (nth, word) in words.iter().enumerate() {

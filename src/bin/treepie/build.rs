@@ -1,4 +1,4 @@
-//! Build script: release builds of the tool get the functions of a search placed side by side.
+//! Build script: places the functions of a search side by side in release builds.
 //!
 //! `startup.ld` says which, and why. The library needs none of this, nor do other systems: where the linker is not one
 //! of the two that this was tried with (LLD, which Rust brings, and GNU's), functions stay where they are.

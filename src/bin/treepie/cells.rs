@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-/// What means an empty text in a cell of TSV, and no value.
+/// Marks an empty text in a cell of TSV, unlike no value.
 const TSV_EMPTY: &str = "\\e";
 pub(crate) const TSV_NONE: &str = "\\N";
 

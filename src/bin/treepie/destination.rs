@@ -1,4 +1,4 @@
-//! Destination of a plan: standard output, or a file that is there whole or not at all; and the browser that shows it.
+//! Destination of a plan: standard output, a file, or a browser that shows it. A file is there whole or not at all.
 
 use std::{
     env, fs,
@@ -47,7 +47,7 @@ pub(crate) struct DestinationArgs {
     pub(crate) open: bool,
 }
 
-/// Where it goes, once that is checked.
+/// Checked destination of an output.
 #[derive(Debug)]
 pub(crate) struct Destination {
     to: Place,
@@ -62,7 +62,7 @@ enum Place {
         /// Whether there may be one already.
         replaces: bool,
     },
-    /// What is no file but has a name: a pipe, a device.
+    /// Pipe, device or anything else that has a name and is no file.
     Stream(PathBuf),
     Temporary,
 }
@@ -107,7 +107,8 @@ impl DestinationArgs {
 }
 
 impl FileArgs {
-    /// Where to write, if that was said; refuses what cannot be written, before anything is computed for it.
+    /// Returns the destination, if one was given. Refuses one that cannot be written, before anything is computed for
+    /// it.
     pub(crate) fn check(&self) -> Result<Option<Destination>, Error> {
         match self.output {
             None => Ok(None),
@@ -125,7 +126,7 @@ impl FileArgs {
 }
 
 impl Place {
-    /// What a name stands for, where there may be something already if `replaces`.
+    /// Finds the place that a path names. If `replaces`, something may be there already.
     fn of(path: &Path, replaces: bool) -> Result<Place, Error> {
         // The file that a link leads to is replaced, and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -257,7 +258,7 @@ fn temporary<'n>(prefix: &'n str, suffix: &'n str) -> tempfile::Builder<'n, 'n> 
     builder
 }
 
-/// How long a browser has to fail. One that is still at work then is showing the page.
+/// Time within which a browser that fails has failed. One that is still at work then is showing the page.
 const FAILS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Shows a file in a browser.
@@ -276,8 +277,8 @@ fn open(path: &Path) -> Result<(), Error> {
         .hint("set BROWSER, or open the file yourself"))
 }
 
-/// What may show a page, by name, the first one first: those of the variable, which are separated by colons and may say
-/// by %s where the file belongs, and that of the system.
+/// Programs that may show a page, by name, in the order they are tried. First come the variable's, separated by colons,
+/// with %s for the file; then the system's.
 fn browsers(path: &Path, variable: Option<&str>) -> Vec<(String, Command)> {
     let named = variable.unwrap_or_default().split(':').filter(|name| !name.trim().is_empty());
     let mut browsers: Vec<_> = named
@@ -303,7 +304,7 @@ fn browsers(path: &Path, variable: Option<&str>) -> Vec<(String, Command)> {
         .collect();
     let (name, before): (_, &[&str]) = match env::consts::OS {
         "macos" => ("open", &[]),
-        // What `start` does, without a shell that would read the name of the file.
+        // Does the work of `start`, without a shell that would read the name of the file.
         "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
         _ => ("xdg-open", &[]),
     };
@@ -315,7 +316,7 @@ fn browsers(path: &Path, variable: Option<&str>) -> Vec<(String, Command)> {
 
 /// Starts a browser, and gives why it has ended at once, if it has.
 fn start(command: &mut Command) -> Result<(), String> {
-    // What the browser has to say belongs to nobody who reads our output.
+    // Output of the browser is not for readers of ours.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "not found".to_owned(),

@@ -1,4 +1,4 @@
-//! `--events FILE`: what an index does to its files, as JSON Lines that `treepie inspect INDEX io` reads.
+//! `--events FILE`: the index's work on its files as JSON Lines. `treepie inspect INDEX io` reads them.
 //!
 //! A line is an event as [`treepie::events`] documents it, or the beginning of a session: what a command adds to
 //! the file. Each line is written at once and behind what is there, so that a command that is killed loses none.
@@ -28,7 +28,7 @@ pub(crate) struct EventsArg {
     events: Option<PathBuf>,
 }
 
-/// Where `inspect INDEX io` looks when no file is named: beside the index, under its name and this.
+/// Suffix of the default file of `inspect INDEX io`, which is beside the index.
 const SUFFIX: &str = ".events.jsonl";
 
 /// The events of an index, by name.
@@ -71,7 +71,7 @@ impl EventsArg {
 }
 
 impl EventLog {
-    /// The same options, and what the index does is written down.
+    /// Adds to the options that events of the index are written down.
     pub(crate) fn listen(&self, options: IndexOptions) -> IndexOptions {
         let Some(log) = &self.0 else { return options };
         let log = Arc::clone(log);

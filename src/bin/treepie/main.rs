@@ -1,5 +1,5 @@
-//! treepie, the command-line tool: what was typed is parsed in `args`, each command lives in its own
-//! file under `commands`, and everything it does goes through the public interface of the library.
+//! Command-line tool treepie, which uses only the public interface of the library. `args` parses the command line, and
+//! each command has its own file under `commands`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -15,7 +15,7 @@ mod pager;
 mod progress;
 mod relevance;
 mod slow;
-/// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
+/// Width of a terminal, and text that may go to it: the library's own file, which the library does not use.
 #[path = "../../terminal.rs"]
 mod terminal;
 mod vacated;

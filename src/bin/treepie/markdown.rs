@@ -1,6 +1,6 @@
 //! Pages of the guide, as text for a terminal.
 //!
-//! What is for programmers in Rust is left out: their examples, and paragraphs that only lead to one.
+//! Parts for programmers in Rust are left out: examples, and paragraphs that only lead to one.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Standard output: buffered, never panicking on a closed pipe, in the format that was asked for.
+//! Standard output in the wanted format: buffered, and without a panic on a closed pipe.
 
 use std::{
     borrow::Cow,
@@ -17,7 +17,7 @@ use crate::{
     terminal,
 };
 
-/// How results are printed.
+/// Format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people.
@@ -33,7 +33,7 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// How a report is printed.
+/// Format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// A table for people.
@@ -171,7 +171,7 @@ pub(crate) fn width() -> usize {
     set.or_else(of_terminal).unwrap_or(100).clamp(20, 1_000)
 }
 
-/// What is more than nothing has a bar of one column, or an eighth of one, at the least.
+/// Draws a bar, of at least one column, or an eighth of one, for anything above nothing.
 fn bar(n: u64, most: u64, columns: usize, of_blocks: bool) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let parts = columns * if of_blocks { EIGHTHS.len() } else { 1 };
@@ -270,7 +270,7 @@ impl<'o> Table<'o> {
         }
     }
 
-    /// What is still held back, and the end of the JSON array.
+    /// Writes everything that is held back, and the end of the JSON array.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.format {
             Format::Text => self.print_held(),

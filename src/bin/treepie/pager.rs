@@ -1,4 +1,4 @@
-//! A pager for what is longer than the screen, chosen as git chooses its own: TREEPIE_PAGER, else PAGER, else less.
+//! Pager for output longer than the screen. It is chosen as git chooses its own: TREEPIE_PAGER, else PAGER, else less.
 //!
 //! A page of ten hits should not wait for another program to start. So output is held back until it is longer than
 //! the screen; only then the pager is started, and gets all of it.

@@ -15,14 +15,14 @@ use treepie::writer::Progress;
 
 use crate::output::{bytes, plural};
 
-/// What the threads of a build have done so far; cheap to clone and to count in.
+/// Counters of the threads of a build; cheap to clone and to count in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     /// Bytes read from the inputs as they lie on disk.
     pub(crate) read: Arc<AtomicU64>,
     /// Bytes of text after decompression.
     pub(crate) text: Arc<AtomicU64>,
-    /// What the writer said last.
+    /// Last report of the writer.
     stage: Arc<Mutex<Option<Progress>>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct ProgressLine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How often the line changes.
+/// Interval between two changes of the line.
 const TICK: Duration = Duration::from_millis(100);
 
 impl ProgressLine {
@@ -102,7 +102,7 @@ fn draw(total: Option<u64>, counters: &Counters, stop: &AtomicBool) {
     bar.finish_and_clear();
 }
 
-/// What the line says, the bar aside.
+/// Text of the line, without the bar.
 fn message(counters: &Counters, elapsed: Duration) -> String {
     let text = counters.text_bytes();
     let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-3);

@@ -1,4 +1,4 @@
-//! `--slow-ms N --log FILE`: searches that take long, as JSON Lines that `treepie plan view FILE` shows.
+//! `--slow-ms N --log FILE`: slow searches as JSON Lines. `treepie plan view FILE` shows them.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -35,7 +35,7 @@ impl SlowArgs {
         self.slow_ms.is_some()
     }
 
-    /// The same options, and slow searches are written down. That one could not be is a warning.
+    /// Adds to the options that slow searches are written down. A search that could not be written down is a warning.
     pub(crate) fn listen(&self, options: IndexOptions) -> Result<IndexOptions, Error> {
         let Some((threshold, path)) = self.slow_ms.zip(self.log.as_deref()) else {
             return Ok(options);

@@ -123,10 +123,10 @@ pub(super) fn places(
     let stays = |at: usize| {
         let other_above = right[found.of_left[at]?].parent;
         let above = left[at].parent.and_then(|parent| found.of_left[parent]);
-        // What stands above may have come or gone, which says nothing of the node.
+        // Operators above may have come or gone, which says nothing of the node.
         Some(above.is_none() || other_above.is_none() || above == other_above)
     };
-    // How many of the inputs both have, in the order of one side.
+    // Inputs that both have, in the order of one side.
     let ranks = |nodes: &[Entry<'_>], of_left: &dyn Fn(usize) -> Option<usize>| {
         let (mut seen, mut ranks) = (vec![0_u64; nodes.len()], vec![0; nodes.len()]);
         for (at, entry) in nodes.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Matching of the nodes of one plan with those of another.
 //!
-//! From the top: what stands above the query (the page, the ranking) is matched with what stands there, the query itself with the
-//! query itself, and then the inputs of two matched nodes with each other, the most alike first: whole subtrees that are the
-//! same, the same part of the query, the same operator over some of the same leaves, and last the same operator on the same
-//! field. What is left may have moved to another place: it is matched with the same part of the query anywhere.
+//! From the top: what stands above the query (the page, the ranking) is matched with what stands there, the query
+//! itself with the query itself, and then the inputs of two matched nodes with each other, the most alike first: whole
+//! subtrees that are the same, the same part of the query, the same operator over some of the same leaves, and last the
+//! same operator on the same field. Remaining operators may have moved to another place: each is matched with the same
+//! part of the query anywhere.
 
 use super::super::ExplainNode;
 use super::super::tree::with_parents;
@@ -106,7 +107,7 @@ impl Matcher<'_, '_> {
         if let (Some(l), Some(r)) = (l.pop(), r.pop()) {
             self.pair_below(l, r);
         }
-        // Those of the same operator, and then those that are left in their order.
+        // Inputs of the same operator come first, and then those that are left in their order.
         let mut pairs = self.by_key(&mut l, &mut r, |entry| hash(&entry.node.operator));
         pairs.extend(l.into_iter().zip(r));
         for (l, r) in pairs {
@@ -183,7 +184,7 @@ impl Matcher<'_, '_> {
             let free = |found: &[Option<usize>]| {
                 (0..found.len()).filter(|at| found[*at].is_none()).collect::<Vec<_>>()
             };
-            // What is matched below others may have been meant for further ones, which then take the next.
+            // Inputs matched below others may have been meant for further ones, which then take the next.
             loop {
                 let (mut l, mut r) = (free(&self.found.of_left), free(&self.found.of_right));
                 let pairs = self.by_key(&mut l, &mut r, key);

@@ -1,4 +1,4 @@
-//! Two plans, or two runs, compared: before and after a change, of two indexes, of two versions.
+//! Comparison of two plans or runs: before and after a change, of indexes, of versions.
 
 mod changes;
 mod matching;
@@ -33,7 +33,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlanDiff {
-    /// Every node of both plans, each once: in the order of the first, with what only the second has at its place.
+    /// All nodes of both plans, each once. They are in the order of the first, with nodes of the second alone at their
+    /// places.
     pub nodes: Vec<NodeDiff>,
     /// Differences beside the nodes: in the queries, the index, facets, findings or the total.
     pub changes: Vec<Change>,
@@ -43,13 +44,13 @@ pub struct PlanDiff {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NodeDiff {
-    /// Id of the node before; `None` where it was added.
+    /// Id of the node before; `None` if it was added.
     pub left: Option<String>,
-    /// Id of the node after; `None` where it was removed.
+    /// Id of the node after; `None` if it was removed.
     pub right: Option<String>,
     /// Kind of difference.
     pub kind: DiffKind,
-    /// Operator and label of the node, after where it has both, before otherwise.
+    /// Operator and label of the node: those after, or before if it was removed.
     pub title: String,
     /// Depth of the node in the plan of its title; 0 for the root.
     pub depth: usize,
@@ -81,17 +82,17 @@ named! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The facet that it is of, by its field, behind those around it; empty where it is of a node or of the whole.
+    /// Fields of the facet, the outermost first; empty for a node or the whole.
     pub facets: Vec<String>,
-    /// Name of what differs: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for
-    /// the place in the tree, `decision`, `finding` or `facet` for one that differs or that only one side has. Times
-    /// end in `_ns`.
+    /// Name of the difference: one of the plan's JSON such as `algorithm`, `estimate` or `time_ns`. Others are
+    /// `position` for the place in the tree, and `decision`, `finding` or `facet` for one that differs or that only one
+    /// side has. Times end in `_ns`.
     pub what: &'static str,
     /// Rule of the decision or finding, or field of the facet.
     pub name: Option<String>,
-    /// Value before; `None` where there was nothing like it.
+    /// Value before; `None` if there was nothing like it.
     pub left: Option<DiffValue>,
-    /// Value after; `None` where there is nothing like it.
+    /// Value after; `None` if there is nothing like it.
     pub right: Option<DiffValue>,
 }
 
@@ -130,7 +131,7 @@ impl PlanDiff {
             let title = title.trim_end().to_owned();
             NodeDiff { kind, title, depth: entry.depth, ..NodeDiff::default() }
         };
-        // What was added stands behind what stands before it in the second plan.
+        // An added node comes behind the one that it follows in the second plan.
         let added_behind = |nodes: &mut Vec<NodeDiff>, at: usize| {
             let added = (at..right.len()).take_while(|at| found.of_right[*at].is_none());
             nodes.extend(added.map(|at| {
@@ -162,8 +163,8 @@ impl PlanDiff {
         self.changes.is_empty() && self.nodes.iter().all(|node| node.kind == DiffKind::Same)
     }
 
-    /// The differences as one JSON object on one line, which `HtmlPages::add_pair` takes, too (`add_diff` puts it into
-    /// words before):
+    /// Returns the differences as one JSON object on one line. `HtmlPages::add_pair` takes it, too (`add_diff` puts it
+    /// into words before):
     ///
     /// ```json
     /// {"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []},
@@ -208,7 +209,7 @@ impl PlanDiff {
 
 #[cfg(feature = "viewer")]
 impl super::HtmlPages {
-    /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
+    /// Adds two plans, before and after, and their differences in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
         let diff = PlanDiff::new(before, after).json(true);
         self.add_pair(title, before, after, &diff);

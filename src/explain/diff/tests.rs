@@ -324,7 +324,7 @@ fn what_has_the_same_name_is_told_apart() {
         let changes = PlanDiff::new(&left, &right).changes;
         changes.into_iter().filter_map(|change| change.name).collect::<Vec<_>>()
     };
-    // The same node, which stands elsewhere now; another node with the id it had; and one that is nowhere.
+    // One node that is elsewhere now; another node with the id it had; and one that is nowhere.
     assert_eq!(found(find(["a", "b"], "0.0"), find(["b", "a"], "0.1")), [""; 0]);
     assert_eq!(found(find(["a", "b"], "0.0"), find(["b", "a"], "0.0")), ["wide expansion"; 2]);
     assert_eq!(found(find(["a", "b"], "0.7"), find(["a", "b"], "0.0")), ["wide expansion"; 2]);

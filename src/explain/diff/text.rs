@@ -13,8 +13,8 @@ const DEPTH_SHOWN: usize = 12;
 const SAME_SHOWN: usize = 2;
 
 impl PlanDiff {
-    /// The differences as text, every line ended by a line feed: the whole first, then the nodes, `≠` before those that
-    /// differ, `+` before those that were added and `-` before those that were removed.
+    /// Returns the differences as text, every line ended by a line feed. The whole comes first, then the nodes: `≠`
+    /// before those that differ, `+` before added and `-` before removed ones.
     pub fn to_text(&self, options: &TextOptions) -> String {
         let mut page = Page::new(options);
         if self.is_same() {

@@ -18,7 +18,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
         let is_far = node.q_error().is_some_and(|q_error| q_error >= Q_ERROR_FAR);
         is_far && !node.estimate.is_exact() && found.max(node.estimate.documents) >= DOCUMENTS_MANY
     };
-    // Where an input was misjudged, so is what is made of it: the deepest is the cause.
+    // If an input was misjudged, so is the operator above it: the deepest is the cause.
     let off = look.nodes.iter().map(|(node, _)| *node).filter(|node| {
         is_off(node) && !node.iter().skip(1).any(is_off) && look.matters(Look::ns_below(node))
     });

@@ -1,4 +1,4 @@
-//! Findings about the state of the index, and about searches that did not come to their end.
+//! Findings about the state of the index, and about searches that were stopped.
 
 use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};
@@ -29,7 +29,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 
 fn stopped(look: &mut Look<'_>) {
     let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
-    // Those above it were stopped by it.
+    // Operators above it were stopped by it.
     let stopped = look.nodes.iter().rfind(|(node, _)| is_stopped(node));
     let Some(&(node, _)) = stopped else { return };
     let message = format!(
@@ -68,7 +68,7 @@ fn one_list(look: &mut Look<'_>) {
     let nodes = look.nodes.iter().map(|(node, _)| *node);
     let all = sum(nodes.clone().map(|node| bytes_read(&node)));
     let leaves = nodes.filter(|node| is_leaf(node));
-    // Where there is nothing else to read, it is no news.
+    // If there is nothing else to read, it is no news.
     if leaves.clone().count() < 2 {
         return;
     }

@@ -1,4 +1,4 @@
-//! One tree that is looked at: what rules ask of it, and what they have found.
+//! A tree that rules look at: their questions to it, and their findings.
 
 use super::{Facts, Finding, Severity};
 use crate::explain::ExplainOperator::{AtLeast, Difference, Intersect, Nothing, Union};

@@ -1,8 +1,8 @@
-//! Findings: sentences about a plan or a run, each about one node, with what can be done about it.
+//! Findings: sentences about a plan or a run. Each is about one node, and says what can be done about it.
 //!
-//! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`]
-//! applies them. Where a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were
-//! read from a file have none of: then the remedy is told without the number.
+//! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`] applies
+//! them. If a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were read from a
+//! file have none of: then the remedy is told without the number.
 //!
 //! Whether a rule finds something depends on what was counted, so that the same search finds the same again. Times
 //! only say how much it matters: what took little of the time is left out, and what took most of it comes first.
@@ -28,7 +28,7 @@ pub struct Finding {
     pub rule: String,
     /// Severity of the finding.
     pub severity: Severity,
-    /// The node it is about, by its id; `None` where it is about the whole search.
+    /// Id of the node it is about; `None` for the whole search.
     pub node: Option<String>,
     /// The field of the facet it is about, if any.
     pub facet: Option<String>,
@@ -36,7 +36,7 @@ pub struct Finding {
     pub message: String,
     /// Remedy, if anything can be done about it.
     pub remedy: Option<String>,
-    /// Whether the remedy, or the last one that it names, needs an index that is built anew.
+    /// Whether the remedy, or the last one that it names, needs a rebuilt index.
     pub rebuild: bool,
 }
 
@@ -49,7 +49,7 @@ pub enum Severity {
     Note,
     /// Something could be faster, or is not what it seems.
     Hint,
-    /// Most of the time or memory is spent here, or the answer is not what was asked for.
+    /// Most time or memory is spent here, or the answer is not the wanted one.
     Warning,
 }
 

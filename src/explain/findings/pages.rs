@@ -1,4 +1,4 @@
-//! Findings about the hits of a page: what is counted, scored, sorted and placed for them.
+//! Findings about the hits of a page: how they are counted, scored, sorted and placed.
 
 use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
@@ -15,7 +15,7 @@ const SCORED_MANY: u64 = 10_000;
 const OFFSET_DEEP: u64 = 1_000;
 /// Fewer positions are compared within some hundred microseconds.
 const POSITIONS_MANY: u64 = 20_000;
-/// Where at least one document in so many has the phrase, no other way would place its words in fewer.
+/// Candidates for each document with the phrase, up to which no other strategy places words in fewer.
 const CANDIDATES_FOR_ONE: u64 = 10;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
@@ -68,7 +68,7 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     }
     let (documents, limit) = (number_of(actual.documents, "document"), page.limit);
     let what = format!("counting {documents}, of which {limit} are wanted");
-    // What a pattern stands for is found as a whole, however far it is then counted.
+    // Terms of a pattern are found as a whole, however far it is then counted.
     let of_patterns = sum(matching.iter().filter(|node| node.operator == Expand).map(own_ns));
     let remedy = match of_patterns > ns / 2 {
         true => "no total (--total none)",
@@ -116,7 +116,7 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
     {
         let what = number_of(counts.documents, "document");
         let message = format!("{what} were compared: {}", root.algorithm);
-        // What is made by chance, or compared in the order of a language, has none in any case.
+        // A random order, or that of a language, has none in any case.
         let field =
             "a field that holds the value of the function: blocks of its column have bounds";
         let remedy = root.algorithm.starts_with("function").then(|| field.to_owned());

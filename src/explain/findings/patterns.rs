@@ -1,4 +1,5 @@
-//! Prefixes, wildcards, regular expressions and fuzzy words that stand for too many terms, or look at too many.
+//! Findings about patterns that have too many terms, or look at too many. Patterns are prefixes, wildcards, regular
+//! expressions and fuzzy words.
 
 use super::look::{Advice, Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
@@ -101,7 +102,7 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let ns = own_ns(node);
     let terms = match &node.actual {
         Some(actual) => actual.terms.map_or(0, |terms| terms.expanded),
-        // What is counted by a dictionary is not expanded.
+        // A pattern that is counted by a dictionary is not expanded.
         None if node.estimate.is_exact() => 0,
         None => node.terms.unwrap_or(0),
     };
@@ -151,7 +152,7 @@ fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str, now: u64) ->
 /// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
 fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     let Some(terms) = node.actual.as_ref().and_then(|actual| actual.terms) else { return false };
-    // Where most of them are meant, they are what takes the time.
+    // If most of them are meant, they take the time.
     if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
         return false;
     }

@@ -1,4 +1,5 @@
-//! Conditions that say nothing, or too much: words that no document has or every one, and queries that only exclude.
+//! Conditions that say nothing or too much. Examples are words that no document has or every one, and queries that only
+//! exclude.
 
 use super::look::{Look, asked, is_leaf};
 use super::{Finding, Severity};

@@ -170,7 +170,7 @@ fn shares_are_of_the_whole_time_and_what_is_in_no_node_has_a_line() {
     let by_phase = ExplainTree { planning: Some(phases), ..tree.clone() }.to_string();
     let times = "\nPlanning 3.00 µs (60 %): bind 900 ns, look up 2.10 µs\nOther ";
     assert!(by_phase.contains(times), "{by_phase}");
-    // Where nothing is left, or more was measured than the whole is said to have taken.
+    // Either nothing is left, or more was measured than the whole is said to have taken.
     for total in [4_000, 3_999, 0] {
         tree.total_ns = Some(total);
         let text = tree.to_string();

@@ -14,7 +14,7 @@ pub(crate) struct Block<'s> {
     pub(super) bytes: Bytes<'s>,
     pub(super) numbers_at: usize,
     pub(super) n_docs: u32,
-    /// What number 0 stands for, or 1 where there is a gap.
+    /// Value that number 0 stands for, or 1 if there is a gap.
     pub(super) base: u64,
     /// 1 where a number is one more than it stands for, and 0 says that there is none.
     pub(super) gap: u64,
@@ -93,7 +93,7 @@ impl OneEach<'_> {
 }
 
 impl Block<'_> {
-    /// How many values all documents have.
+    /// Number of values of all documents.
     pub(crate) fn n_values(&self) -> u64 {
         self.head.n_values.into()
     }
@@ -135,7 +135,7 @@ impl Block<'_> {
         }
     }
 
-    /// Where a document stands among those of a sparse block that have a value.
+    /// Place of a document among those of a sparse block that have a value.
     fn place_among_few(&self, place: u32) -> Result<u32, u32> {
         let places = self.bytes.as_chunks::<PLACE_LEN>().0;
         let places = places.get(..usize::from(self.head.n_with)).unwrap_or_default();

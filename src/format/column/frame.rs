@@ -2,8 +2,8 @@
 
 use super::{gcd, width_of};
 
-/// What the numbers of a column's blocks can be packed with, where all blocks share it: then a document's number lies where
-/// the document's own says, and nobody has to look into the directory.
+/// Packing of the numbers of a column's blocks, if all blocks share it: then the place of a document's number follows
+/// from the document's own, and nobody has to look into the directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// The code of number 0, or of 1 where there is a gap; others lie multiples of `unit` above.

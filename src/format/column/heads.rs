@@ -7,7 +7,7 @@ use crate::bytes::{Bytes, Source};
 use crate::error::Result;
 use crate::simd::prefetch::prefetch;
 
-/// Where a number lies, and what it stands for.
+/// Place of a number, and the value that it stands for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spot<'s> {
     /// From the byte on that it begins in.
@@ -80,7 +80,7 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         self.column
     }
 
-    /// What the directory says of block `nth`, as [`Column::head`].
+    /// Head of block `nth` in the directory, as [`Column::head`].
     #[inline]
     pub(crate) fn get(&mut self, nth: u32) -> Result<BlockHead> {
         match self.entry(nth) {

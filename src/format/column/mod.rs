@@ -138,7 +138,7 @@ const SLACK: usize = 7;
 const WIDTH_MAX: u32 = u64::BITS - 7;
 const PLACE_LEN: usize = size_of::<u16>();
 
-/// How the values of a block are written.
+/// Encoding of the values of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Empty = 0,
@@ -156,7 +156,7 @@ impl Encoding {
     }
 }
 
-/// What the directory says of a block.
+/// Entry of a block in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHead {
     pub(crate) least: u64,
@@ -200,7 +200,7 @@ impl BlockHead {
         u32::BITS - self.n_values.leading_zeros()
     }
 
-    /// Where the numbers begin, and where the block of `n_docs` documents ends.
+    /// Start of the numbers, and end of the block of `n_docs` documents.
     fn parts(&self, n_docs: u32) -> (usize, usize) {
         let (numbers_at, n_numbers) = match self.encoding {
             Encoding::Empty => (0, 0),
@@ -226,7 +226,7 @@ impl BlockHead {
             Encoding::Gaps | Encoding::Sparse | Encoding::Shared => {
                 0 < n_with && n_with <= n_docs && self.n_values == n_with
             }
-            // Those of a document differ.
+            // Values of a document differ.
             Encoding::Many => {
                 let most = u64::from(n_with) << width.min(u32::BITS);
                 0 < n_with
@@ -371,7 +371,7 @@ impl<'s, S: Source<'s>> Column<S> {
         self.n_docs.div_ceil(BLOCK_DOCS)
     }
 
-    /// What the directory says of block `nth`.
+    /// Head of block `nth` in the directory.
     pub(crate) fn head(&self, nth: u32) -> Result<BlockHead> {
         let at = self.directory_at + u64::from(nth) * ENTRY_LEN as u64;
         let entry = self.source.bytes(at..at + ENTRY_LEN as u64)?;

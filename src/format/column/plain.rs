@@ -27,7 +27,7 @@ impl<'s, S: Source<'s>> Column<S> {
         let all_share = self.n_shared > 0 && self.n_shared == self.n_blocks();
         // Then they end where the directory begins.
         let len = packed_len(self.n_docs as usize, width) as u64;
-        // Where all values are one, the directory says so sooner.
+        // If all values are one, the directory says so sooner.
         let is_plain = all_share && (1..u32::BITS).contains(&width) && self.source.is_mapped();
         (is_plain && len == self.directory_at).then_some(Plain { column: self })
     }

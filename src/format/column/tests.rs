@@ -193,7 +193,7 @@ fn another_frame_than_that_of_all_codes_is_damage() {
         Frame { width: 1, gap: 0, ..frame },
     ] {
         let bytes = section_in(other, &docs);
-        // What is written can be read in any case.
+        // Written documents can be read in any case.
         assert_eq!(read(&bytes).unwrap(), docs);
         assert!(Column::open(&bytes[..]).unwrap().verify().is_err(), "{other:?}");
     }

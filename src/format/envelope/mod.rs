@@ -129,7 +129,7 @@ pub(crate) const BLOCK_SHIFT: u8 = 14;
 /// Block sizes a reader accepts: 4 to 64 KiB.
 const BLOCK_SHIFTS: std::ops::RangeInclusive<u8> = 12..=16;
 
-/// What a section holds. The numbers are part of the format.
+/// Kind of a section. The numbers are part of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SectionKind(pub(crate) u16);
 
@@ -208,13 +208,13 @@ impl SectionEntry {
     }
 }
 
-/// What the table is sorted by.
+/// Sort key of the table.
 #[inline]
 fn key_of(field: Option<FieldId>, kind: SectionKind) -> u32 {
     u32::from(field.map_or(NO_FIELD, |field| field.0)) << 16 | u32::from(kind.0)
 }
 
-/// Where an envelope's bytes go, front to back.
+/// Destination of an envelope's bytes, front to back.
 pub(crate) trait Sink {
     fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
 }
@@ -226,7 +226,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// What a manifest keeps of a finished file to know it again.
+/// Seal of a finished file, by which a manifest knows it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seal {
     pub(crate) file_len: u64,
@@ -255,7 +255,7 @@ impl<W: Sink> EnvelopeWriter<W> {
         Self::with_block_shift(kind, id, sink, BLOCK_SHIFT)
     }
 
-    /// The same with blocks of `1 << block_shift` bytes, for measuring.
+    /// Makes a writer with blocks of `1 << block_shift` bytes, for measuring.
     pub(crate) fn with_block_shift(
         kind: FileKind,
         id: SegmentId,
@@ -540,7 +540,7 @@ impl Envelope {
         start..(start + (1 << self.block_shift)).min(self.checksums_at)
     }
 
-    /// Where the checksums of these blocks stand, 4 bytes each.
+    /// Range of the checksums of these blocks, 4 bytes each.
     pub(crate) fn checksums_range(&self, blocks: Range<u64>) -> Range<u64> {
         self.checksums_at + blocks.start * 4..self.checksums_at + blocks.end * 4
     }

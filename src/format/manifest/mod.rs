@@ -158,14 +158,14 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 65_536;
 /// One commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// The same in all commits of an index.
+    /// Id of the index, which all of its commits share.
     pub(crate) index_id: SegmentId,
     pub(crate) generation: u64,
     /// The generation it was made from; 0 for the first, and for that of creating.
     pub(crate) previous: u64,
     /// Version of the treepie that wrote it.
     pub(crate) writer: [u16; 3],
-    /// What made the terms.
+    /// Versions of the analyzers that made the terms.
     pub(crate) term_versions: TermVersions,
     pub(crate) schema: Schema,
     pub(crate) segments: Vec<SegmentMeta>,
@@ -175,7 +175,7 @@ pub(crate) struct Manifest {
     pub(crate) writable: bool,
 }
 
-/// What a commit says of a segment.
+/// Record of a segment in a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentMeta {
     pub(crate) id: SegmentId,
@@ -187,7 +187,7 @@ pub(crate) struct SegmentMeta {
     pub(crate) n_added_fields: u16,
 }
 
-/// What a commit says of the deletes of a segment.
+/// Record of the deletes of a segment in a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeletesMeta {
     /// In the name of the file; random and not 0, so that no name is used twice.
@@ -303,7 +303,7 @@ impl Manifest {
         self.segments.iter().any(|segment| segment.n_added_fields > 0)
     }
 
-    /// What must be known to read it, as feature bits.
+    /// Features that a reader must know, as bits.
     fn features(&self) -> u32 {
         let offsets = self.schema.fields().iter().any(|field| field.offsets);
         let deletes = self.segments.iter().any(|segment| segment.deletes.is_some());
@@ -379,7 +379,7 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
     if n_segments > SEGMENTS_MAX {
         return None;
     }
-    // What follows lies inside the file, so its length bounds what is allocated.
+    // The rest is inside the file, so its length bounds what is allocated.
     let segments = reader.take(n_segments.checked_mul(SEGMENT_LEN)?)?;
     let mut segments: Vec<_> =
         segments.chunks_exact(SEGMENT_LEN).map(decode_segment).collect::<Option<_>>()?;

@@ -131,7 +131,7 @@ pub(super) fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     })
 }
 
-/// What the bytes say, to be checked.
+/// Schema as the bytes have it, to be checked.
 fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<SchemaBuilder> {
     let n_fields = usize::from(reader.u16()?);
     if n_fields > FIELDS_MAX {

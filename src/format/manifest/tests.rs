@@ -163,7 +163,7 @@ fn schemas_of_more_than_they_count_or_may_are_refused() {
     refused(&[&keyed[..], &[0]].concat(), KEY);
     refused(&[&keyed[..], &[0; 2]].concat(), KEY);
     refused(&[&plain[..], &[0; 3]].concat(), 0);
-    // The same field with a column twice, one that there is not, and fewer than are told of.
+    // A field with a column twice, one that there is not, and fewer than are told of.
     let number = Field::new("n", FieldKind::I64).column(true);
     let columns = encode_schema(&Schema::builder().field(number).build().unwrap());
     decode_schema(&columns, COLUMNS).unwrap();

@@ -4,7 +4,7 @@ use crate::bitmap::Container;
 use crate::bytes::Bytes;
 use crate::simd::places;
 
-/// What stands beside a container; follows from its cardinality alone.
+/// Granularity of the entries beside a container; follows from its cardinality alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Granularity {
     cardinality: u32,
@@ -199,7 +199,7 @@ fn start_and_last(&[s0, s1, l0, l1]: &[u8; 4]) -> (u32, u32) {
     (start, start + u32::from(u16::from_le_bytes([l0, l1])))
 }
 
-/// How many values of `first..low` the runs have, if `low` is one of theirs.
+/// Number of values of `first..low` that the runs have, if `low` is one of theirs.
 fn rank_in_runs(runs: &[[u8; 4]], first: u32, low: u32) -> Option<u32> {
     let behind = runs.partition_point(|run| start_and_last(run).0 <= low);
     let (run, before) = runs.get(..behind)?.split_last()?;

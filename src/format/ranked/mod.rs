@@ -190,12 +190,12 @@ pub(crate) struct Ranking {
     pub(crate) lengths: Vec<u8>,
     /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
     pub(crate) tells_from: bool,
-    k_by_code: [f32; 256],
+    norm_cache: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
-        Ranking { detail, bm25, lengths, tells_from: true, k_by_code: bm25.k_by_code() }
+        Ranking { detail, bm25, lengths, tells_from: true, norm_cache: bm25.norm_cache() }
     }
 
     /// What is added to the frequency below the line in the score of this document.
@@ -203,7 +203,7 @@ impl Ranking {
     #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
     fn k(&self, doc: u32) -> f32 {
         let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
-        self.k_by_code[usize::from(code)]
+        self.norm_cache[usize::from(code)]
     }
 }
 

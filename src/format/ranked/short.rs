@@ -48,7 +48,7 @@ impl<'s> RankedShort<'s> {
         self.numbers(0)
     }
 
-    /// How often the term is in each of [`docs`](Self::docs).
+    /// Frequencies of the term in each of [`docs`](Self::docs).
     #[inline]
     pub(crate) fn frequencies(&self) -> &[u32] {
         self.numbers(1)

@@ -159,7 +159,7 @@ impl ChunkWriter {
         self.ends.clear();
     }
 
-    /// Where the rows of these documents, which follow each other, lie in `rows`.
+    /// Range in `rows` of the rows of these documents, which follow each other.
     fn place(&self, docs: Range<usize>) -> Range<usize> {
         let end = |n_docs: usize| {
             let last = n_docs.checked_sub(1).and_then(|last| self.ends.get(last));
@@ -168,7 +168,7 @@ impl ChunkWriter {
         end(docs.start)..end(docs.end)
     }
 
-    /// The same with the rows' own places, and whether there is one.
+    /// Ranges of the rows themselves, and whether there is one.
     fn places(&self, docs: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
         let mut start = self.place(docs.clone()).start;
         self.ends.iter().take(docs.end).skip(docs.start).map(move |(end, is_there)| {

@@ -26,7 +26,7 @@ pub(super) struct SymbolCoder {
     long: Vec<(u64, Step)>,
 }
 
-/// What the coder does next: write `code`, go on behind `len` bytes of text.
+/// Next step of the coder: write `code`, go on behind `len` bytes of text.
 #[derive(Clone, Copy)]
 struct Step {
     code: u8,
@@ -37,7 +37,7 @@ const LITERAL: Step = Step { code: ESCAPE, len: 1 };
 const NONE: Step = Step { code: ESCAPE, len: 0 };
 
 impl SymbolCoder {
-    /// Trains a table on a sample of `rows`. The same rows give the same table.
+    /// Trains a table on a sample of `rows`. Equal rows give equal tables.
     pub(super) fn train(rows: &[&[u8]]) -> Self {
         let step = rows.len().div_ceil(TRAINING_ROWS_MAX).max(1);
         let sample: Vec<&[u8]> =
@@ -194,7 +194,7 @@ mod tests {
         let table = SymbolTable::parse(&table, coder.n_symbols()).unwrap();
         let (mut raw, mut coded_len) = (0, 0);
         for row in rows {
-            // What follows the row must not change its code.
+            // Bytes behind the row must not change its code.
             for padding in [0, b'a', 0xFF] {
                 let mut padded = row.to_vec();
                 padded.extend([padding; 8]);

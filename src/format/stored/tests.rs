@@ -40,7 +40,7 @@ fn check(rows: &Rows) {
     );
     visited.unwrap();
     assert_eq!(next as usize, rows.len());
-    // Those of some documents alone, with few others beside them.
+    // Rows of some documents alone, with few others beside them.
     for wanted in [0, rows.len() as u32 / 3, rows.len().saturating_sub(1) as u32] {
         let (mut n, mut found) = (0, None);
         let visited = reader.for_each(
@@ -92,7 +92,7 @@ fn short_and_long_rows_come_back_one_by_one() {
     ]);
 }
 
-/// Where little is stored a row costs no more: each is found among few.
+/// A row costs no more if little is stored: each is found among few.
 #[test]
 fn documents_that_store_nothing_are_read_among_few() {
     let (n_rows, n_checked) = unless_miri((65_536, 20_000), (700, 200));

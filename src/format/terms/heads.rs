@@ -234,7 +234,7 @@ impl<'s, S: Source<'s>> Heads<S> {
     }
 }
 
-/// What is known about the greatest key up to the one looked for.
+/// Knowledge about the greatest key up to the one looked for.
 enum Floor {
     None,
     /// A prefix of the key, with this value.
@@ -450,7 +450,7 @@ impl<'s> Node<'s> {
         Some(Transition { input: self.input(n)?, output, target })
     }
 
-    /// How many transitions have an input of at most `byte`.
+    /// Number of transitions with an input of at most `byte`.
     fn transitions_up_to(&self, byte: u8) -> Option<usize> {
         let (mut low, mut high) = (0, self.n_transitions);
         while low < high {

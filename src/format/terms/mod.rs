@@ -154,7 +154,7 @@ pub(crate) const RANKED_DOCS_MIN: u32 = 256;
 /// The longest term in bytes.
 pub(crate) const MAX_TERM_LEN: usize = 32_766;
 
-/// What the dictionary knows of a term.
+/// Dictionary entry of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TermInfo {
     /// In how many documents it is.
@@ -162,7 +162,7 @@ pub(crate) struct TermInfo {
     pub(crate) postings: PostingsAt,
 }
 
-/// Where the documents of a term are listed; follows from their number alone.
+/// Place of a term's list of documents; follows from their number alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PostingsAt {
     Inline(InlineDocs),
@@ -180,7 +180,7 @@ pub(crate) enum PostingsAt {
 pub(crate) struct InlineDocs {
     docs: [u32; INLINE_DOCS_MAX as usize],
     len: u8,
-    /// Where the term is, to find its occurrences: the block, and the place in it.
+    /// Block of the term, and the place in it, to find its occurrences.
     block: u32,
     index: u8,
 }
@@ -244,7 +244,7 @@ pub(crate) struct TermDictionaryWriter {
 /// The sections of a finished dictionary.
 #[derive(Debug)]
 pub(crate) struct FinishedDictionary {
-    /// What of TERMS has not been taken yet.
+    /// Bytes of TERMS that have not been taken yet.
     pub(crate) blocks: Vec<u8>,
     pub(crate) index: Vec<u8>,
     pub(crate) heads: Vec<u8>,
@@ -372,7 +372,7 @@ struct Lookup<'t> {
     floor: Option<Floor>,
 }
 
-/// Where the bytes of a dictionary go, for `inspect`.
+/// Bytes of a dictionary by their use, for `inspect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DictionaryBytes {
     pub(crate) keys: u64,
@@ -409,8 +409,9 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         Ok(self.index.ordinals(block)?.start)
     }
 
-    /// How many documents the terms that are less than `key` have, by the sums of the field, where all have eight bytes, as those of
-    /// numbers and dates do: then the index says the block, in fewer lines of memory than the FST would; and up to 31 infos of it.
+    /// Number of documents of the terms less than `key`, by the sums of the field, if all have eight bytes, as those of
+    /// numbers and dates do: then the index says the block, in fewer lines of memory than the FST would; and up to 31
+    /// infos of it.
     pub(crate) fn documents_below(&self, key: &[u8; 8], cumulative: &Cumulative<S>) -> Result<u32> {
         let Some(floor) = self.index.floor(prefix_of(key))? else { return Ok(0) };
         let block = self.parse(floor.block, floor.range)?;
@@ -418,7 +419,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         self.documents_in(&block, found.index, cumulative)
     }
 
-    /// How many documents the first `n` terms of a block have, and those of all blocks before.
+    /// Number of documents of the first `n` terms of a block, and of those of all blocks before.
     fn documents_in(&self, block: &Block<'s>, n: u32, cumulative: &Cumulative<S>) -> Result<u32> {
         let (mut sum, mut infos) = (cumulative.before(block.number)?, block.infos());
         for nth in 0..n {
@@ -427,8 +428,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         Ok(sum)
     }
 
-    /// How many documents the terms before `ordinal` have, or all of them, by the sums of the field: one lookup of a block and
-    /// up to 31 infos in it.
+    /// Number of documents of the terms before `ordinal`, or of all of them, by the sums of the field: one lookup of a
+    /// block and up to 31 infos in it.
     pub(crate) fn documents_before(&self, ordinal: u32, cumulative: &Cumulative<S>) -> Result<u32> {
         if ordinal >= self.n_terms() {
             return cumulative.before(self.n_blocks());
@@ -446,7 +447,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         self.index.header.n_docs
     }
 
-    /// What is kept of each occurrence.
+    /// Detail that is kept of each occurrence.
     pub(crate) fn detail(&self) -> Detail {
         // Opening refused any other number.
         self.index.header.detail().unwrap_or(Detail::Documents)
@@ -654,7 +655,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
-    /// What is known of the terms with these ordinals.
+    /// Entries of the terms with these ordinals.
     pub(crate) fn infos(&self, ordinals: Range<u32>) -> TermInfos<'s, S> {
         TermInfos::new(*self, ordinals)
     }
@@ -664,7 +665,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         self.search_live(ByBytes(automaton))
     }
 
-    /// The same for an automaton that knows which bytes may follow.
+    /// Searches by an automaton that knows which bytes may follow.
     pub(crate) fn search_live<A: TermAutomaton>(&self, automaton: A) -> TermSearch<'s, S, A> {
         TermSearch::new(*self, automaton)
     }

@@ -179,7 +179,7 @@ fn build(oracle: &Oracle) -> Sections {
     Sections::of(FinishedDictionary { blocks, ..finished })
 }
 
-/// What a dictionary of `oracle` must say of each term.
+/// Expected entry of each term of a dictionary of `oracle`.
 fn expected(oracle: &Oracle) -> Vec<(Vec<u8>, TermOrdinal, TermInfo)> {
     let mut postings = 0;
     let info = |docs: &Docs| match docs {

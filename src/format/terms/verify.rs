@@ -6,14 +6,14 @@ use super::{PostingsAt, TermDictionary, prefix_of};
 use crate::bytes::{Source, common_prefix_len};
 use crate::error::Result;
 
-/// What the blocks so far add up to.
+/// Totals of the blocks so far.
 #[derive(Debug, Default)]
 struct Totals {
     key_bytes: u64,
     info_bytes: u64,
     occurrence_bytes: u64,
     postings: u64,
-    /// Where the next block must begin.
+    /// Start of the next block.
     blocks_end: u64,
     n_early: u32,
     last_term: Vec<u8>,
@@ -47,7 +47,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
-    /// What the other two sections and the block before say of this block.
+    /// Checks this block against the other two sections and the block before.
     fn verify_head(
         &self,
         block: &Block<'s>,
@@ -137,7 +137,7 @@ mod tests {
     };
     use super::super::tests::{Sections, documented, with_lone_terms};
 
-    /// What is said of a sound dictionary with these changes, each of which no other check notices.
+    /// Checks the refusal of a sound dictionary with these changes, each of which no other check notices.
     fn refused(mut sections: Sections, change: impl FnOnce(&mut Sections), why: &str) {
         sections.open().unwrap().verify().unwrap();
         change(&mut sections);

@@ -16,7 +16,7 @@ const FEW: usize = 8;
 const REASONS_SHOWN: usize = 3;
 
 impl Binder<'_> {
-    /// What matches all of `all` and none of `none`, from nodes that are normal.
+    /// Intersection of all of `all` without any of `none`, from nodes that are normal.
     pub(in crate::query) fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
         if none.is_empty() && all.len() == 1 {
             return self.memory.normal.last_of(all).unwrap_or(Normal::All);
@@ -65,7 +65,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What matches one of `any`, from nodes that are normal.
+    /// Union of `any`, from nodes that are normal.
     pub(in crate::query) fn or(&mut self, mut any: Vec<Normal>) -> Normal {
         let are_few = !any.is_empty() && are_few_terms(&any);
         if are_few {
@@ -104,7 +104,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What matches `minimum` of `any`, from nodes that are normal; the same one twice counts twice.
+    /// Documents of at least `minimum` of `any`, from nodes that are normal; the same one twice counts twice.
     pub(super) fn at_least(&mut self, mut minimum: u32, any: Vec<Normal>) -> Normal {
         let asked = any.len();
         let mut kept = vec![];

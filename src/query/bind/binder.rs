@@ -1,4 +1,4 @@
-//! State of binding a query: where in it one is, and what was noted so far.
+//! State of binding a query: the position in it, and the notes so far.
 
 use super::memory::BindMemory;
 use crate::analysis::Analyzers;

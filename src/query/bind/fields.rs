@@ -1,4 +1,4 @@
-//! The fields that a clause means: its own, or the default fields where it stands.
+//! Fields that a clause means: its own, or the default fields around it.
 
 use super::Clause;
 use super::binder::{Binder, Scope, located};
@@ -11,7 +11,7 @@ use crate::schema::FieldKind;
 
 /// The least weight of a field among [combined](crate::query::Query::in_combined_fields) ones.
 pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
-/// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
+/// Maximum weight of such a field, so that frequencies and lengths add in `f32`.
 pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
 /// Fields that a message names at the most.
 const FIELDS_SHOWN: usize = 8;
@@ -64,8 +64,8 @@ impl Binder<'_> {
         self.scopes.pop();
     }
 
-    /// What `meaning` says of one field, or of all default fields as alternatives: in part, where some of them have
-    /// nothing of it. A typed field that no such value can be in is no alternative, as long as there is another.
+    /// Binds `meaning` in one field, or in all default fields as alternatives: in part, if some of them have nothing of
+    /// it. A typed field that no such value can be in is no alternative, as long as there is another.
     pub(in crate::query) fn in_each_field(
         &mut self,
         field: Option<&str>,

@@ -1,8 +1,9 @@
-//! Words side by side that synonyms of several words are for: `united states` beside the rule `usa, united states`.
+//! Words side by side that have synonyms of several words. `united states` beside the rule `usa, united states` is an
+//! example.
 //!
 //! Words of a group without an operator or a weight of their own are read together where a rule of their field is for
-//! several of them; the longest rule wins, from left to right. What it says is an alternative to the words: they
-//! must all match, or one of them, as in their group, or else what they also stand for does. Of several fields
+//! several of them; the longest rule wins, from left to right. Its right side is an alternative to the words: they must
+//! all match, or one of them, as in their group, or else the query that they also stand for does. Of several fields
 //! those count whose rule is for the most words.
 
 use std::ops::Range;
@@ -25,7 +26,7 @@ use crate::schema::Schema;
 pub(crate) struct JoinedWords {
     /// The words by their places in the group.
     pub(crate) words: Range<usize>,
-    /// What the words also stand for.
+    /// Query that the words also stand for.
     pub(crate) others: Normal,
     /// The fields with a rule for them.
     pub(crate) fields: Vec<JoinedField>,
@@ -158,8 +159,9 @@ impl Binder<'_> {
         self.together.iter().any(|it| it.field == id)
     }
 
-    /// Clauses side by side with those that are read together as one, which scores as the best of its readings. Where several
-    /// alternatives must match, each word is one and what they all stand for counts for each of them.
+    /// Clauses side by side with those that are read together as one, which scores as the best of its readings. If
+    /// several alternatives must match, each word is one, and the query that they all stand for counts for each of
+    /// them.
     pub(super) fn side_by_side<P: Part>(
         &mut self,
         group: &[Query],

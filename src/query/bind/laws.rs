@@ -1,5 +1,5 @@
-//! Tests that a query, its bound form and its scored form match the same documents: every document there
-//! can be with two words and two values. The analyzer of one field leaves out one of the words.
+//! Tests that a query, its bound form and its scored form match alike. They try every document there can be with two
+//! words and two values. The analyzer of one field leaves out one of the words.
 
 use super::*;
 use crate::analysis::Analyzer;
@@ -43,7 +43,7 @@ fn universe() -> Vec<Doc> {
     docs
 }
 
-/// What a clause says of a document, as the documentation of [`Query`] has it.
+/// Predicate of a clause on a document, as the documentation of [`Query`] has it.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     /// Whether it matches.
@@ -111,7 +111,7 @@ fn said_in(field: usize, text: &str, doc: &Doc) -> Asked {
     }
 }
 
-/// What is said in one of several fields.
+/// Predicate that holds in one of several fields.
 fn either(fields: Vec<Asked>) -> Asked {
     let is = fields.iter().any(|field| matches!(field, Whole(true)));
     match fields.iter().filter(|field| matches!(field, Dropped)).count() {
@@ -240,7 +240,7 @@ fn is_scored(scored: &Logical, doc: &Doc) -> bool {
     }
 }
 
-/// What the documentation of [`Normal`] promises.
+/// Whether a node is as the documentation of [`Normal`] promises.
 fn is_normal(normal: &Normal, root: bool) -> bool {
     let unique = |queries: &[Normal]| queries.iter().collect::<HashSet<_>>().len() == queries.len();
     let below =

@@ -1,4 +1,4 @@
-//! Leaves of the logical tree: what the terms of a word, a phrase or a pattern add to the score.
+//! Leaves of the logical tree: score parts of words, phrases and patterns.
 
 use super::Normal;
 use super::binder::{Binder, Scope};

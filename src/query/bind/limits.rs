@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{self, Limits};
 use crate::query::{DEPTH_MAX, Place, Query};
 
-/// Terms a query may have at the most after analysis, counted once a field, unless [`Limits`] says otherwise.
+/// Maximum number of terms of a query, unless [`Limits`] says otherwise. They are counted after analysis, once a field.
 pub const TERMS_MAX: usize = Limits::DEFAULT.query_terms;
 /// Levels of a tree at the most; one parenthesis gives at most six: fields, weight, OR, group, AND, NOT.
 pub(super) const LEVELS_MAX: usize = 6 * (DEPTH_MAX + 1);

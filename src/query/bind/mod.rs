@@ -1,8 +1,8 @@
-//! [`Query`] → [`Logical`]: names become ids of fields and words become terms, once for all that a search does.
+//! [`Query`] → [`Logical`]: fields become ids and words become terms, once for all steps.
 //!
-//! Which documents match follows from the logical tree: [`Normal`], as small as the laws of set algebra make it ([`algebra`]),
-//! before anything is known about the documents. What changes the meaning of the text in a way its author may not expect is
-//! said in a note.
+//! Which documents match follows from the logical tree: [`Normal`], as small as the laws of set algebra make it
+//! ([`algebra`]), before anything is known about the documents. A note says if the meaning of the text is changed in a
+//! way its author may not expect.
 //!
 //! Cost: linear in the terms, times the depth of the tree.
 

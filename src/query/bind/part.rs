@@ -1,4 +1,4 @@
-//! Parts that a walk over a query makes of its clauses: the documents alone, or their scores, too.
+//! Parts that a walk makes of a query's clauses: documents alone, or with scores.
 
 use super::Normal;
 use super::binder::Binder;

@@ -1,11 +1,11 @@
-//! Clauses between two brackets, joined by precedence: AND first, then standing side by side, then OR.
+//! Clauses between two brackets, joined by precedence. AND comes first, then clauses side by side, then OR.
 
 use super::DefaultOperator;
 use crate::query::lexer::FieldList;
 use crate::query::{Query, Tie};
 use std::ops::Range;
 
-/// What is known of the query between two brackets.
+/// State of the query between two brackets.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) open: Range<usize>,
@@ -19,13 +19,13 @@ pub(super) struct Frame {
     /// The clauses of the group so far, and how many of the last are joined by AND: of a clause by itself, one.
     pub(super) group: Vec<(Option<Prefix>, Query)>,
     pub(super) n_joined: usize,
-    /// What was read last and waits for something to follow.
+    /// Last item read, if it waits for something to follow.
     pub(super) waiting: Option<Waiting>,
     pub(super) prefix: Option<Prefix>,
     pub(super) before: Option<Before>,
 }
 
-/// What stands before the atom that follows.
+/// Operator before the atom that follows.
 pub(super) enum Before {
     Field(String, Range<usize>),
     Fields(FieldList),

@@ -1,4 +1,4 @@
-//! The lenient reading of a query text, for search boxes: whatever is typed has a meaning.
+//! Lenient parser of query texts, for search boxes: every text has a meaning.
 //!
 //! Valid syntax means what [`parse`](super::parse) makes of it, save for what people type and paste as punctuation.
 //! Everything else is read as text, or left out if no letter or digit is in it, and a [`Remark`] says so:
@@ -25,7 +25,7 @@
 use super::vocabulary::is_like_field;
 use super::{Before, FieldList, Frame, ParseOptions, Parser, Prefix, Waiting, placed, with_fields};
 use crate::error::Error;
-use crate::query::lexer::{self, Lexer, Token, Weight};
+use crate::query::lexer::{self, BoostSuffix, Lexer, Token};
 use crate::query::{Query, Tie};
 use std::fmt;
 use std::ops::Range;
@@ -340,8 +340,8 @@ impl<'q> Reader<'q, '_> {
     fn push(&mut self, query: Query) {
         let before = self.parser.lexer.clone();
         let query = match self.parser.lexer.weight() {
-            Ok(Some(Weight::Boost(boost))) => Query::Boost { query: Box::new(query), boost },
-            Ok(Some(Weight::Score(score))) => {
+            Ok(Some(BoostSuffix::Boost(boost))) => Query::Boost { query: Box::new(query), boost },
+            Ok(Some(BoostSuffix::Score(score))) => {
                 Query::ConstantScore { query: Box::new(query), score }
             }
             Ok(None) => query,

@@ -1,5 +1,5 @@
-//! Query text → [`Query`], without recursion: one [`frame`] for each open bracket, at most
-//! [`DEPTH_MAX`] of them, so that no text can exhaust the stack.
+//! Query text → [`Query`], without recursion. There is one [`frame`] for each open bracket, at most [`DEPTH_MAX`] of
+//! them, so that no text can exhaust the stack.
 
 mod frame;
 mod lenient;
@@ -9,7 +9,7 @@ mod vocabulary;
 
 use std::ops::Range;
 
-use super::lexer::{FieldList, Lexer, Token, Weight};
+use super::lexer::{BoostSuffix, FieldList, Lexer, Token};
 use super::{Boost, Place, Query, Tie};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
@@ -24,10 +24,10 @@ use vocabulary::Vocabulary;
 
 /// Bytes a query text may have at the most, unless [`Limits`] says otherwise.
 pub const QUERY_BYTES_MAX: usize = Limits::DEFAULT.query_bytes;
-/// Parentheses and brackets of MAX that may be open at the same time at the most, unless [`Limits`] says otherwise.
+/// Maximum number of open parentheses and brackets of MAX, unless [`Limits`] says otherwise.
 pub const DEPTH_MAX: usize = Limits::DEFAULT.query_depth;
-/// Words, values and stars a query may have at the most, unless [`Limits`] says otherwise; a list of values counts
-/// as one.
+/// Maximum number of words, values and stars of a query, unless [`Limits`] says otherwise. A list of values counts as
+/// one.
 pub const CLAUSES_MAX: usize = Limits::DEFAULT.query_clauses;
 
 /// Options of [`parse`].
@@ -78,7 +78,7 @@ impl ParseOptions {
         self.vocabulary(schema.into(), Arc::default())
     }
 
-    /// The same with the analyzers of an index.
+    /// Checks queries by a schema with the analyzers of an index.
     #[must_use]
     pub(crate) fn vocabulary(mut self, schema: Arc<Schema>, analyzers: Arc<Analyzers>) -> Self {
         self.vocabulary = Some(Vocabulary { schema, analyzers });
@@ -249,8 +249,10 @@ impl<'q> Parser<'q> {
     /// Adds what has been read to the innermost brackets, with the weight that follows it.
     fn push(&mut self, query: Query) -> Result<()> {
         let query = match self.lexer.weight()? {
-            Some(Weight::Boost(boost)) => Query::Boost { query: Box::new(query), boost },
-            Some(Weight::Score(score)) => Query::ConstantScore { query: Box::new(query), score },
+            Some(BoostSuffix::Boost(boost)) => Query::Boost { query: Box::new(query), boost },
+            Some(BoostSuffix::Score(score)) => {
+                Query::ConstantScore { query: Box::new(query), score }
+            }
             None => query,
         };
         self.top().push(query);

@@ -1,4 +1,4 @@
-//! Tests of the parser: the trees of texts, errors and their places, and trees that print to text and parse back.
+//! Tests of the parser: trees of texts, errors and their places, and printed trees.
 
 use super::frame::negated;
 use proptest::prelude::*;

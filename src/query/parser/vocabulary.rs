@@ -1,4 +1,4 @@
-//! Knowledge of an index for lenient parsing: its fields, and the clauses that it can answer.
+//! Knowledge of an index for lenient parsing: its fields, and its answerable clauses.
 
 use super::lenient::Reader;
 use super::{placed, with_fields};
@@ -45,7 +45,7 @@ impl Reader<'_, '_> {
         is_like_field(name) && has_value && !is_drive
     }
 
-    /// What the vocabulary says of a clause where it stands.
+    /// Checks a clause in its place against the vocabulary.
     pub(super) fn check(&self, query: &Query) -> Result<()> {
         let vocabulary = match (&self.options.vocabulary, &*UNKNOWN) {
             (Some(vocabulary), _) => vocabulary,
@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// What the schema, if it is known, says of the whole query.
+    /// Checks the whole query against the schema, if it is known.
     pub(super) fn check_whole(&self, query: &Query) -> Result<()> {
         self.options.vocabulary.as_ref().map_or(Ok(()), |it| self.try_out(query, it))
     }

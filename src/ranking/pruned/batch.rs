@@ -24,11 +24,11 @@ const ABSENT: u32 = u32::MAX;
 /// Lists in which documents of another are looked up, by their numbers among those that are open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Others<'o> {
-    /// Those that must have a document, the shortest first.
+    /// Clauses that must have a document, the shortest first.
     pub(super) required: &'o [usize],
-    /// Those that add to the score of a document, if they have it.
+    /// Clauses that add to the score of a document, if they have it.
     pub(super) optional: &'o [usize],
-    /// Those whose documents were offered already.
+    /// Clauses whose documents were offered already.
     pub(super) done: &'o [usize],
 }
 
@@ -236,7 +236,7 @@ impl Batch {
                             if doc >= clause.lengths.n_docs() {
                                 return Err(past_the_end());
                             }
-                            *k = clause.scoring.k_by_code[usize::from(lengths.code(doc)?)];
+                            *k = clause.scoring.norm_cache[usize::from(lengths.code(doc)?)];
                         }
                         field = Some(&clause.scoring);
                     }

@@ -37,7 +37,7 @@ pub(super) struct Blocks {
     pub(super) whole: WholeWindow,
 }
 
-/// What the lists have in one block, by the order in which they were opened.
+/// Postings of the lists in one block, by the order in which they were opened.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     words: [u64; CLAUSES_MAX],

@@ -15,10 +15,10 @@ use crate::ranking::bm25::FieldScoring;
 
 pub(super) use crate::plan::BOUNDED_LISTS_MAX as CLAUSES_MAX;
 
-/// What 1 is reduced by for the rounding of up to [`CLAUSES_MAX`] products and sums.
+/// Factor just below 1 for the rounding of up to [`CLAUSES_MAX`] products and sums.
 const ROUNDING: f64 = 1.0 - 1e-5;
 
-/// How scores become units.
+/// Quantizer of scores into units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScoreQuantizer {
     units_per_score: f64,
@@ -43,13 +43,13 @@ impl ScoreQuantizer {
         is_sound.then_some(ScoreQuantizer { units_per_score, units, n_clauses })
     }
 
-    /// What the codes of a clause are multiplied with.
+    /// Factor on the codes of a clause.
     pub(super) fn weight(&self, max: f64) -> u16 {
         let weight = (max * self.units_per_score * (256.0 / 255.0)).ceil();
         if weight.is_nan() { 256 } else { weight.clamp(256.0, 65_535.0) as u16 }
     }
 
-    /// What a known score part adds, rounded down as sums of codes are.
+    /// Units of a known score part, rounded down as sums of codes are.
     pub(super) fn exact(&self, score: f32) -> u16 {
         let units = f64::from(score) * self.units_per_score;
         if units.is_nan() { 1 } else { units.clamp(1.0, self.units) as u16 }
@@ -69,7 +69,7 @@ pub(super) fn code_for(needed: u32, weight: u16) -> u32 {
     needed.saturating_mul(256).div_ceil(u32::from(weight)).min(256)
 }
 
-/// How score parts differ from those that codes were computed of: at most, and at least, by these factors.
+/// Factors by which score parts differ from those that codes were computed of: at most, and at least.
 ///
 /// The ratio of tf / (tf + K') to tf / (tf + K) is (tf + K) / (tf + K'), which is between 1 and its value
 /// for tf = 1. So the extremes over all lengths, and 1, are bounds of it.
@@ -78,7 +78,7 @@ pub(super) fn changes(codes_of: &Bm25, scoring: &FieldScoring) -> (f64, f64) {
         return (1.0, 1.0);
     }
     let (mut most, mut least) = (1.0f64, 1.0f64);
-    for (before, now) in codes_of.k_by_code().iter().zip(&scoring.k_by_code) {
+    for (before, now) in codes_of.norm_cache().iter().zip(&scoring.norm_cache) {
         let ratio = (1.0 + f64::from(*before)) / (1.0 + f64::from(*now));
         (most, least) = (most.max(ratio), least.min(ratio));
     }
@@ -130,10 +130,10 @@ mod tests {
         ) {
             let before = Bm25 { k1, b, average };
             let bm25 = Bm25 { k1: k1_now, b: b_now, average: average_now };
-            let k_by_code = bm25.k_by_code();
-            let scoring = FieldScoring { field: FieldId(0), bm25, k_by_code, n_docs: 1, n_tokens: 1 };
+            let norm_cache = bm25.norm_cache();
+            let scoring = FieldScoring { field: FieldId(0), bm25, norm_cache, n_docs: 1, n_tokens: 1 };
             let (most, least) = changes(&before, &scoring);
-            for (k, now) in before.k_by_code().iter().zip(&k_by_code) {
+            for (k, now) in before.norm_cache().iter().zip(&norm_cache) {
                 let ratio = f64::from(score_part(frequency, *now)) / f64::from(score_part(frequency, *k));
                 prop_assert!(ratio <= most * (1.0 + 1e-6) && ratio >= least * (1.0 - 1e-6));
             }

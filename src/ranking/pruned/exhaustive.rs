@@ -5,7 +5,7 @@
 //! takes a nanosecond or two however many lists there are.
 
 use super::bounds::{CLAUSES_MAX, ScoreQuantizer};
-use super::parts::{Opened, Parts, Postings};
+use super::parts::{Opened, Postings, WindowPostings};
 use super::pruning::Pruning;
 use super::query::Query;
 use super::sum::{Readers, past_the_end};
@@ -24,7 +24,8 @@ const _: () = assert!(DOCS == WINDOW as usize);
 #[derive(Debug, Default)]
 pub(super) struct WholeWindow {
     scores: Vec<f32>,
-    /// What each clause adds, as far as that was computed: the flags lie apart, as each search forgets them.
+    /// Table of the parts of each clause, as far as they were computed: the flags lie apart, as each search forgets
+    /// them.
     tables: Vec<PartTable>,
     filled: Vec<bool>,
     /// Documents of a container that is no array, without what they have in common.
@@ -84,14 +85,14 @@ impl WholeWindow {
         if lows.last().is_some_and(|low| usize::from(u16::from_le_bytes(*low)) >= codes.len()) {
             return Err(past_the_end());
         }
-        let k_by_code = &clause.scoring.k_by_code;
+        let norm_cache = &clause.scoring.norm_cache;
         let table = tables.get_mut(part.clause).map(|table| {
             if !std::mem::replace(&mut filled[part.clause], true) {
-                windows::fill(table, clause.weight, k_by_code);
+                windows::fill(table, clause.weight, norm_cache);
             }
             &*table
         });
-        let parts = ListParts { weight: clause.weight, k_by_code, table };
+        let parts = ListParts { weight: clause.weight, norm_cache, table };
         let (frequencies, _) = readers.both(part.clause, clause, list);
         frequencies.add_all(scores, (lows, postings.first_rank), &codes, parts)
     }
@@ -118,7 +119,7 @@ impl WholeWindow {
 /// Offers every document that matches any clause.
 pub(super) fn offer<'s>(
     query: &Query<'_, 's>,
-    (parts, opened): (&mut Parts, &mut Vec<Opened<'static, 'static>>),
+    (parts, opened): (&mut WindowPostings, &mut Vec<Opened<'static, 'static>>),
     readers: &mut Readers<'s>,
     whole: &mut WholeWindow,
     top: &mut Top,

@@ -41,7 +41,7 @@ use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow, by_best};
 use bounds::ScoreQuantizer;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
-use parts::{Opened, Parts, Window};
+use parts::{Opened, Window, WindowPostings};
 pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
@@ -155,7 +155,7 @@ fn by_bounds<'s, const ALL: bool>(
 /// A query on its way through the windows of a segment.
 struct Search<'q, 's> {
     run: Run<'q, 's>,
-    parts: &'q Parts,
+    parts: &'q WindowPostings,
     opened: Vec<Opened<'q, 's>>,
     windows: &'q mut Vec<OpenWindow>,
     /// Those of the windows that are to have a sum for every block.

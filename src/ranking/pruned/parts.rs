@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// The lists of a query, without their bytes.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct WindowPostings {
     pub(super) terms: Vec<Term>,
     /// The containers of all long lists.
     containers: Vec<RankedContainer>,
@@ -62,9 +62,9 @@ struct Part {
     best: u16,
 }
 
-heap_bytes!(Parts { terms, containers, scores, units, windows, of_windows, best });
+heap_bytes!(WindowPostings { terms, containers, scores, units, windows, of_windows, best });
 
-impl Parts {
+impl WindowPostings {
     /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
     pub(super) fn take_stock(
         &mut self,
@@ -128,7 +128,7 @@ impl Parts {
 
     /// Leaves only windows in which all clauses from `first_filter` on have documents, and one of those before.
     pub(super) fn keep_filtered(&mut self, first_filter: usize) {
-        let Parts { terms, windows, of_windows, .. } = self;
+        let WindowPostings { terms, windows, of_windows, .. } = self;
         let n_filters = terms.len() - first_filter;
         windows.retain(|window| {
             let parts = &of_windows[window.parts.clone()];
@@ -141,7 +141,8 @@ impl Parts {
     pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();
         self.of_windows.clear();
-        let Parts { terms, containers, units: short_units, windows, of_windows, .. } = self;
+        let WindowPostings { terms, containers, units: short_units, windows, of_windows, .. } =
+            self;
         let key_of = |clause: &Clause<'_>, term: &Term| match &clause.list {
             _ if term.at == term.range.end => None,
             RankedList::Short(list) => {
@@ -190,7 +191,7 @@ impl Parts {
     /// Replaces the bound of each window by what `bound` says, given its number and the units that each clause
     /// has there at most; windows without a result go.
     pub(super) fn bound_windows(&mut self, mut bound: impl FnMut(u32, &[u16]) -> u32) {
-        let Parts { terms, windows, of_windows, best, .. } = self;
+        let WindowPostings { terms, windows, of_windows, best, .. } = self;
         windows.retain_mut(|window| {
             best.clear();
             best.resize(terms.len(), 0);

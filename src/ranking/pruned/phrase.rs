@@ -1,10 +1,10 @@
 //! The k best documents of a phrase, found without looking for it in all that have its words.
 //!
-//! A phrase is in a document at most as often as the rarest of its words, and a score part grows with the
-//! frequency: so the least part of a word is a bound of the phrase's. What cannot be among the best is left
-//! out window by window, by the codes of its block of 64 documents, and by frequencies and length, before any
-//! position is read; what is left is looked at by falling bound, so that the worst kept score rises early.
-//! Phrases whose words need not stand as written may be there more often than a word, so no bound holds for them.
+//! A phrase is in a document at most as often as the rarest of its words, and a score part grows with the frequency: so
+//! the least part of a word is a bound of the phrase's. Documents that cannot be among the best are left out window by
+//! window, by the codes of their block of 64 documents, and by frequencies and length, before any position is read; the
+//! others are looked at by falling bound, so that the worst kept score rises early. Phrases whose words need not stand
+//! as written may be there more often than a word, so no bound holds for them.
 
 use super::bounds::changes;
 use super::sum::past_the_end;
@@ -24,13 +24,13 @@ use std::cmp::Reverse;
 /// Bounds that are told apart when candidates are put into order.
 const LEVELS: usize = 256;
 
-/// What `f32` may round differently in a bound and in a score.
+/// Factor for rounding of `f32` that may differ in a bound and in a score.
 const ROUNDING: f32 = 1.0 + 1e-5;
 
-/// How a phrase is scored in one segment.
+/// Clause of a phrase in one segment.
 pub(crate) type PhraseClause<'s> = Clause<'s, ()>;
 
-/// What was looked at and what was not.
+/// Numbers of documents that were looked at and that were not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhrasePruning {
     /// Windows of 65,536 documents in which all words are, and those left out by their codes.
@@ -71,12 +71,12 @@ pub(crate) struct PhraseScratch {
     order: Vec<u32>,
 }
 
-/// What is known of a document before positions are read.
+/// Bound of a document before positions are read.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     /// No score of it is greater.
     score: f32,
-    /// What is added to the frequency below the line.
+    /// Addend to the frequency below the line.
     k: f32,
     level: u8,
 }
@@ -203,7 +203,7 @@ impl Search<'_, '_> {
             .codes(key << 16 | u32::from(*first)..(key << 16 | u32::from(*last)) + 1)?;
         for (nth, low) in lows.iter().enumerate() {
             let code = codes.get(usize::from(low - first)).ok_or_else(past_the_end)?;
-            let k = clause.scoring.k_by_code[usize::from(*code)];
+            let k = clause.scoring.norm_cache[usize::from(*code)];
             let part = score_part(words.least_frequency(nth), k);
             let level = (part * LEVELS as f32) as u8;
             bounds.push(Bound { score: clause.weight * part * ROUNDING, k, level });

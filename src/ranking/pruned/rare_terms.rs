@@ -15,7 +15,7 @@ use crate::ranking::top::Top;
 use crate::recycle::{heap_bytes, recycled};
 use crate::segment::file::Section;
 
-/// What f32 may round away of a sum.
+/// Factor for what f32 may round away of a sum.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
 
 /// The memory of the documents of short lists.
@@ -25,7 +25,7 @@ pub(super) struct RareTermsFirst {
     /// The documents, ascending, which were scored.
     pub(super) docs: Vec<u32>,
     sums: Vec<f32>,
-    /// The same in another order.
+    /// Scores in another order.
     partitioned: Vec<f32>,
     walks: Vec<LongWalk<'static, 'static>>,
 }
@@ -54,8 +54,8 @@ impl RareTermsFirst {
         self.sums.clear();
     }
 
-    /// Offers every document of a short list that can be among the best; `rest` is what all long lists
-    /// together add to a score at most. How many were scored.
+    /// Offers every document of a short list that can be among the best; `rest` is what all long lists together add to
+    /// a score at most. Returns how many were scored.
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],

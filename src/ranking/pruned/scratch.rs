@@ -1,7 +1,7 @@
 //! Memory of finding the best.
 
 use super::blocks::{Blocks, OpenWindow};
-use super::parts::{Opened, Parts};
+use super::parts::{Opened, WindowPostings};
 use super::phrase::PhraseScratch;
 use super::ranked_and::RankedAnd;
 use super::rare_terms::RareTermsFirst;
@@ -22,7 +22,7 @@ pub(crate) struct Scratch {
     pub(crate) numbers: FreeLists<u32>,
     /// For the best of a page.
     pub(crate) top: Vec<ScoredDoc>,
-    pub(super) parts: Parts,
+    pub(super) parts: WindowPostings,
     pub(super) opened: Vec<Opened<'static, 'static>>,
     pub(super) windows: Vec<OpenWindow>,
     pub(super) summed: Vec<OpenWindow>,

@@ -8,7 +8,7 @@ use super::bounds::changes;
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
-use super::sum::{Frequencies, GROUP, Lengths, past_the_end};
+use super::sum::{Frequencies, GROUP, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, are_many, bits_of};
 use crate::bitmap::Container;
@@ -24,7 +24,7 @@ use crate::recycle::recycled;
 use crate::segment::file::Section;
 use crate::simd::sums::select_codes;
 
-/// What f32 may round away of the product of a weight and a score part.
+/// Part that f32 may round away of the product of a weight and a score part.
 const ROUNDING: f64 = 1e-6;
 
 /// Offers what can be among the best; `candidates` is memory to use.
@@ -64,7 +64,7 @@ pub(super) struct Scan<'a, 's> {
     group: Option<(u32, FrequencyGroup<'s>)>,
     /// For many postings at once; made when they are needed.
     frequencies: Option<Frequencies<'s>>,
-    lengths: Option<Lengths<'s>>,
+    lengths: Option<Norms<'s>>,
     top: &'a mut Top,
     seen: &'a mut TieCache,
     pub(super) left_out: ExcludedDocs<'a, 's>,
@@ -76,7 +76,7 @@ pub(super) enum ExcludedDocs<'a, 's> {
     Nothing,
     /// These, which ascend.
     Docs(&'a [u32]),
-    /// Those that one of these lists has.
+    /// Documents that one of these lists has.
     Lists(Vec<Finder<'a, 's>>),
 }
 
@@ -97,7 +97,7 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
         }
     }
 
-    /// Those of some lists, with the memory of others.
+    /// Documents of some lists, with the memory of others.
     pub(super) fn lists(
         lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
         memory: &mut Vec<Finder<'static, 'static>>,
@@ -249,14 +249,14 @@ impl<'a, 's> Scan<'a, 's> {
         }
         let start = first + wanted.trailing_zeros();
         let lengths = self.clause.lengths.codes(start..first + wanted.ilog2() + 1)?;
-        let k_by_code = &self.clause.scoring.k_by_code;
+        let norm_cache = &self.clause.scoring.norm_cache;
         for (nth, bit) in (0..).zip(bits_of(wanted)) {
             // Counting bits takes longer where no instruction does it.
             let nth = if wanted == word { nth } else { (word & ((1 << bit) - 1)).count_ones() };
             let frequency = self.frequency(rank + nth)?;
             let at = (first + bit - start) as usize;
             let length = lengths.get(at).copied().ok_or_else(past_the_end)?;
-            let part = score_part(frequency, k_by_code[usize::from(length)]);
+            let part = score_part(frequency, norm_cache[usize::from(length)]);
             let score = self.clause.weight * part;
             self.seen.note(self.list, part, score);
             self.offer_scored(score, first + bit)?;
@@ -299,7 +299,7 @@ fn block(part: &LongPart<'_>, block: usize) -> (u32, u64, u32) {
     ((block * 64) as u32, word, rank)
 }
 
-/// The same for the block that posting `nth` of a container is the first of.
+/// Block that posting `nth` of a container is the first of.
 fn block_from(part: &LongPart<'_>, nth: usize) -> (u32, u64, u32) {
     let Container::Array(values) = part.container() else {
         let low = part.container().select(nth as u32);

@@ -2,7 +2,7 @@
 
 use super::bounds::CLAUSES_MAX;
 use crate::error::{Error, Result};
-use crate::format::lengths::{LengthReader, score_part};
+use crate::format::lengths::{FieldNormReader, score_part};
 use crate::format::ranked::{FrequencyReader, RankedList, RankedLong};
 use crate::ranking::Clause;
 use crate::recycle::{heap_bytes, recycled};
@@ -23,13 +23,13 @@ pub(super) struct Readers<'s> {
 
 /// Readers over sections of a segment.
 pub(super) type Frequencies<'s> = FrequencyReader<'s, Section<'s>>;
-pub(super) type Lengths<'s> = LengthReader<'s, Section<'s>>;
+pub(super) type Norms<'s> = FieldNormReader<'s, Section<'s>>;
 
 /// Of one clause, made when they are needed.
 #[derive(Debug, Default)]
 struct Reader<'s> {
     frequencies: Option<Frequencies<'s>>,
-    lengths: Option<Lengths<'s>>,
+    lengths: Option<Norms<'s>>,
 }
 
 heap_bytes!(Readers<'_> { by_clause });
@@ -74,7 +74,7 @@ impl<'s> Readers<'s> {
         nth: usize,
         clause: &Clause<'s>,
         list: &RankedLong<'s, Section<'s>>,
-    ) -> (&mut Frequencies<'s>, &mut Lengths<'s>) {
+    ) -> (&mut Frequencies<'s>, &mut Norms<'s>) {
         let Reader { frequencies, lengths } = self.of(nth);
         (
             frequencies.get_or_insert_with(|| list.frequencies().reader()),
@@ -90,7 +90,7 @@ impl<'s> Readers<'s> {
             return Err(past_the_end());
         }
         let reader = self.of(nth).lengths.get_or_insert_with(|| clause.lengths.reader());
-        Ok(clause.scoring.k_by_code[usize::from(reader.code(doc)?)])
+        Ok(clause.scoring.norm_cache[usize::from(reader.code(doc)?)])
     }
 }
 

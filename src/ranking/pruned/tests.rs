@@ -96,7 +96,7 @@ impl Corpus {
             let postings = &self.postings[word.field][&word.text];
             for (doc, frequency) in postings {
                 let code = self.lengths[word.field][*doc as usize];
-                let k = scoring[word.field].k_by_code[usize::from(code)];
+                let k = scoring[word.field].norm_cache[usize::from(code)];
                 let score = self.weight(word, scoring) * score_part(*frequency, k);
                 let sum = sums.entry(*doc).or_insert((0.0, 0));
                 *sum = (sum.0 + score, sum.1 + 1);
@@ -172,7 +172,7 @@ impl Corpus {
                         let first_filter = clauses.len() - query.filters.len();
                         let found =
                             find::<false>(&clauses, first_filter, false, base, &mut top, scratch);
-                        // Where there are no bounds under filters, others look for the best.
+                        // If there are no bounds under filters, others look for the best.
                         found.unwrap()?
                     }
                 };
@@ -359,7 +359,7 @@ fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
         let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
         let query = Query { words, filters: vec![], all: false };
         corpus.check(&query, &scoring, &mut Scratch::default());
-        // What must all match is left to others, where no list is short.
+        // A conjunction is left to others if no list is short.
         let word = |nth: usize| ["s2", "s5", "all"][nth % 3].to_owned();
         let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
         let query = Query { words, filters: vec![], all: true };

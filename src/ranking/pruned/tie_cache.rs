@@ -1,8 +1,8 @@
 //! Scores that were met and are not good enough any more.
 //!
-//! Where texts are short, there are few different scores and many documents with the best of them. There a
-//! list says from which code on its codes tell score parts apart: once the score behind a code is known, so is that of all
-//! documents that have nothing but this word and this code, and a bound of those with a lower one. Of equal ones the first are
+//! If texts are short, there are few different scores and many documents with the best of them. There a list says from
+//! which code on its codes tell score parts apart: once the score behind a code is known, so is that of all documents
+//! that have nothing but this word and this code, and a bound of those with a lower one. Of equal ones the first are
 //! wanted, so nearly all can be left alone without being looked at.
 
 use crate::format::ranked::{RankedList, RankedLong};

@@ -3,7 +3,7 @@
 //! Where a block has many documents that can be among the best, as those of frequent words have, what is needed for the first
 //! of them is needed for the others: the lengths of the block, and one or two groups of frequencies of each list.
 
-use super::sum::{Frequencies, GROUP, Lengths, past_the_end};
+use super::sum::{Frequencies, GROUP, Norms, past_the_end};
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
@@ -41,7 +41,7 @@ impl<'c> Together<'c> {
     pub(super) fn add<'s>(
         &mut self,
         clause: &'c Clause<'s>,
-        (frequencies, lengths): (&mut Frequencies<'s>, &mut Lengths<'s>),
+        (frequencies, lengths): (&mut Frequencies<'s>, &mut Norms<'s>),
         listed: u64,
         rank: u32,
     ) -> Result<()> {
@@ -57,21 +57,17 @@ impl<'c> Together<'c> {
     }
 
     /// Computes K of each document.
-    fn read_lengths<'s>(
-        &mut self,
-        clause: &'c Clause<'s>,
-        lengths: &mut Lengths<'s>,
-    ) -> Result<()> {
+    fn read_lengths<'s>(&mut self, clause: &'c Clause<'s>, lengths: &mut Norms<'s>) -> Result<()> {
         let n = clause.lengths.n_docs().saturating_sub(self.first).min(BLOCK as u32);
         if self.docs.checked_shr(n).unwrap_or_default() != 0 {
             return Err(past_the_end());
         }
         let codes = lengths.codes(self.first, n)?;
         // One by one: few documents are wanted of most blocks.
-        let k_by_code = &clause.scoring.k_by_code;
+        let norm_cache = &clause.scoring.norm_cache;
         for (k, bit) in self.k.iter_mut().zip(bits_of(self.docs)) {
             let code = codes.get(bit as usize).copied().unwrap_or_default();
-            *k = k_by_code[usize::from(code)];
+            *k = norm_cache[usize::from(code)];
         }
         self.field = Some(&clause.scoring);
         Ok(())

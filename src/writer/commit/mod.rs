@@ -38,7 +38,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 /// Commits that stay: the newest, and one to go back to.
 const COMMITS_KEPT: usize = 2;
 
-/// What the next commit shall consist of.
+/// Contents of the next commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) schema: Schema,
@@ -46,7 +46,7 @@ pub(crate) struct Draft {
     pub(crate) segments: Vec<SegmentMeta>,
     /// The caller's own, such as how far it has read its source.
     pub(crate) payload: Vec<u8>,
-    /// What made the terms.
+    /// Versions of the analyzers that made the terms.
     pub(crate) term_versions: TermVersions,
 }
 
@@ -154,7 +154,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Goes on from the commit `whole`, passing over damaged ones up to `newest`. What they name stays.
+    /// Goes on from the commit `whole`, passing over damaged ones up to `newest`. Files that they name stay.
     pub(crate) fn going_back(
         storage: Arc<dyn Storage>,
         lock: WriterLock,
@@ -176,7 +176,7 @@ impl Committer {
         self.generation
     }
 
-    /// What the index is called through all of its commits.
+    /// Id of the index through all of its commits.
     pub(crate) fn index_id(&self) -> SegmentId {
         self.index_id
     }
@@ -220,7 +220,7 @@ impl Committer {
         Ok(manifest)
     }
 
-    /// The same, and nothing is deleted.
+    /// Commits, and deletes nothing.
     pub(crate) fn commit_and_keep(&mut self, draft: Draft) -> Result<Manifest> {
         let prepared = self.prepare(draft)?;
         self.publish_prepared(prepared)
@@ -333,9 +333,9 @@ impl Committer {
         })
     }
 
-    /// What a draft comes to, beyond the newest commit and under its number.
+    /// Manifest of a draft, beyond the newest commit and under its number.
     pub(crate) fn manifest(&self, draft: Draft) -> Manifest {
-        // Where damaged commits were passed over, it is not the one before.
+        // If damaged commits were passed over, it is not the one before.
         let previous = self.current.as_ref().map_or(self.generation, |current| current.generation);
         let Draft { schema, segments, payload, term_versions } = draft;
         Manifest {
@@ -367,8 +367,8 @@ impl Committer {
         self.doomed.retain(|file| spared.insert(*file));
         self.commits = Some(left);
         if !self.doomed.is_empty() {
-            // Else a manifest could come back after a crash without the segments that went with it. Where none
-            // goes, it may.
+            // Else a manifest could come back after a crash without the segments that went with it. If no segment goes,
+            // it may.
             self.storage.sync_names()?;
         }
         for file in std::mem::take(&mut self.doomed) {
@@ -385,7 +385,8 @@ impl Committer {
         deleted.unwrap_or_else(|error| error.kind() == ErrorKind::NotFound)
     }
 
-    /// The same, of what a look at all files finds; with [`Orphans::Delete`] also all files that nobody names.
+    /// Deletes superseded files that a look at all files finds; with [`Orphans::Delete`] also all files that nobody
+    /// names.
     fn collect_all(&mut self, orphans: Orphans) -> Result<()> {
         let storage = Arc::clone(&self.storage);
         let storage = &*storage;
@@ -413,7 +414,8 @@ impl Committer {
             if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Corrupt)
                 && self.delete_commit(*generation)
             {
-                // Nobody goes back to it, and it would keep all files for ever. What it alone named are orphans now.
+                // Nobody goes back to it, and it would keep all files for ever. Files that it alone named are orphans
+                // now.
                 is_damaged_gone = true;
                 continue;
             }
@@ -468,7 +470,7 @@ impl Committer {
         Ok(())
     }
 
-    /// What a commit names; `None` if it is of an older format.
+    /// Files that a commit names; `None` if it is of an older format.
     fn named_by(&self, generation: u64) -> Result<Option<Named>> {
         match &self.current {
             Some(current) if current.generation == generation => Ok(Some(Named::of(current))),
@@ -477,7 +479,7 @@ impl Committer {
     }
 }
 
-/// How many of these commits, the oldest first, need not stay. The one that created the index is none to go back to.
+/// Number of these commits, the oldest first, that need not stay. The one that created the index is none to go back to.
 fn n_superseded(mut generations: impl ExactSizeIterator<Item = u64>) -> usize {
     let n_commits = generations.len();
     let n_empty = usize::from(n_commits > 1 && generations.next() == Some(0));
@@ -516,7 +518,7 @@ fn read_unless_older(storage: &dyn Storage, generation: u64) -> Result<Result<Ma
     }
 }
 
-/// What to do where the newest commit is of a format that only older builds read.
+/// Treatment of a newest commit whose format only older builds read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OlderFormat {
     Refuse,
@@ -524,7 +526,7 @@ pub(crate) enum OlderFormat {
     Supersede,
 }
 
-/// What to do with files that no commit names: a writer that is at work has such files.
+/// Treatment of files that no commit names: a writer that is at work has such files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Orphans {
     Keep,

@@ -39,7 +39,7 @@ fn write(storage: &Arc<dyn Storage>, numbers: std::ops::RangeInclusive<u8>) -> R
     Ok(())
 }
 
-/// What commit `n` of [`write`] consists of.
+/// Documents of commit `n` of [`write`].
 fn documents_of(n: u8) -> Vec<u8> {
     (1..=n)
         .rev()
@@ -127,7 +127,7 @@ fn a_pinned_commit_keeps_its_files_until_the_next_clean_up() {
     }
 }
 
-/// What a writer supersedes it deletes itself, and not only the next one.
+/// A writer deletes superseded files itself, and not only the next one.
 #[test]
 fn the_files_of_older_commits_go_while_those_of_the_next_are_written() {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());

@@ -117,7 +117,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// What a text runs through.
+/// Steps that a text runs through.
 struct Analysis {
     analyzer: Analyzer,
     /// Rules for the words of queries in this field, where some were given.

@@ -1,4 +1,4 @@
-//! `treepie search --format arrow`: hits, or the buckets of one facet, as a stream of record batches.
+//! `treepie search --format arrow`: hits, or the buckets of one facet, as record batches.
 
 use std::io::{self, IsTerminal};
 

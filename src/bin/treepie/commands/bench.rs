@@ -87,7 +87,7 @@ const UNANSWERED_TOLD: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum BenchCommand {
-    /// How many documents match.
+    /// Number of matching documents.
     #[value(name = "COUNT")]
     Count,
     /// The ten best, without counting the others; `hits` are those that were found.
@@ -101,7 +101,7 @@ pub(super) enum BenchCommand {
     Top10Count,
 }
 
-/// What a command found.
+/// Answer to a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Answer {
     hits: u64,
@@ -110,7 +110,7 @@ struct Answer {
 }
 
 impl BenchCommand {
-    /// What is asked of a query.
+    /// Builds the search for a query.
     pub(super) fn search<'s>(self, searcher: &'s Searcher, query: &'s Query) -> SearchBuilder<'s> {
         let search = searcher.search(query);
         match self {
@@ -130,7 +130,7 @@ impl BenchCommand {
         }
     }
 
-    /// How many of the best it wants; none where it only counts.
+    /// Number of best documents that it wants; none if it only counts.
     pub(super) fn hits(self) -> Option<u64> {
         match self {
             BenchCommand::Count => None,

@@ -1,5 +1,5 @@
-//! `treepie bench-disk DIR`: what the disk under a directory does with small durable writes, and how many
-//! commits a second to expect of it.
+//! `treepie bench-disk DIR`: times of small durable writes on the disk of a directory. It says how many commits a
+//! second to expect of it.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -129,7 +129,7 @@ struct Row {
 }
 
 impl Row {
-    /// What the times of single operations come to, of several threads together.
+    /// Summary of the times of single operations, of several threads together.
     fn of(
         what: &'static str,
         bytes: u64,
@@ -142,7 +142,7 @@ impl Row {
             let last = times.len().saturating_sub(1) as f64;
             times.get((last * share).round() as usize).copied().unwrap_or_default()
         };
-        // What began before the end ran beyond it: by the times themselves where these are few.
+        // Operations that began before the end ran beyond it: by the times themselves if these are few.
         let spent: Duration = times.iter().sum();
         let wall = took.max(spent / threads as u32);
         let per_second = times.len() as f64 / wall.as_secs_f64();
@@ -226,7 +226,7 @@ fn write_by(
     Ok(all.map_err(place.failed())?.concat())
 }
 
-/// How many blocks of a size a file has.
+/// Number of blocks of a size in a file.
 fn blocks_of_file(size: usize) -> u64 {
     (FILE_BYTES / size as u64).max(FILE_BLOCKS)
 }

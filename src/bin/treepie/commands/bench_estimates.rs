@@ -17,7 +17,7 @@ use crate::{
     output::{Output, ReportFormat},
 };
 
-/// What a kind of estimates is called in JSON, and for people.
+/// Names of a kind of estimates, in JSON and for people.
 fn names(from: EstimatesFrom) -> (&'static str, &'static str) {
     match from {
         EstimatesFrom::Dictionary => ("dictionary", "Estimates from the dictionary alone"),

@@ -1,4 +1,4 @@
-//! `treepie bench --what-if`: what queries take as they are planned, beside the best of all ways.
+//! `treepie bench --what-if`: times of queries as planned, beside the best of all alternatives.
 
 use std::{io, io::Write, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     terminal,
 };
 
-/// How far from the best a way may be and still be good enough.
+/// Factor over the best time up to which an alternative is good enough.
 const FACTOR: f64 = 1.25;
 const NS: u64 = 5_000;
 /// Queries that lost most, which the summary names.
@@ -105,7 +105,7 @@ impl Case {
     }
 }
 
-/// What the queries of one command come to.
+/// Summary of the queries of one command.
 struct Summary<'c> {
     cases: Vec<&'c Case>,
 }
@@ -124,7 +124,7 @@ impl Summary<'_> {
         n as f64 / self.cases.len().max(1) as f64
     }
 
-    /// Those that lost most by the way that was chosen.
+    /// Queries that lost most by the alternative that was chosen.
     fn worst(&self) -> Vec<&Case> {
         let mut worst: Vec<&Case> =
             self.cases.iter().copied().filter(|case| case.lost_ns() > 0).collect();

@@ -1,4 +1,4 @@
-//! `treepie calibrate`: what this machine takes for what planning reckons with; and the calibration that a command uses.
+//! `treepie calibrate`: costs of this machine for planning; and the calibration that a command uses.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use crate::{
     terminal,
 };
 
-/// What a calibration is called that is kept beside an index.
+/// Name of a calibration that is kept beside an index.
 const FILE: &str = "calibration";
 /// Said before, as nothing is to be seen for some time.
 const MEASURING: &str = "measuring, a second or two …";
@@ -137,7 +137,7 @@ fn print(out: &mut Output, costs: &Costs) -> Outcome<()> {
     Ok(())
 }
 
-/// Where the figures come from that a command plans by.
+/// Source of the costs that a command plans by.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CostsArgs {
     /// Plan by figures of FILE [default: INDEX/calibration, if any].

@@ -1,4 +1,4 @@
-//! Fields as columns of CSV and TSV: as many of one name as a document has values of the field.
+//! Fields as columns of CSV and TSV. One name has as many columns as a document has values of the field.
 
 use serde_json::{Map, Value};
 use treepie::Field;

@@ -100,7 +100,7 @@ fn narrower(error: Error) -> Error {
 ///
 /// # Errors
 ///
-/// Where nobody would see the question, or could answer it.
+/// Fails if nobody would see the question, or could answer it.
 fn is_asked(yes: bool, has_input: bool, has_output: bool) -> Result<bool, Error> {
     let can_ask = has_input && has_output;
     if !yes && !can_ask {

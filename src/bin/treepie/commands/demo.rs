@@ -34,7 +34,7 @@ pub(crate) struct Args {
 /// Titles in several scripts, one a line, as in the dumps of Wikimedia.
 const TITLES: &str = include_str!("../../../../corpus/titles.txt");
 
-/// What is asked, and what there is to see in the answer.
+/// Queries, each with what to see in its answer.
 const QUERIES: &[(&str, &str)] = &[
     ("london", "one word, as it stands in the dictionary"),
     ("history AND (france OR spain) -war", "AND, OR, parentheses; a minus excludes"),

@@ -123,7 +123,7 @@ fn beside_plans(arg: Arg) -> Arg {
     if hides { arg.hide_short_help(true) } else { arg }
 }
 
-/// How a plan is printed.
+/// Format of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExplainFormat {
     /// A tree for people.
@@ -143,7 +143,7 @@ enum ExplainFormat {
 }
 
 impl ExplainFormat {
-    /// What files of it are called.
+    /// Extension of files in this format.
     fn extension(self) -> &'static str {
         match self {
             ExplainFormat::Text => "txt",

@@ -1,4 +1,5 @@
-//! `treepie export INDEX`: stored documents as JSON Lines, the way across changes of the format, or as CSV or TSV.
+//! `treepie export INDEX`: stored documents as JSON Lines, CSV or TSV. JSON Lines are the way across changes of the
+//! format.
 
 use std::{io::Write, path::PathBuf};
 
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     format: ExportFormat,
 }
 
-/// How documents are printed.
+/// Format of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ExportFormat {
     /// One JSON object a line.

@@ -358,7 +358,7 @@ fn print_at(
     Ok(())
 }
 
-/// What a bucket has, on one line.
+/// Text of a bucket, on one line.
 fn shown(facet: &FacetCounts, bucket: &Bucket) -> String {
     let value = match facet.kind {
         FacetKind::Terms => bucket.value.to_text(),

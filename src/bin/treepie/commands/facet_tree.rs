@@ -41,7 +41,7 @@ pub(crate) fn read(
         let (path, facet) = statistics::facet(typed)?;
         nodes.push((typed, path, facet.into(), true));
     }
-    // What others lie within comes first, wherever it was typed.
+    // Outer facets come first, in whatever order they were typed.
     nodes.sort_by_key(|(_, path, ..)| path.len());
     let mut tree: Vec<Node<'_>> = vec![];
     for (typed, path, facet, is_statistics) in nodes {

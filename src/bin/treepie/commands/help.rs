@@ -1,4 +1,4 @@
-//! `treepie help [COMMAND|TOPIC]`: the help of a command, or one of the languages that the tool reads.
+//! `treepie help [COMMAND|TOPIC]`: help of a command, or a language that the tool reads.
 
 use std::io::Write;
 

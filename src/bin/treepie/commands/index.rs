@@ -175,7 +175,7 @@ impl DocumentOrder {
     }
 }
 
-/// What the arguments mean.
+/// Work that the arguments ask for.
 struct Job {
     path: PathBuf,
     sources: Vec<Source>,
@@ -426,13 +426,13 @@ impl Job {
         }
     }
 
-    /// The input that says what the documents are like: the first that has anything in it. Those before it are told of; who
-    /// appends need not know.
+    /// The input that says what the documents are like: the first that has anything in it. Empty ones before it are
+    /// reported; who appends need not know.
     ///
     /// # Errors
     ///
-    /// Where there is nothing in any of them, and a schema was not given either; or where that would take the place of an
-    /// index: then somebody expected documents.
+    /// Fails if all are empty and no schema was given, or if the result would replace an index: then somebody expected
+    /// documents.
     fn first_of(
         &self,
         inputs: &mut impl Iterator<Item = Result<Input, Error>>,
@@ -560,7 +560,7 @@ impl Job {
         Ok(if reader.has_any { report.documents } else { 0 })
     }
 
-    /// What a line means.
+    /// Format of the lines.
     fn line_format(&self, schema: &Schema) -> Result<LineFormat, Error> {
         // Fields that were added to an index of lines have no value in these.
         let mut texts = schema
@@ -680,7 +680,7 @@ fn bytes_of_segments(path: &Path) -> Option<u64> {
 /// Formats of the inputs so far.
 #[derive(Debug, Default)]
 struct Formats {
-    /// What those are whose format nobody typed, to be told.
+    /// Recognised formats of inputs for which none was typed, to be reported.
     recognised: Vec<String>,
     /// The first input, and whether it has lines of text.
     first: Option<(PathBuf, bool)>,

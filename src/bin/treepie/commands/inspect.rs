@@ -252,7 +252,7 @@ fn print_schema(
         let lines = match Kept::of_payload(index.payload(), schema, path) {
             Ok(kept) => kept.unwrap_or_default().lines(schema),
             Err(error) if with_inputs => return Err(error.into()),
-            // What the fields are is right all the same.
+            // The fields are right all the same.
             Err(error) => {
                 warn(terminal::printable(&error.to_string()));
                 MoreLines::default()

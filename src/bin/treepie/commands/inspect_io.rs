@@ -1,4 +1,4 @@
-//! `treepie inspect INDEX io [FILE]`: what was done to the files of an index, as a table and a timeline.
+//! `treepie inspect INDEX io [FILE]`: work on an index's files, as table and timeline.
 //!
 //! It reads what `--events FILE` of other commands wrote, or a program of its own with [`treepie::events`]. Events
 //! that it does not know are counted by their name.
@@ -21,7 +21,7 @@ use crate::{
     terminal,
 };
 
-/// What `io` is told.
+/// Arguments of `io`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IoArgs {
     /// File that `--events` wrote [default: INDEX.events.jsonl].
@@ -78,7 +78,7 @@ fn none_kept(index: &Path, path: &Path) -> Error {
         ))
 }
 
-/// What one command did.
+/// Events of one command.
 #[derive(Debug, Default)]
 struct Session {
     title: String,
@@ -92,7 +92,7 @@ struct Line {
     /// In nanoseconds since 1970.
     start: u64,
     time: u64,
-    /// What counts in the table: of pieces, the time in the calls.
+    /// Time that counts in the table: of pieces, the time in the calls.
     busy: u64,
     file: Option<String>,
     bytes: u64,
@@ -170,7 +170,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// What took longest in all comes first.
+    /// Groups events by kind; the kind that took longest in all comes first.
     fn of(events: &[Line]) -> Vec<Kind> {
         let mut times: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for line in events {
@@ -235,7 +235,7 @@ fn print_kinds(out: &mut Output, format: Format, kinds: &[Kind]) -> Outcome<()> 
 #[derive(Debug)]
 struct Row {
     label: String,
-    /// What was done when, by the name of its event.
+    /// Name of an event, with its start and its end.
     spans: Vec<(String, u64, u64)>,
     bytes: u64,
     failed: bool,
@@ -280,7 +280,7 @@ fn timeline(events: &[Line]) -> Vec<Row> {
         let empty = Row { label, spans: vec![], bytes: 0, failed: false, is_gathered };
         let row = rows.entry(key).or_insert(empty);
         row.spans.push((line.event.clone(), line.start, line.end()));
-        // What is made durable was written before.
+        // Anything made durable was written before.
         if !matches!(&*line.event, "sync" | "read") {
             row.bytes += line.bytes;
         }
@@ -486,7 +486,7 @@ fn bar(row: &Row, from: u64, to: u64, width: usize) -> String {
     };
     let mut cells = vec![' '; width];
     let mut spans: Vec<_> = row.spans.iter().collect();
-    // What matters most is drawn last.
+    // The most important are drawn last.
     spans.sort_by_key(|(event, _, _)| weight(event));
     for (event, start, end) in spans {
         // A file is being written from its creation on, be it only computed.

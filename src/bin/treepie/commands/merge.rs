@@ -1,4 +1,4 @@
-//! `treepie merge INDEX`: all segments become one, or a few; the documents of other indexes come along.
+//! `treepie merge INDEX`: merges all segments into one, or a few. Documents of other indexes come along.
 
 use std::{path::PathBuf, time::Instant};
 

@@ -114,7 +114,7 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
     events.listen(Index::options()).open(path)
 }
 
-/// The same with other options, and with rules of synonyms for the words of queries: `FIELD:FILE` each.
+/// Opens an index with other options, and with rules of synonyms for the words of queries: `FIELD:FILE` each.
 fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = options.clone().open(path)?;
     if synonyms.is_empty() {
@@ -149,7 +149,7 @@ fn analyzers_with_synonyms(
     Ok(analyzers)
 }
 
-/// How long a command that writes waits for another one.
+/// Time for which a command that writes waits for another one.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct WaitArg {
     /// Wait so long for another writer to finish, as 5s [default: not].
@@ -174,7 +174,7 @@ impl WaitArg {
     }
 }
 
-/// How the dates of a query, and of what is counted and scored by, are read.
+/// Options for reading dates in queries, facets and scores.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DatesArgs {
     /// Take this as now in dates as now-7d [default: when it runs].
@@ -210,7 +210,7 @@ impl DatesArgs {
     }
 }
 
-/// What somebody typed into a search box, and what was read otherwise than it is written.
+/// Reads the text of a search box, and reports what was read otherwise than it is written.
 fn parse_leniently(
     text: &str,
     and: bool,

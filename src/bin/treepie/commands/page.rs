@@ -146,7 +146,7 @@ impl Page<'_> {
         text.or_else(keyword).or(self.fields.first())
     }
 
-    /// What people know a document by, on one line.
+    /// Text by which people know a document, on one line.
     fn label(&self, hit: &Hit) -> String {
         let pieces = self.name(hit).and_then(|field| self.pieces(field, hit));
         pieces.unwrap_or_default().into_iter().map(|(piece, _)| piece).collect()

@@ -1,4 +1,4 @@
-//! `treepie salvage INDEX OUT`: what can be read of a damaged index, as a new one.
+//! `treepie salvage INDEX OUT`: makes a new index of a damaged one's readable parts.
 
 use std::{io::Write, path::PathBuf};
 
@@ -138,7 +138,7 @@ fn n_lost_in_all(salvage: &Salvage) -> Option<u64> {
     salvage.unreadable.is_empty().then_some(salvage.lost)
 }
 
-/// What became of a segment, and the fields that it lost.
+/// Outcome of a segment, and the fields that it lost.
 fn outcome_of(segment: &SalvagedSegment) -> (&'static str, &[String]) {
     match &segment.outcome {
         SegmentOutcome::Copied => ("copied", &[]),

@@ -1,5 +1,5 @@
-//! `treepie schema infer INPUT`: what the fields of an input may be, as a schema file. `treepie schema add INDEX FILE`: fields for
-//! an index that there is.
+//! `treepie schema infer INPUT`: possible fields of an input, as a schema file. `treepie schema add INDEX FILE`: fields
+//! for an index that there is.
 
 use std::{
     io::Write,
@@ -80,7 +80,7 @@ fn add(path: &Path, file: &Path, wait: WaitArg, events: &EventsArg, global: Glob
         .map_err(|error| wait.hint(error))
         .map_err(|error| match error.file() {
             Some(_) => error,
-            // What is wrong with the fields, and not with the index.
+            // An error of the fields, and not of the index.
             None if error.kind() == ErrorKind::Schema => error.in_file(file),
             None => error.in_file(path),
         })?;

@@ -14,7 +14,7 @@ pub(crate) struct Scoring {
     /// Score by an expression of _score and fields.
     ///
     /// Score by an expression of _score and fields of numbers, dates (seconds since 1970, as now is) and booleans:
-    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0. A field that is called now or _score
+    /// '_score * log1p(coalesce(sales, 0))'. A missing value makes the score 0. A field that is called now or _score
     /// stands between backquotes. Scores keep seven digits: '1 / (1 + (now - since) / 86400)' tells dates apart that
     /// since does not.
     #[arg(help_heading = "Order")]
@@ -132,7 +132,7 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
     Ok(if is_sum { ScoreFunction::sum(value) } else { ScoreFunction::multiply(value) })
 }
 
-/// What makes a decay of a field, its origin and scale.
+/// Constructor of a decay, from a field, its origin and scale.
 type NewDecay = fn(String, Value, f64) -> Decay;
 
 /// `since:now,30d,exp`.

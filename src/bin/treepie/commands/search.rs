@@ -308,7 +308,7 @@ enum StatisticsOf {
     Segment,
 }
 
-/// What is searched.
+/// Query that is searched for.
 pub(crate) enum Asked {
     /// This query, with the options of the command line.
     Typed(String),
@@ -327,7 +327,7 @@ impl Asked {
 }
 
 impl PlanArgs {
-    /// What may still be spent after a search that took so long.
+    /// Budget that is left after a search that took so long.
     fn time_left(&self, took: Duration) -> Budget {
         match self.timeout {
             Some(timeout) => Budget::new().timeout(timeout.saturating_sub(took)),
@@ -659,7 +659,7 @@ fn exit_of(found: &Hits, limit: u64, rows: bool) -> Exit {
     if let Some(stopped) = found.stopped.filter(|_| rows) {
         warn(format!("{stopped}: there may be more"));
     }
-    // Where nothing was counted and no hit was asked for, nothing is known to be missing.
+    // If nothing was counted and no hit was asked for, nothing is known to be missing.
     let is_uncounted = found.total.relation == Relation::Unknown && limit == 0;
     let unknown = is_uncounted || found.stopped.is_some();
     if found.total.value > 0 || unknown { Exit::Done } else { Exit::NothingFound }

@@ -1,4 +1,4 @@
-//! Names of fields as they are typed before options: backquotes stand around those that have signs of options in them.
+//! Names of fields as typed before options. Backquotes surround names with signs of options in them.
 
 /// Names between `/`, and what follows the first `:`. Neither counts between backquotes, which are no part of a name.
 pub(super) fn path_and_rest(typed: &str) -> (Vec<&str>, Option<&str>) {

@@ -41,7 +41,7 @@ pub(crate) struct Csv<R> {
     remarks: Remarks,
 }
 
-/// Where the cells of a column go.
+/// Target of the cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 enum Target {
     /// Into these fields; whether blanks say nothing in one.

@@ -1,7 +1,7 @@
-//! Compressed input, recognised by its first bytes and decoded by pure-Rust code: gzip with any
-//! number of members, zstd with any number of frames, bzip2 with any number of streams, LZ4 frames.
+//! Compressed input, recognised by its first bytes and decoded by pure-Rust code. Formats are gzip with any number of
+//! members, zstd with any number of frames, bzip2 with any number of streams, and LZ4 frames.
 //!
-//! What none of these decoders tells by itself is told here: whether the file ended in the middle.
+//! This module finds out what none of these decoders tells by itself: whether the file ended in the middle.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use ruzstd::decoding::{
 };
 use treepie::{Error, ErrorKind};
 
-/// How an input is compressed.
+/// Compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
@@ -72,7 +72,7 @@ pub(super) fn refuse_foreign(head: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// What people try to index and is not text: said at once and by name.
+/// Formats that people try to index and that are no text, by their first bytes: refused at once and by name.
 const FOREIGN: &[(&[u8], &str)] = &[
     (b"\xFD7zXZ\0", "an xz file"),
     (b"PK\x03\x04", "a zip file"),
@@ -197,7 +197,7 @@ impl<R: Read> Read for Lz4Frames<R> {
     }
 }
 
-/// What became of the compressed bytes, for the message when decoding fails.
+/// State of the compressed bytes, for the message when decoding fails.
 #[derive(Debug, Default)]
 enum State {
     #[default]

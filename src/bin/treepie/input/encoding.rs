@@ -1,5 +1,5 @@
-//! Text in UTF-8 from text in other encodings, as a stream: UTF-16 where a byte order mark says so, and what was asked for by
-//! name. UTF-8 passes through as it is, with whatever in it is none.
+//! Conversion of other encodings to UTF-8, as a stream. An encoding is UTF-16 if a byte order mark says so, or the one
+//! asked for by name. UTF-8 passes through as it is, with whatever in it is none.
 
 use std::io::{self, Read};
 
@@ -9,10 +9,10 @@ use treepie::{Error, ErrorKind};
 
 use super::decode;
 
-/// How bytes become text.
+/// Encodings by which bytes become text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Encodings {
-    /// What was asked for; a byte order mark is right nevertheless.
+    /// Encoding that was asked for; a byte order mark goes before it.
     pub(crate) asked: Option<&'static Encoding>,
     /// Whether U+FFFD stands for what means nothing in the encoding.
     pub(crate) lossy: bool,
@@ -43,7 +43,7 @@ struct Decoding {
     /// Bytes decoded so far, and the line of the text that they reach.
     offset: u64,
     line: u64,
-    /// What is to be told when the text before it was given.
+    /// Error to report once the text before it was given.
     failure: Option<Error>,
 }
 
@@ -194,7 +194,7 @@ fn looks_like_utf_16(head: &[u8]) -> Option<&'static Encoding> {
 /// Why there is no text.
 #[derive(Debug)]
 pub(crate) enum EncodingError {
-    /// What the bytes below failed with.
+    /// Error of the reader below.
     Below(io::Error),
     Encoding(Error),
 }

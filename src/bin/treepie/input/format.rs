@@ -1,4 +1,4 @@
-//! Format of an input, detected by its name, by the fields that are known, and by its beginning.
+//! Format of an input, detected by its name, its known fields, and its beginning.
 //!
 //! The name decides first: `.csv`, `.tsv`, `.json`, `.jsonl`, `.ndjson`, and `.txt`, `.text`, `.lst` and `.md` for lines of text;
 //! also before the ending of a compression. Then the fields of a schema or of an index do: a first line that names them is a
@@ -26,7 +26,7 @@ use crate::{failure::usage, output::plural};
 /// Text that is looked at to see what format it has.
 const HEAD_BYTES: usize = 256 << 10;
 
-/// How records stand in an input.
+/// Format of the records of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
     /// Each line is a document with one field.
@@ -40,7 +40,7 @@ pub(crate) enum InputFormat {
     Tsv,
 }
 
-/// What is known of fields before an input is looked at.
+/// Fields that are known before an input is looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownFields {
     /// Names of the columns and keys that they come from.
@@ -87,7 +87,7 @@ impl fmt::Display for Recognised {
 }
 
 impl InputFormat {
-    /// How a table in this format is written.
+    /// Returns the dialect of tables in this format.
     pub(crate) fn dialect(self, settings: &InputSettings) -> Dialect {
         match self {
             InputFormat::Tsv => Dialect::TAB,

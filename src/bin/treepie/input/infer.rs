@@ -1,10 +1,11 @@
-//! A schema from the first documents, if none was given, and why each field is what it is.
+//! Schema from the first documents, if none was given, with reasons for each field.
 //!
-//! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a text
-//! copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers or booleans is
-//! text; in a table, where everything is written as a string, it is what its strings are. Words that mean no value, as NA, are
-//! passed over. Without any text all fields are default fields, so that there is always something that a word alone may mean. What would need a type that does not exist is an error that names the field, so that no index has to be built again
-//! when it does.
+//! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a
+//! text copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers
+//! or booleans is text; in a table, where everything is written as a string, it is what its strings are. Words that
+//! mean no value, as NA, are passed over. Without any text all fields are default fields, so that there is always
+//! something that a word alone may mean. A field whose type does not exist is an error that names it, so that no index
+//! has to be built again when it does.
 
 mod seen;
 mod strings;
@@ -49,7 +50,7 @@ impl Inferred {
         })
     }
 
-    /// The same with the documents of each segment in this order.
+    /// Infers a schema with the documents of each segment in this order.
     pub(crate) fn ordered_by(
         mut self,
         order: impl FnOnce(&Schema) -> Result<Schema, Error>,
@@ -110,7 +111,7 @@ struct SeenField {
     name: String,
     seen: Seen,
     many: bool,
-    /// What values look like as strings.
+    /// Shape of the values as strings.
     strings: Strings,
     n_values: u64,
     /// The first word that was taken for no value.
@@ -197,7 +198,7 @@ impl Fields {
     }
 }
 
-/// What the text copy of a keyword is called: none of the other names.
+/// Finds a name for the text copy of a keyword that is none of the other names.
 fn copy_name(name: &str, others: &[String]) -> Option<String> {
     let mut names = [".text", ".words", ".text_copy"].into_iter().map(|end| format!("{name}{end}"));
     names.find(|name| !others.contains(name) && name.len() <= FIELD_NAME_BYTES_MAX)
@@ -267,7 +268,7 @@ fn no_common_type(name: &str) -> Error {
         .hint("--schema FILE says what it is: a keyword, given as strings, keeps everything")
 }
 
-/// What one value of JSON looks like, and is written as; none for what no field can have.
+/// Describes one value of JSON and writes it as text; `None` for a value that no field can have.
 fn seen(value: &Value, nulls: &NullWords) -> Option<(Seen, String)> {
     match value {
         Value::Null => Some((Seen::Nothing, String::new())),

@@ -5,9 +5,9 @@
 //! document has no value there, which an index may keep. An empty object says nothing. A name that comes twice in one object
 //! is an error: nobody knows which of the values was meant.
 //!
-//! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
-//! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values to the
-//! same fields.
+//! Members of an object below are fields of their own, named by all keys on the way with points between them:
+//! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values
+//! to the same fields.
 
 use std::{collections::HashMap, io::Read, path::Path};
 
@@ -162,7 +162,7 @@ pub(crate) fn too_long(line: u64) -> Error {
 /// Objects within objects at the most.
 const LEVELS_MAX: usize = 32;
 
-/// What a record has at one path of keys.
+/// Values of a record at one path of keys.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Leaf {
     /// Keys with points between them.
@@ -194,7 +194,7 @@ impl From<serde_json::Error> for NoLeaves {
 #[derive(Default)]
 struct Leaves {
     leaves: Vec<Leaf>,
-    /// Where the leaf of a path is, once there are so many that looking through them takes long.
+    /// Positions of leaves by path, once there are so many that looking through them takes long.
     by_path: HashMap<String, usize>,
 }
 
@@ -315,7 +315,7 @@ fn text_len(text: &str) -> usize {
         if text.as_bytes()[at - 1] == b'"' {
             return at;
         }
-        // What is escaped ends nothing.
+        // An escaped character ends nothing.
         at += 1;
     }
     text.len()
@@ -332,7 +332,7 @@ fn value_of(raw: &RawValue) -> serde_json::Result<Value> {
     }
 }
 
-/// What is in the object at a place. Where `lossy`, half of a surrogate pair becomes U+FFFD.
+/// Reads the object at a place. If `lossy`, half of a surrogate pair becomes U+FFFD.
 pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>, Error> {
     let line = place.line;
     let wrong = |found: String| bad("reading JSON", line).expected("an object").found(found);
@@ -401,7 +401,7 @@ pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>,
 /// Bytes of an escape by number, `\uD83D`.
 const ESCAPE_LEN: usize = 6;
 
-/// Where the first escape from `start` on stands that is half of a surrogate pair and has no other half.
+/// Finds the first escape from `start` on that is half of a surrogate pair and has no other half.
 fn lone_surrogate(text: &str, start: usize) -> Option<usize> {
     let unit = |at: usize| {
         let digits = text.get(at..at + ESCAPE_LEN)?.strip_prefix("\\u")?;
@@ -417,7 +417,7 @@ fn lone_surrogate(text: &str, start: usize) -> Option<usize> {
             },
             Some(0xDC00..0xE000) => return Some(at),
             Some(_) => at += ESCAPE_LEN,
-            // What is escaped here is a character of one byte, or an error that others tell.
+            // An escape here is a character of one byte, or an error that others report.
             None => at += 2,
         }
     }
@@ -540,7 +540,7 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
     }
 }
 
-/// What a number was written as; 1e5 and 1E+5 are the same.
+/// Text of a number in one form: 1e5 and 1E+5 are the same.
 fn written(number: &Number) -> String {
     number.as_str().replace(['E', '+'], "e").replace("ee", "e")
 }
@@ -555,7 +555,7 @@ fn number_of(number: &Number) -> treepie::Value {
     }
 }
 
-/// What kind of JSON value it is, for messages.
+/// Kind of a JSON value, for messages.
 pub(crate) fn described(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -770,7 +770,7 @@ mod tests {
         assert_eq!((leaves.len(), paths.len()), (101, 101));
     }
 
-    /// What a field gets of a number, as text.
+    /// Text of a number for a field of this kind.
     fn of_number(kind: FieldKind, written: &str) -> String {
         let schema = Schema::builder().field(Field::new("n", kind)).build().unwrap();
         let line = format!("{{\"n\":{written}}}");

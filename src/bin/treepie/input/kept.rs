@@ -1,5 +1,5 @@
-//! Ways to read inputs that an index remembers: its [settings](super::settings) and its [words for no value](super::null_words),
-//! so that inputs that are added to it are read in the way of the first.
+//! Ways to read inputs that an index remembers. They are its [settings](super::settings) and its [words for no
+//! value](super::null_words), so that inputs that are added to it are read in the way of the first.
 //!
 //! It is the payload of each commit, and that is the caller's own: a text as in a schema file that has nothing of a schema, below a
 //! line that says whose it is. A payload that begins in another way is of another program, says nothing here, and is left alone.
@@ -84,7 +84,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// Where that is more than a commit carries.
+    /// Fails if that is more than a commit carries.
     pub(crate) fn payload(&self, schema: &Schema) -> Result<Vec<u8>, Error> {
         let lines = self.lines(schema);
         if lines.is_empty() {

@@ -1,5 +1,5 @@
-//! Inputs of an index: files or standard input, compressed or not, in UTF-8 or another encoding, as lines, JSON, CSV or
-//! TSV.
+//! Inputs of an index: files or standard input, as lines, JSON, CSV or TSV. They may be compressed, and in UTF-8 or
+//! another encoding.
 //!
 //! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
 
@@ -122,7 +122,7 @@ pub(crate) struct Input {
     head_is_all: bool,
     rest: Box<dyn Read + Send>,
     failure: FailureSlot,
-    /// What it was recognised as, once somebody has looked.
+    /// Recognised format, once somebody has looked.
     pub(crate) recognised: Option<format::Recognised>,
 }
 
@@ -294,8 +294,8 @@ impl ReadAhead {
                 let mut chunk = Vec::with_capacity(CHUNK_BYTES);
                 let read = (&mut from).take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
                 let is_all = read.is_ok() && chunk.is_empty();
-                // An empty one says that this is all, which one that fails or panics does not say. What came before an
-                // error is still to be read; nobody listening is an end too.
+                // An empty one says that this is all, which one that fails or panics does not say. Chunks before an
+                // error are still to be read; nobody listening is an end too.
                 let sent = (chunk.is_empty() && !is_all) || send.send(Ok(chunk)).is_ok();
                 if let Err(error) = read {
                     let _ = send.send(Err(error));
@@ -365,7 +365,7 @@ impl BadRecords {
         Ok(())
     }
 
-    /// What the library left out of the lines of one input.
+    /// Adds the lines of one input that the library left out.
     pub(crate) fn add(&mut self, n_skipped: u64, first: Vec<Error>, name: &Path) {
         self.n_skipped += n_skipped;
         let room = SHOWN_MAX - self.shown.len();

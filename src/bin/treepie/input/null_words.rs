@@ -1,4 +1,4 @@
-//! Words that say that there is no value, as databases, spreadsheets and statistics programs write them.
+//! Words for no value, as databases, spreadsheets and statistics programs write them.
 //!
 //! ```toml
 //! [fields.price]
@@ -8,11 +8,12 @@
 //! null_words = ["NA", "n.a."]  # of all other fields of numbers, dates, booleans and addresses; [] for none
 //! ```
 //!
-//! Where nothing is said, the [defaults](DEFAULT) count in these fields, in whatever case, and an empty text. Words of a schema
-//! file, or of the command line, stand for the defaults and mean themselves as they are written. In fields of texts, keywords and paths
-//! every text is a value, "NA" too, unless the field has words of its own: Namibia has that code.
+//! By default, the [usual words](DEFAULT) count in these fields, in whatever case, and an empty text. Words of a schema
+//! file, or of the command line, stand for the defaults and mean themselves as they are written. In fields of texts,
+//! keywords and paths every text is a value, "NA" too, unless the field has words of its own: Namibia has that code.
 //!
-//! What is taken for no value is counted by field and word, and said once: so a word that was meant is not lost unseen.
+//! Words taken for no value are counted by field and word, and reported once, so that a word that was meant is not lost
+//! unseen.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -80,12 +81,12 @@ impl NullWords {
         }
     }
 
-    /// Those of typed fields without words of their own, where any were said.
+    /// Words of typed fields without words of their own, if any were given.
     pub(super) fn of_index(&self) -> Option<&[String]> {
         self.typed.as_deref()
     }
 
-    /// Those of one field.
+    /// Words of one field.
     pub(super) fn of_field(&self, name: &str) -> Option<&[String]> {
         self.by_field.get(name).map(Vec::as_slice)
     }
@@ -123,7 +124,7 @@ fn words_in(table: &DeTable<'_>, file: &File<'_>) -> Result<Option<Vec<String>>,
     words.iter().map(|it| word(it.get_ref())).collect::<Result<_, _>>().map(Some)
 }
 
-/// What was taken for no value: how often each word in each field.
+/// Number of times that each word was taken for no value, by field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NullsFound(Arc<Mutex<BTreeMap<String, BTreeMap<String, u64>>>>);
 

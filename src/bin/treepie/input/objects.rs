@@ -1,8 +1,9 @@
-//! Objects in JSON text, one at a time: a line each, over several lines, several on a line, or in a list at the top.
+//! Objects in JSON text, one at a time. They may be a line each, over several lines, several on a line, or in a list at
+//! the top.
 //!
-//! A line that is one whole object is what most files have, and is tried first. Where that fails, the brackets and texts of the
-//! object are followed to its end, which takes no more memory than one object may have. What stands between objects is an error
-//! with its line and column.
+//! A line that is one whole object is what most files have, and is tried first. If that fails, the brackets and texts
+//! of the object are followed to its end, which takes no more memory than one object may have. Anything between objects
+//! is an error with its line and column.
 //!
 //! Reading goes on after an object that is broken or cut short: with the next line, if the broken one looks whole, else with
 //! the next line that begins with a bracket no further right than the broken object did. So neither what is left of an object
@@ -67,7 +68,7 @@ impl Place {
     }
 }
 
-/// Where in a list at the top the text is.
+/// Position of the text in a list at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     Outside,
@@ -98,7 +99,7 @@ impl List {
 }
 
 const READ_BYTES: usize = 256 << 10;
-/// What was found: the line where it begins, and what it was read to.
+/// Line in which an object begins, and what it was read to.
 pub(crate) type Found<T> = (u64, Result<T, Error>);
 
 impl<R: Read> Objects<R> {
@@ -461,7 +462,7 @@ fn shown(text: &[u8]) -> String {
     }
 }
 
-/// What a value of JSON is, by its beginning.
+/// Kind of a JSON value, by its beginning.
 fn described(text: &[u8]) -> String {
     match text.first() {
         Some(b'"') => "a string".to_owned(),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::failure::usage;
 
-/// How inputs are read.
+/// Options of reading inputs.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadingArgs {
     /// Format of the input [default: by its name and content].
@@ -39,7 +39,7 @@ pub(crate) struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// What a schema file or an index says, unless something else was typed.
+    /// Settings of a schema file or an index, with those from the command line put over them.
     pub(crate) fn settings(&self, mut settings: InputSettings) -> Result<InputSettings, Error> {
         settings.delimiter = self.delimiter.or(settings.delimiter);
         settings.encoding = self.encoding.or(settings.encoding);
@@ -54,7 +54,7 @@ impl ReadingArgs {
         }
     }
 
-    /// What is left of these settings where something else was typed.
+    /// Removes from settings those that the command line replaces.
     pub(crate) fn left_of(&self, mut settings: InputSettings) -> InputSettings {
         settings.delimiter = settings.delimiter.filter(|_| self.delimiter.is_none());
         settings.encoding = settings.encoding.filter(|_| self.encoding.is_none());

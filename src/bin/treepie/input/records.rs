@@ -1,4 +1,4 @@
-//! Records of delimited text: where each one ends, and which cells it has.
+//! Records of delimited text: their ends and their cells.
 //!
 //! Quotes are read as RFC 4180 has them. A cell that begins with a quote ends with one, has `""` for a quote inside, and may
 //! have separators and line ends inside. Blanks around such a cell mean nothing. A quote in any other place of a cell is text:
@@ -482,7 +482,7 @@ mod tests {
         assert_eq!(all(b"a,b|\"c|d\"\n", pipes), ["1: a,b|c|d"]);
     }
 
-    /// What is wrong is told with the place of the quote, and the lines after it are read.
+    /// An error is reported at the place of the quote, and the lines after it are read.
     #[test]
     fn a_quote_that_cannot_be_read_loses_its_own_line_only() {
         for (text, message, after) in [

@@ -1,5 +1,5 @@
-//! Remarks about what is read in another way than it is written, each said once, after the build: values that become numbers and
-//! lose zeros or a sign, escapes of TSV that are undone, and quotes of TSV that stay.
+//! Remarks about values read in another way than written, each reported once, after the build. They are values that
+//! become numbers and lose zeros or a sign, escapes of TSV that are undone, and quotes of TSV that stay.
 
 use std::{
     collections::HashSet,

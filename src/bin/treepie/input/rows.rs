@@ -1,4 +1,4 @@
-//! The beginning of a text, looked at as the rows of a table: whether it is one for certain, perhaps, or not at all.
+//! Detection of tables by the rows at the beginning of a text. A text is one for certain, perhaps, or not at all.
 
 use super::{
     RECORD_BYTES_MAX,

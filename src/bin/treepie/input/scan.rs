@@ -1,4 +1,4 @@
-//! One value of JSON, followed by its brackets and texts to its end, wherever the text is cut.
+//! Scanner of one JSON value to its end, by brackets and texts. The text may be cut anywhere.
 
 use memchr::memchr3;
 
@@ -8,7 +8,7 @@ const LEVELS_MAX: usize = 1_024;
 /// State of following one value to its end; `at` counts from its beginning.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// How far it was followed.
+    /// Position up to which the text was followed.
     pub(super) at: usize,
     state: State,
     /// Brackets that are open.
@@ -35,7 +35,7 @@ pub(super) enum Step {
     /// The value has this length.
     Whole(usize),
     More,
-    /// What was expected at the place that was reached.
+    /// Expectation at the place that was reached.
     Wrong(&'static str),
 }
 

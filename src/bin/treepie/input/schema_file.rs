@@ -35,7 +35,7 @@
 //!                      # "similar": those of like words near each other, by all text; { similar = ["title"] } by some
 //! ```
 //!
-//! How inputs are read is said in [`settings`](super::settings).
+//! Settings of reading inputs are described in [`settings`](super::settings).
 
 use std::{collections::HashMap, fmt::Write, fs, ops::Range, path::Path};
 
@@ -107,7 +107,7 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     let table = file.parse()?;
     let mut builder = Schema::builder();
     let mut tables = in_order(table.get_ref());
-    // What it says of fields can be checked when these are known.
+    // Names of fields in it can be checked once these are known.
     tables.sort_by_key(|(key, ..)| *key == "index");
     for (key, span, value) in tables {
         match key {
@@ -140,7 +140,7 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                     }
                 }
             }
-            // How inputs are read is no part of a schema.
+            // Settings of reading inputs are no part of a schema.
             "input" => {}
             _ => return Err(file.unknown(span, key, "fields, index or input")),
         }
@@ -199,12 +199,12 @@ pub(crate) fn print(schema: &Schema) -> String {
     print_with(schema, |_| None)
 }
 
-/// The same with a comment behind the type of each field that there is something to say of.
+/// Prints a schema with a comment behind the type of each field that has one.
 pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w str>) -> String {
     print_all(schema, why, &MoreLines::default(), false)
 }
 
-/// The same with more lines, as keys or as comments.
+/// Prints a schema with more lines, as keys or as comments.
 pub(crate) fn print_more(schema: &Schema, more: &MoreLines, as_comments: bool) -> String {
     print_all(schema, |_| None, more, as_comments)
 }
@@ -346,11 +346,11 @@ const SIMILAR: &str = "similar";
 
 pub(super) struct File<'t> {
     pub(super) text: &'t str,
-    /// What is read, in messages.
+    /// Name of the file's kind, in messages.
     pub(super) what: &'static str,
 }
 
-/// What reads a file that somebody wrote, in messages.
+/// Action that reads a file that somebody wrote, in messages.
 pub(super) const READING: &str = "reading the schema file";
 
 impl<'t> File<'t> {
@@ -366,7 +366,7 @@ impl File<'_> {
         })
     }
 
-    /// Those of the table `fields`, in their order.
+    /// Fields of the table `fields`, in their order.
     fn fields(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Vec<Field>, Error> {
         let fields = in_order(self.table(value, span, "fields")?).into_iter();
         fields.map(|(name, span, value)| self.field(name, &span, value)).collect()
@@ -415,7 +415,7 @@ impl File<'_> {
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
-                // What columns of keywords are for.
+                // Columns of keywords are for facets.
                 "column" | "facet" => {
                     column = Some((self.boolean(value, span.clone(), key)?, span))
                 }

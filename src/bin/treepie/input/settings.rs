@@ -1,4 +1,4 @@
-//! Settings of an input, beside what its fields are: where a field comes from, and how its values are written.
+//! Settings of an input beside its fields: sources of fields, and forms of values.
 //!
 //! ```toml
 //! [input]
@@ -38,17 +38,17 @@ use treepie::{Error, Field, FieldKind, Schema};
 use super::{bad, records::Dialect};
 use crate::failure::usage;
 
-/// How inputs of a command are read.
+/// Settings by which the inputs of a command are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputSettings {
     /// Separator of cells, if that was said.
     pub(crate) delimiter: Option<u8>,
-    /// What bytes mean, if that was said.
+    /// Encoding of the bytes, if one was given.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) ignore_unknown: bool,
-    /// What lines are, if that was said.
+    /// Preset format of the lines, if one was given.
     pub(crate) preset: Option<Preset>,
-    /// What was said of all fields that it may be said of; those of `fields` have it too.
+    /// Settings of all fields that may have them; those of `fields` have them too.
     pub(super) of_all: FieldSettings,
     /// Fields with a source or a way to be written of their own.
     fields: Vec<FieldSettings>,
@@ -63,7 +63,7 @@ pub(crate) enum Preset {
     WikipediaTitles,
 }
 
-/// How one field is read.
+/// Settings by which one field is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FieldSettings {
     pub(crate) name: String,
@@ -73,7 +73,7 @@ pub(crate) struct FieldSettings {
     pub(crate) decimal_comma: Option<bool>,
 }
 
-/// How dates are written.
+/// Format of dates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DateFormat {
     /// As `strftime` has it.
@@ -87,7 +87,7 @@ pub(crate) enum DateFormat {
 struct LeftOut(Arc<Mutex<BTreeMap<String, u64>>>);
 
 impl InputSettings {
-    /// Those of inputs that are known by name.
+    /// Settings of a format that has a name.
     pub(crate) fn of_preset(preset: Preset) -> Self {
         InputSettings { preset: Some(preset), ..InputSettings::default() }
     }
@@ -108,7 +108,7 @@ impl InputSettings {
         self.ignore_unknown
     }
 
-    /// How cells of CSV are separated.
+    /// Dialect of CSV: a comma, or the separator that was given.
     pub(crate) fn comma_or_own(&self) -> Dialect {
         match self.delimiter {
             Some(delimiter) => Dialect { delimiter, quoting: true },
@@ -397,12 +397,12 @@ impl Preset {
         self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
     }
 
-    /// What the fields are.
+    /// Schema of the preset.
     pub(crate) fn schema(self) -> Result<Schema, Error> {
         self.line_format().schema()
     }
 
-    /// What a line is.
+    /// Format of the preset's lines.
     pub(crate) fn line_format(self) -> LineFormat {
         match self {
             Preset::WikipediaTitles => LineFormat::titles(),

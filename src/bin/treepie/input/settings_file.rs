@@ -134,7 +134,7 @@ fn of_field(
     Ok(own)
 }
 
-/// What a text means.
+/// Finds the value that a text names.
 fn named<T>(
     file: &File<'_>,
     value: &DeValue<'_>,

@@ -137,7 +137,7 @@ mod tests {
         let dcg = 1.0 / 1.0 + 3.0 / 2.0 + 2.0 / 7_f64.log2();
         let best = 3.0 / 1.0 + 2.0 / 3_f64.log2() + 1.0 / 2.0 + 1.0 / 5_f64.log2();
         check(found, [average_precision, dcg / best, 0.3, 1.0, 0.75, 0.75]);
-        // The same as plain numbers, so that the lines above cannot be wrong in the way of the code.
+        // Plain numbers say the same, so that the lines above cannot be wrong in the way of the code.
         let rounded = |value: f64| (value * 1e4).round() / 1e4;
         assert_eq!(found.values().map(rounded), [0.5417, 0.6187, 0.3, 1.0, 0.75, 0.75]);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Topic {
     pub(crate) text: String,
 }
 
-/// How relevant which documents are to a query: by the query's id, then by the document's.
+/// Grades of relevance, by the query's id, then by the document's.
 pub(crate) type Judgements = HashMap<String, HashMap<String, i64>>;
 
 /// Reads the queries, in their order.
@@ -115,8 +115,8 @@ impl Run {
         Ok(Run { path: path.to_owned(), to: BufWriter::new(to) })
     }
 
-    /// Writes what was found for one query, best first: documents with their scores. What has no
-    /// score is written with 0.
+    /// Writes what was found for one query, best first: documents with their scores. A document without a score is
+    /// written with 0.
     pub(crate) fn write(
         &mut self,
         query: &str,

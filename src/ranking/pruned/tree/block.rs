@@ -31,14 +31,14 @@ const SORTED_MAX: usize = 64;
 pub(super) struct BlockScorer<'q, 's, 'm> {
     weighed: &'q UpperBounds<'q, 's>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
-    /// What reads the frequencies and lengths of clauses.
+    /// Readers of the frequencies and lengths of clauses.
     pub(super) readers: Readers<'s>,
     cells: &'m mut Vec<Cell>,
-    /// What each list adds at most in the block at hand.
+    /// Maximum that each list adds in the block at hand.
     units: &'m mut Vec<u16>,
-    /// What is known of documents with one word only.
+    /// Scores of documents with one word only.
     equal: &'m mut TieCaches,
-    /// How many blocks were looked into.
+    /// Number of blocks that were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
     k: Option<(u32, usize, f32)>,
@@ -54,7 +54,7 @@ pub(super) struct ScorerMemory {
 
 heap_bytes!(ScorerMemory { cells, units, equal });
 
-/// What a list has in the block at hand.
+/// Postings of a list in the block at hand.
 #[derive(Clone, Debug, Default)]
 struct Cell {
     /// The block that the rest is about.
@@ -138,7 +138,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     }
 }
 
-/// Parts that are not good enough, as [`TieCaches`] knows.
+/// WindowPostings that are not good enough, as [`TieCaches`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RuledOut {
     /// No document of the block is.
@@ -247,7 +247,7 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
         }
         let mut docs = u64::MAX;
         for part in must {
-            // What all others add at most is missing from what is needed.
+            // The maximum of all others is missing from the score that is needed.
             let others = match must {
                 [_] => of_should,
                 _ => sum - weighed.bound(part, self),
@@ -272,7 +272,7 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
     /// Documents of those parts without which no document reaches what is needed: parts that add little are left
     /// out as long as they add too little together. `units` are those of the parts.
     fn essential(&mut self, should: &[Node], units: &mut [u32], needed: u32) -> u64 {
-        // Those that add most come first: what is behind one is left out together.
+        // Lists that add most come first: all behind one are left out together.
         let mut rest: u32 = units.iter().sum();
         let mut docs = 0;
         while rest >= needed {
@@ -449,7 +449,7 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
             return Ok(None);
         }
         let code = clause.lengths.code(self.doc)?;
-        let part = score_part(frequency, clause.scoring.k_by_code[usize::from(code)]);
+        let part = score_part(frequency, clause.scoring.norm_cache[usize::from(code)]);
         Ok(Some(clause.weight * part))
     }
 
@@ -476,7 +476,7 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
 }
 
 impl<'s> Document<'_, '_, '_, 's, '_> {
-    /// How often the word of a list is in the document; 0 where it is not.
+    /// Number of times that the word of a list is in the document; 0 if it is not there.
     fn frequency(&mut self, clause: usize) -> Result<u32> {
         let word = self.block.word(clause);
         if word >> self.bit & 1 == 0 {
@@ -496,7 +496,7 @@ impl<'s> Document<'_, '_, '_, 's, '_> {
         }
     }
 
-    /// What the posting of this rank in a long list scores.
+    /// Score of the posting of this rank in a long list.
     fn score_posting(
         &mut self,
         clause: usize,

@@ -8,7 +8,7 @@ use crate::ids::DocId;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::ScoreQuantizer;
-use crate::ranking::pruned::parts::{Opened, Parts};
+use crate::ranking::pruned::parts::{Opened, WindowPostings};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
@@ -16,7 +16,7 @@ use crate::simd::sums::BLOCKS;
 /// A tree whose parts have units.
 pub(super) struct UpperBounds<'q, 's> {
     pub(super) tree: &'q Tree<'s>,
-    /// What is looked for: the query, or something else of the same parts.
+    /// Tree that is looked for: the query, or another one of the same parts.
     pub(super) root: &'q Node,
     pub(super) scale: ScoreQuantizer,
     /// The most that a document scores, where that is known.
@@ -27,11 +27,11 @@ pub(super) struct UpperBounds<'q, 's> {
 /// Units of parts that are no lists; kept from one query to the next.
 #[derive(Debug, Default)]
 pub(super) struct PartUnits {
-    /// What being in a set adds.
+    /// Addend of being in a set.
     pub(super) sets: Vec<u16>,
-    /// What a phrase adds at most, whatever its words say.
+    /// Maximum that a phrase adds, whatever its words say.
     pub(super) phrases: Vec<u16>,
-    /// The same for words of several fields.
+    /// Maximum that a word of several fields adds.
     pub(super) combined: Vec<u16>,
     /// For each clause 0.
     nothing: Vec<u16>,
@@ -52,7 +52,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
     pub(super) fn new(
         tree: &'q Tree<'s>,
         root: &'q Node,
-        parts: &mut Parts,
+        parts: &mut WindowPostings,
         top: &mut Top,
         memory: &mut PartUnits,
     ) -> Result<Self> {
@@ -158,7 +158,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
 }
 
 /// The best score that any document can have.
-fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
+fn most(tree: &Tree<'_>, node: &Node, parts: &WindowPostings) -> f64 {
     let sum = |nodes: &[Node]| nodes.iter().map(|node| most(tree, node, parts)).sum::<f64>();
     match node {
         Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
@@ -243,7 +243,7 @@ pub(super) struct View<'a, 'q, 's> {
 }
 
 impl<'a, 'q, 's> View<'a, 'q, 's> {
-    /// What a clause has here.
+    /// Postings of a clause here.
     #[inline]
     pub(super) fn list(&self, clause: usize) -> Option<&'a Opened<'q, 's>> {
         self.opened.get(self.places[clause] as usize)

@@ -1,7 +1,7 @@
 //! Blocks that few postings lead to.
 //!
-//! Where every match is in some list with a handful of postings, the bounds of the blocks they are in are
-//! found one by one, without those of all blocks of the window.
+//! If every match is in some list with a handful of postings, the bounds of the blocks they are in are found one by
+//! one, without those of all blocks of the window.
 
 use super::bound::{Bounds, View};
 use crate::plan::in_window::LEAD_MAX;

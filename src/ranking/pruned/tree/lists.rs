@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::execution::DocIdSet;
-use crate::format::lengths::Lengths;
+use crate::format::lengths::FieldNorms;
 use crate::format::terms::TermInfo;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
-use crate::ranking::combined::RankedCombined;
+use crate::ranking::combined::CombinedWeight;
 use crate::ranking::pruned::phrase::PhraseClause;
 use crate::recycle::FreeLists;
 use crate::segment::file::Section;
@@ -26,7 +26,7 @@ pub(crate) struct Tree<'s> {
     pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
     /// The words of several fields.
     pub(crate) combined: Vec<TreeCombined<'s>>,
-    /// What is in each of the query's sets.
+    /// Documents of each of the query's sets.
     pub(crate) sets: Vec<Arc<DocIdSet>>,
     /// Documents of the segment.
     pub(crate) n_docs: u32,
@@ -53,7 +53,7 @@ pub(crate) struct TreeCombined<'s> {
     pub(crate) clauses: Range<usize>,
     /// In the order of the query.
     pub(crate) fields: Vec<TreeField<'s>>,
-    pub(crate) word: Arc<RankedCombined>,
+    pub(crate) word: Arc<CombinedWeight>,
 }
 
 /// One of its fields.
@@ -61,7 +61,7 @@ pub(crate) struct TreeCombined<'s> {
 pub(crate) struct TreeField<'s> {
     /// None where no document has the word there.
     pub(crate) clause: Option<usize>,
-    pub(crate) lengths: Option<Lengths<Section<'s>>>,
+    pub(crate) lengths: Option<FieldNorms<Section<'s>>>,
 }
 
 impl<'s> Tree<'s> {

@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(in crate::ranking::pruned) struct Memory {
     pub(super) windows: OpenWindows,
-    /// Those of the windows that are to have a sum for every block.
+    /// Windows that are to have a sum for every block.
     pub(super) summed: Vec<usize>,
     pub(super) spare: Spare,
     pub(super) led: LeadBlocks,

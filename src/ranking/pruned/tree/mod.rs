@@ -26,7 +26,7 @@ mod tests;
 
 use super::bounds::CLAUSES_MAX;
 use super::order::{BlockQueue, FIRST_WINDOWS, Place, SUMMED_MAX, ScoreBuckets, WINDOWS_MAX};
-use super::parts::{Opened, Parts, Window};
+use super::parts::{Opened, Window, WindowPostings};
 use super::pruning::Pruning;
 use super::scratch::Scratch;
 use super::sum::Readers;
@@ -134,7 +134,7 @@ fn offer_matching<'s>(
 /// A tree on its way through the windows of a segment.
 struct Search<'q, 's, 'm> {
     weighed: &'q UpperBounds<'q, 's>,
-    parts: &'q Parts,
+    parts: &'q WindowPostings,
     scorer: BlockScorer<'q, 's, 'm>,
     opened: Vec<Opened<'q, 's>>,
     bands: &'m mut ScoreBuckets,

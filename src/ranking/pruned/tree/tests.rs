@@ -7,7 +7,7 @@ use crate::ids::{DocId, FieldId};
 use crate::plan::{LookUps, Shape};
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters, idf};
-use crate::ranking::prepared::{Parts, Ranked, RankedScratch};
+use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
 use crate::ranking::search::find_best;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 struct Naive<'c> {
     corpus: &'c Corpus,
     scoring: [Arc<FieldScoring>; 2],
-    /// How often each word is in each document, by field.
+    /// Number of times that each word is in each document, by field.
     frequencies: [BTreeMap<&'c [u8], Vec<u32>>; 2],
 }
 
@@ -40,7 +40,7 @@ impl<'c> Naive<'c> {
         Naive { corpus, scoring: corpus.scoring(parameters), frequencies }
     }
 
-    /// How often a word is in a document.
+    /// Number of times that a word is in a document.
     fn frequency(&self, field: FieldId, term: &[u8], doc: u64) -> u32 {
         self.frequencies[usize::from(field.0)][term][doc as usize]
     }
@@ -52,7 +52,7 @@ impl<'c> Naive<'c> {
     fn part(&self, field: FieldId, frequency: u32, doc: u64) -> f32 {
         let field = usize::from(field.0);
         let code = self.corpus.lengths[field][doc as usize];
-        score_part(frequency, self.scoring[field].k_by_code[usize::from(code)])
+        score_part(frequency, self.scoring[field].norm_cache[usize::from(code)])
     }
 
     fn matches(&self, normal: &Normal, doc: u64) -> bool {
@@ -114,7 +114,7 @@ impl<'c> Naive<'c> {
         }
     }
 
-    /// What matches, by segment, as execution would find it.
+    /// Matches by segment, as execution would find them.
     fn set(&self, normal: &Normal) -> Vec<Arc<DocIdSet>> {
         let mut base = 0;
         let segments = self.corpus.snapshot.readers().map(|segment| {
@@ -142,8 +142,9 @@ impl<'c> Naive<'c> {
         let (snapshot, parameters) = (&self.corpus.snapshot, &parameters[..]);
         let statistics = OfSnapshot { snapshot, parameters, kept: &kept };
         let sources = Sources { statistics: &statistics, look_ups: &LookUps::default() };
-        let memory = RankedScratch::default();
-        let mut ranked = Ranked::new(scored, segments(), &sources, Parts::Each, memory).unwrap();
+        let memory = WeightScratch::default();
+        let mut ranked =
+            Weight::new(scored, segments(), &sources, ScoreDetail::Each, memory).unwrap();
         let wanted = ranked.wanted_sets();
         let found: Vec<_> = wanted.iter().map(|normal| self.set(normal)).collect();
         ranked.give_sets(&wanted, &found);

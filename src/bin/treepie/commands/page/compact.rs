@@ -1,4 +1,4 @@
-//! A page with a line for each hit, for whoever has little room: people who skim, and programs that pay by the word.
+//! Page with a line for each hit. It is for people who skim, and for programs that pay by the word.
 
 use std::{cmp::Reverse, io, io::Write};
 

@@ -1,4 +1,4 @@
-//! Reading plans that were kept: a file of one, or a log with a line for each search.
+//! Reader of kept plans: a file of one, or a log with lines of searches.
 
 use std::{
     fs::File,
@@ -69,8 +69,8 @@ pub(super) fn read_one<T>(
     read.map_err(|error| error.in_file(shown(path)))
 }
 
-/// Gives `take` every line of a log that is not blank, or all of the text if that is one plan over several lines. What
-/// `take` refuses is told, unless that is all: then the first refusal is the error.
+/// Gives `take` every line of a log that is not blank, or all of the text if that is one plan over several lines. A
+/// refusal of `take` is reported; if nothing is accepted, the first refusal is the error.
 ///
 /// The text is read once, so that it may come from a pipe.
 pub(super) fn for_each(
@@ -152,7 +152,7 @@ impl Whole {
         }
     }
 
-    /// What becomes of the whole; `None` if it is no plan, so that its first line tells more.
+    /// Gives the whole to `take`; `None` if it is no plan, so that its first line tells more.
     fn take(self, take: impl FnOnce(&str) -> Result<(), Error>) -> Option<Result<(), Error>> {
         if self.is_no_plan {
             return None;

@@ -1,4 +1,4 @@
-//! `treepie plan view LOG | estimates LOG | diff A B | schema`: plans that were kept.
+//! `treepie plan view LOG | estimates LOG | diff A B | schema`: kept plans.
 
 mod diff;
 mod estimates;

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
 /// A line of a log, or a plan by itself.
 fn add(slowest: &mut SlowestSearches, line: &str) -> Result<(), Error> {
     let Err(error) = slowest.add(line) else { return Ok(()) };
-    // What is no line of a log is a plan, and told as one where it is damaged.
+    // Anything but a line of a log is a plan, and reported as one if it is damaged.
     match Recorded::from_json(line)? {
         Recorded::Plan(plan) => {
             slowest.add_plan(plan);

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde_json::Number;
 use treepie::{FieldKind, Timestamp};
 
-/// What has been seen in a field so far.
+/// Kinds of values seen in a field so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Only null, empty lists, empty cells, and words that say so.
@@ -15,11 +15,11 @@ pub(super) enum Seen {
     Date,
     Address,
     Text,
-    /// What has no kind in common but what all can be written as.
+    /// Values without a kind in common, except as strings.
     Mixed,
 }
 
-/// What of numbers has been seen.
+/// Ranges and forms of the numbers seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     /// One with a point or an exponent.
@@ -33,7 +33,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// What is written with a point or an exponent.
+    /// Kind of a number with a point or an exponent.
     fn fraction(written: &str) -> Seen {
         // From here on a whole number may have more digits than a fraction keeps; with an exponent it says that the nearest
         // will do.
@@ -103,7 +103,7 @@ impl Seen {
         whole.and_then(Numbers::whole).unwrap_or_else(|| Numbers::fraction(number.as_str()))
     }
 
-    /// What a cell of a table looks like.
+    /// Kind of a cell of a table.
     pub(super) fn of_cell(cell: &str) -> Self {
         let digits = cell.strip_prefix('-').unwrap_or(cell);
         let (digits, exponent) = match digits.split_once(['e', 'E']) {
@@ -135,7 +135,7 @@ impl Seen {
         }
     }
 
-    /// What holds both.
+    /// Smallest kind that holds both.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (seen, Seen::Nothing) | (Seen::Nothing, seen) => seen,

@@ -42,7 +42,7 @@ fn is_unspaced(c: char) -> bool {
         | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// What the strings of a field look like.
+/// Statistics of the strings of a field.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     n_values: u64,
@@ -55,7 +55,7 @@ pub(super) struct Strings {
     distinct: HashSet<u64>,
 }
 
-/// How a field of strings is indexed, and why.
+/// Decision on how a field of strings is indexed, and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) is_keyword: bool,
