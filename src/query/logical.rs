@@ -52,7 +52,7 @@ impl Logical {
     const NOTHING: Logical =
         Logical::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
 
-    /// Whether no term is in two places, and each scored by its list, as far as it shows at the first look. One of a field
+    /// Whether no term is in two places, as far as it shows at the first look, and each is scored by its list. One of a field
     /// without frequencies is scored as a set.
     pub(crate) fn has_each_term_once(&self, schema: &Schema) -> bool {
         let is_term = |part: &Logical| match part {

@@ -222,7 +222,7 @@ impl SearchRequest<'static> {
         Self::from_json_within(text, Limits::DEFAULT)
     }
 
-    /// A request of JSON whose queries may be as large as these limits say: those of the
+    /// Reads a request whose queries may be as large as limits say. They are those of the
     /// [index](crate::Index::with_limits) that it was asked of, or will be.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Terms that searches look up which nobody explains: each once in each segment, as in those that are explained.
+//! Terms that plain searches look up: each once in each segment, as if they were explained.
 
 use super::SearchBuilder;
 use crate::document::Document;

@@ -33,8 +33,8 @@ impl<'a> Search<'a> {
         Ok(Ready { page, planned })
     }
 
-    /// Plans the whole search, and its page by the sets that scores depend on: as these are found or, where nothing is run, as many
-    /// documents as they are expected to have.
+    /// Plans the whole search, and its page by the sets that scores depend on. If nothing is run these are not found, and have as
+    /// many documents as the plan expects.
     pub(super) fn plan_with_sets(
         &self,
         sets: Vec<Normal>,
