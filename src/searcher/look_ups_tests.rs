@@ -1,4 +1,4 @@
-//! Terms that plain searches look up: each once in each segment, as if they were explained.
+//! Terms that plain searches look up: each once in each segment.
 
 use super::SearchBuilder;
 use crate::document::Document;
