@@ -44,8 +44,8 @@ pub(crate) struct Run<'r> {
     pub(crate) page: PageRun<'r>,
     /// In the order of the plan's facets; those that it came to.
     pub(crate) facets: &'r [FacetRun],
-    /// Time before anything ran, and after that.
     pub(crate) planning: PhaseTimes,
+    /// Time of all, planning included, by one clock.
     pub(crate) took: Duration,
     /// Times of the search as planned and otherwise, where they were measured.
     pub(crate) measured: Option<&'r Measured>,
@@ -81,10 +81,9 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
             estimate_ns: of(Phase::Estimate),
             choose_ns: of(Phase::Choose),
         };
-        let planning_ns = planning.by_name().map(|(_, ns)| ns).fold(0, u64::saturating_add);
         tree.planning = Some(planning);
-        tree.planning_ns = Some(planning_ns);
-        tree.total_ns = Some(planning_ns.saturating_add(nanoseconds(run.took)));
+        tree.planning_ns = Some(nanoseconds(run.planning.planning()));
+        tree.total_ns = Some(nanoseconds(run.took));
     }
     tree
 }

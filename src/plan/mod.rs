@@ -412,6 +412,12 @@ impl<'s> Plan<'s> {
         self.sets.last().map_or(0, |root| root.index() + 1)
     }
 
+    /// Documents expected in each of the sets that scores depend on.
+    pub(crate) fn expected_sets(&self) -> Vec<u64> {
+        let roots = self.sets[..self.n_score_sets()].iter();
+        roots.map(|root| self.node(*root).estimate.documents).collect()
+    }
+
     /// Operators of what matches or of a set, which ends with its `root`.
     pub(crate) fn nodes_of(&self, root: NodeId) -> Range<usize> {
         let before = self.sets.iter().rev().find(|set| set.0 < root.0);

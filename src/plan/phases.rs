@@ -17,11 +17,20 @@ pub(crate) enum Phase {
     Choose,
     /// Facts that only people read are found: no time of the search.
     Display,
+    /// Sets that scores depend on are found, which is no planning any more.
+    Sets,
 }
 
 /// Time of each phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PhaseTimes([Duration; Phase::Display as usize + 1]);
+pub(crate) struct PhaseTimes([Duration; Phase::Sets as usize + 1]);
+
+impl PhaseTimes {
+    /// Time of planning: of all phases before the last two.
+    pub(crate) fn planning(&self) -> Duration {
+        self.0[..Phase::Display as usize].iter().sum()
+    }
+}
 
 impl Index<Phase> for PhaseTimes {
     type Output = Duration;

@@ -13,6 +13,7 @@ use super::phrase_spec::PhraseSpec;
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::recycle::FreeLists;
+use crate::schema::Schema;
 use crate::term::Term;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,12 +51,17 @@ impl Logical {
     const NOTHING: Logical =
         Logical::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
 
-    /// Whether no term is in two places, as far as it shows at the first look.
-    pub(crate) fn has_each_term_once(&self) -> bool {
-        let are_terms =
-            |parts: &[Logical]| parts.iter().all(|it| matches!(it, Logical::Term { .. }));
+    /// Whether no term is in two places, as far as it shows at the first look, and each is scored by its list. One of a field
+    /// without frequencies is scored as a set.
+    pub(crate) fn has_each_term_once(&self, schema: &Schema) -> bool {
+        let is_term = |part: &Logical| match part {
+            Logical::Term { field, .. } => schema.get(*field).detail.has_frequencies(),
+            _ => false,
+        };
+        let are_terms = |parts: &[Logical]| parts.iter().all(is_term);
         match self {
-            Logical::Term { .. } | Logical::Phrase { .. } => true,
+            Logical::Term { .. } => is_term(self),
+            Logical::Phrase { .. } => true,
             Logical::Sum { must, should, must_not, .. } => {
                 must_not.is_empty()
                     && (must.is_empty() || should.is_empty())

@@ -100,10 +100,7 @@ impl Weight<'_> {
             Node::Combined(nth) => {
                 self.combined.get(*nth).map_or(0.0, |word| share(word.lists().1))
             }
-            Node::Set { set, .. } => self.sets.get(*set).map_or(1.0, |by_segment| {
-                let of_segments = by_segment.iter().zip(&self.segments);
-                share(of_segments.map(|(set, segment)| set.len(segment.n_docs())).sum())
-            }),
+            Node::Set { set, .. } => self.docs_of_sets.get(*set).map_or(1.0, |n| share(*n)),
             Node::Sum { must, should, must_not, minimum } => {
                 let all: f64 = must.iter().map(|node| self.expected_share(node, n_docs)).product();
                 let enough = match minimum {

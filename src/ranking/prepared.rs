@@ -17,6 +17,7 @@ use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
 use smallvec::{SmallVec, smallvec};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
@@ -34,6 +35,8 @@ pub(crate) struct Weight<'s> {
     wanted: Vec<Normal>,
     /// What matches each constant part, by segment.
     pub(super) sets: Vec<Vec<Arc<DocIdSet>>>,
+    /// Documents of each, found or expected.
+    pub(super) docs_of_sets: Vec<u64>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
@@ -114,6 +117,7 @@ impl<'s> Weight<'s> {
             combined: vec![],
             wanted: vec![],
             sets: vec![],
+            docs_of_sets: vec![],
             patterns: vec![],
             by_segment: vec![],
             functions: vec![],
@@ -160,10 +164,20 @@ impl<'s> Weight<'s> {
             wanted.iter().zip(found).find(|(it, _)| *it == normal).map_or(&[][..], |it| it.1)
         };
         self.sets = self.wanted.iter().map(|normal| of(normal).to_vec()).collect();
+        let segments = &self.segments;
+        let n_docs = |found: &[Arc<DocIdSet>]| {
+            found.iter().zip(segments).map(|(set, segment)| set.len(segment.n_docs())).sum()
+        };
+        self.docs_of_sets = self.sets.iter().map(|found| n_docs(found)).collect();
         for (nth, own) in self.by_segment.iter_mut().enumerate() {
             let here = |normal| of(normal).get(nth).cloned().into_iter().collect();
             own.sets = own.wanted.iter().map(here).collect();
         }
+    }
+
+    /// Sets how many documents are expected of each set, where these are not to be given.
+    pub(crate) fn expect_sets(&mut self, expected: impl Fn(&Normal) -> u64) {
+        self.docs_of_sets = self.wanted.iter().map(expected).collect();
     }
 
     fn nodes(
@@ -455,20 +469,24 @@ impl<'s> Weight<'s> {
     /// Those that score segments: itself, or one for each.
     pub(crate) fn parts(&self) -> &[Weight<'s>] {
         match &self.by_segment[..] {
-            [] => std::slice::from_ref(self),
+            [] => from_ref(self),
             parts => parts,
         }
     }
 
-    /// Calls `visit` with each term that was looked up by itself, and what each segment says of it.
+    /// Calls `visit` with each term that is scored by its list, and what each segment says of it.
     pub(crate) fn each_term(
         &self,
         mut visit: impl FnMut(SegmentId, FieldId, &[u8], Option<TermInfo>),
     ) {
-        for term in &self.terms {
-            let field = self.fields[term.field].field;
-            for (segment, info) in self.segments.iter().zip(self.infos_of(term)) {
-                visit(segment.id(), field, &term.term, *info);
+        let field = |place: usize| self.fields[place].field;
+        let terms = self.terms.iter().map(|it| (field(it.field), from_ref(&it.term), it.infos));
+        let phrases = self.phrases.iter().map(|it| (field(it.field), &it.spec.terms[..], it.infos));
+        for (field, terms, infos) in terms.chain(phrases) {
+            let of_segments = self.segments.iter();
+            let asked = of_segments.flat_map(|it| terms.iter().map(move |term| (it, term)));
+            for ((segment, term), info) in asked.zip(&self.infos[infos..]) {
+                visit(segment.id(), field, term, *info);
             }
         }
     }
@@ -493,7 +511,7 @@ impl<'s> Weight<'s> {
             of(self.terms.len(), "term"),
             of(self.phrases.len(), "phrase"),
             of(self.combined.len(), "word").map(|words| words + " of several fields"),
-            of(self.sets.len(), "set"),
+            of(self.wanted.len(), "set"),
             (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
 use crate::json::{Json, Reader};
+use crate::limits::{self, Limits};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
 use crate::ranking::bm25::Parameters;
@@ -215,8 +216,32 @@ impl SearchRequest<'static> {
     ///
     /// With the line, the column and the path that leads there: [`ErrorKind::Corrupt`] for what is not JSON, for a name that is
     /// not known, and for a value of the wrong type; [`ErrorKind::Query`] for a text that is no query; [`ErrorKind::UnsupportedVersion`] for another
-    /// [version](REQUEST_SCHEMA_VERSION); [`ErrorKind::LimitExceeded`] for a text that is too large.
+    /// [version](REQUEST_SCHEMA_VERSION); [`ErrorKind::LimitExceeded`] for a text that is too large, and for queries beyond the
+    /// default limits: those of an index with others are read [within these](Self::from_json_within).
     pub fn from_json(text: &str) -> Result<Self> {
+        Self::from_json_within(text, Limits::DEFAULT)
+    }
+
+    /// Reads a request whose queries may be as large as limits say. They are those of the
+    /// [index](crate::Index::with_limits) that it was asked of, or will be.
+    ///
+    /// ```
+    /// use treepie::{Limits, Query, SearchRequest};
+    ///
+    /// let mut limits = Limits::default();
+    /// limits.query_clauses = 2_000;
+    /// let query = Query::any_of((0..1_500).map(|nth| Query::word(format!("w{nth}"))));
+    /// let written = SearchRequest::new(&query).to_json()?;
+    /// assert!(SearchRequest::from_json(&written).is_err());
+    /// assert_eq!(SearchRequest::from_json_within(&written, limits)?.query(), &query);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`from_json`](Self::from_json), and [`ErrorKind::Usage`] for limits that no index can have.
+    pub fn from_json_within(text: &str, limits: Limits) -> Result<Self> {
+        let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;
         let mut request = SearchRequest::of(Cow::Owned(Query::Nothing));
         reader.object(&["query"], |reader, name| {
@@ -547,11 +572,14 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<(String, Parameters)> {
     Ok((field, own))
 }
 
-/// A query, of which mistakes are told as those of a query are.
+/// A query within the limits of the thread, of which mistakes are told as those of a query are.
 fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
     let mut refused = None;
+    // Written out, a query may be longer than what somebody typed; its words are limited, and so is the whole text.
+    let limits = Limits { query_bytes: usize::MAX, ..limits::current() };
+    let options = ParseOptions::default().limits(limits);
     let query = reader.parsed("a query", |text| {
-        parse(text, &ParseOptions::default()).map_err(|error| refused = Some(error)).ok()
+        parse(text, &options).map_err(|error| refused = Some(error)).ok()
     });
     query.map_err(|error| refused.unwrap_or(error))
 }

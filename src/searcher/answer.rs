@@ -131,7 +131,10 @@ impl Search<'_> {
         page: &PagePlan,
         planned: Option<&mut Execution<'_>>,
     ) -> Result<SearchOutcome> {
-        let docs = self.with_memory(|memory| memory.docs.take());
+        let mut docs = self.with_memory(|memory| memory.docs.take());
+        if !self.request.count_only {
+            docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
+        }
         let mut found = SearchOutcome { docs, ..SearchOutcome::uncounted() };
         let options = || self.options(page.goal(), false, self.scorings());
         let done = match planned {
@@ -178,11 +181,7 @@ impl Search<'_> {
         found: &mut SearchOutcome,
     ) -> Result<()> {
         found.is_planned = true;
-        let request = &self.request;
-        if !request.count_only || !request.facets.is_empty() {
-            found.docs.reserve(request.limit.min(HITS_ROOM_MAX) as usize);
-        }
-        if !request.facets.is_empty() {
+        if !self.request.facets.is_empty() {
             return self.with_matches_of(execution, found, |_, _, _| Ok(()));
         }
         let done = execution.run(&mut found.docs);
@@ -249,23 +248,17 @@ impl Search<'_> {
         planned: Option<&mut Execution<'_>>,
         found: &mut SearchOutcome,
     ) -> Result<()> {
-        let total = &mut found.total;
-        found.is_planned = true;
         let options = PlanOptions { goal, forced: self.forced, ..<_>::default() };
         if goal == Goal::Count && planned.is_none() {
-            let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups());
-            let total_of = &mut total.value;
+            let normal = &self.rewritten()?.normal;
+            let look_ups = self.look_ups_after(self.scorings());
+            found.is_planned = true;
+            let total_of = &mut found.total.value;
             found.is_planned = self.searcher.count_to(normal, &options, look_ups, total_of)?;
-            total.relation = Relation::Exact;
+            found.total.relation = Relation::Exact;
             return Ok(());
         }
-        let count = |execution: &mut Execution<'_>| {
-            let done = execution.run(&mut vec![]);
-            total.value = execution.counted();
-            *total = self.total_of(done?);
-            Ok(())
-        };
-        self.by_plan(planned, || Ok(options), count)
+        self.by_plan(planned, || Ok(options), |it| self.execute(it, found))
     }
 
     /// Options that a plan is made by.

@@ -1,51 +1,43 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
-use super::meaning::SearchMemory;
+use super::meaning::{SearchMemory, once};
+use super::scorings::Scorings;
 use super::search::Search;
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
-use crate::ranking::prepared::Weight;
 use crate::request::{IdfScope, SearchRequest, Selection};
 use crate::schema::Schema;
 
 impl<'s> Search<'s> {
     /// The query with all selections, bound to the schema.
     pub(super) fn bound(&self) -> Result<&BoundQuery> {
-        if let Some(bound) = self.meaning.bound.get() {
-            return Ok(bound);
-        }
-        let bound =
-            self.meaning.time(Phase::Bind, || match self.request.selections.is_empty() {
-                true => {
-                    let (query, options) = (&self.request.query, self.bind_options());
-                    let (schema, analyzers) = self.names();
-                    self.with_memory(|memory| {
-                        query::bind(query, schema, analyzers, options, &mut memory.bind)
-                    })
-                }
-                false => self.bound_without(&[]),
-            })?;
-        Ok(self.meaning.bound.get_or_init(|| bound))
+        let bind = || match self.request.selections.is_empty() {
+            true => {
+                let (query, options) = (&self.request.query, self.bind_options());
+                let (schema, analyzers) = self.names();
+                self.with_memory(|memory| {
+                    query::bind(query, schema, analyzers, options, &mut memory.bind)
+                })
+            }
+            false => self.bound_without(&[]),
+        };
+        once(&self.meaning.bound, || self.meaning.time(Phase::Bind, bind))
     }
 
     /// The query without some of its selections.
     pub(super) fn bound_without(&self, left_out: &[usize]) -> Result<BoundQuery> {
         let names = self.names();
-        let bound = match self.meaning.selections.get() {
-            Some(bound) => bound,
-            None => {
-                let SearchRequest { query, selections, .. } = &self.request;
-                let selections = selections.iter().map(Selection::query);
-                let options = self.bind_options();
-                let bound = self.with_memory(|memory| {
-                    BoundSelections::new(query, selections, names, options, &mut memory.bind)
-                })?;
-                self.meaning.selections.get_or_init(|| bound)
-            }
-        };
+        let bound = once(&self.meaning.selections, || {
+            let SearchRequest { query, selections, .. } = &self.request;
+            let selections = selections.iter().map(Selection::query);
+            let options = self.bind_options();
+            self.with_memory(|memory| {
+                BoundSelections::new(query, selections, names, options, &mut memory.bind)
+            })
+        })?;
         Ok(self.with_memory(|memory| bound.without(left_out, names, &mut memory.bind)))
     }
 
@@ -74,16 +66,15 @@ impl<'s> Search<'s> {
 
     /// The documents that the query means with all selections.
     pub(super) fn rewritten(&self) -> Result<&Rewritten> {
-        if let Some(rewritten) = self.meaning.rewritten.get() {
-            return Ok(rewritten);
-        }
-        let rewritten = self.meaning.time(Phase::Bind, || self.rewrite())?;
-        Ok(self.meaning.rewritten.get_or_init(|| rewritten))
+        once(&self.meaning.rewritten, || self.meaning.time(Phase::Bind, || self.rewrite()))
     }
 
     fn rewrite(&self) -> Result<Rewritten> {
         let (schema, analyzers) = self.names();
-        let is_bound = self.meaning.bound.get().is_some() || !self.request.selections.is_empty();
+        // To count needs no scores, unless documents are explained that are counted.
+        let is_bound = self.meaning.bound.get().is_some()
+            || !self.request.selections.is_empty()
+            || !self.explained.is_empty();
         match is_bound.then(|| self.bound()).transpose()? {
             Some(bound) => {
                 Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))
@@ -114,26 +105,26 @@ impl<'s> Search<'s> {
         clock
     }
 
-    /// Keeps what was looked up to score a query, which will be counted.
-    pub(super) fn keep_terms_of(&self, ranked: &Weight<'_>) {
+    /// These terms with those that scores needed: a plan that is made after them need not ask again.
+    pub(super) fn look_ups_after(&self, scorings: Option<&Scorings<'_>>) -> &LookUps {
         let look_ups = self.look_ups();
-        if look_ups.begin_to_keep(&self.searcher.0.terms) {
+        if let Some(ranked) = scorings.and_then(Scorings::known)
+            && look_ups.begin_to_keep(&self.searcher.0.terms)
+        {
             ranked.each_term(|segment, field, term, info| {
                 look_ups.learn(segment, field, term, info);
             });
         }
+        look_ups
     }
 
-    /// Whether nothing is known to need a term twice: only one plan is made, or the best are found without.
+    /// Whether nothing is known to need a term twice, but for one plan [after scores](Self::look_ups_after).
     fn asks_for_terms_once(&self) -> bool {
-        let request = &self.request;
-        let is_simple = request.facets.is_empty()
-            && request.selections.is_empty()
-            && request.score_functions.is_empty()
-            && request.statistics != IdfScope::Segment
+        let is_simple = self.request.facets.is_empty()
+            && self.request.statistics != IdfScope::Segment
             && !self.meaning.is_explained();
         let has_each_once = || match (self.meaning.bound.get(), self.meaning.rewritten.get()) {
-            (Some(bound), _) => bound.logical.has_each_term_once(),
+            (Some(bound), _) => bound.logical.has_each_term_once(self.searcher.schema()),
             (None, Some(rewritten)) => rewritten.normal.has_each_term_once(),
             (None, None) => false,
         };
@@ -143,21 +134,6 @@ impl<'s> Search<'s> {
     /// Plans the search and gets ready to carry the plan out.
     pub(super) fn execution(&self, options: &PlanOptions) -> Result<Execution<'s>> {
         let normal = &self.rewritten()?.normal;
-        self.searcher.execution_of(normal, options, self.look_ups())
-    }
-
-    /// Plans the search for people; also gives what it was rewritten to, and why.
-    pub(super) fn plan(
-        &self,
-        options: &PlanOptions,
-        is_timed: bool,
-    ) -> Result<(Execution<'s>, String, Vec<String>)> {
-        let Rewritten { normal, notes } = self.rewritten()?;
-        let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let timing = (clock, is_timed);
-        let execution =
-            self.searcher.execution_of_matching(normal, options, self.look_ups(), timing)?;
-        let text = || normal.to_text(self.searcher.schema());
-        Ok((execution, self.meaning.time(Phase::Display, text), notes.clone()))
+        self.searcher.execution_of(normal, options, self.look_ups_after(self.scorings()))
     }
 }

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::execution::Execution;
 use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan, PlanOptions};
+use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan};
+use crate::query::Rewritten;
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
@@ -16,12 +17,8 @@ use std::time::{Duration, Instant};
 pub(super) struct ForPeople<'a> {
     pub(super) execution: Execution<'a>,
     pub(super) page: PagePlan,
-    /// Rewritten query, and the reasons.
-    rewritten: String,
-    notes: Vec<String>,
     /// Times before what matches was planned.
     before_plan: PhaseTimes,
-    took_sets: Duration,
 }
 
 impl<'a> Search<'a> {
@@ -30,13 +27,13 @@ impl<'a> Search<'a> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         self.meaning.is_kept.set(self.is_kept());
-        let ForPeople { execution, rewritten, mut notes, .. } = self.plan_for_people(false)?;
+        let ForPeople { execution, .. } = self.plan_for_people(false)?;
         let plan = execution.plan();
         let mut tree = explain::explain(plan, self.searcher.schema(), None);
-        notes.extend(constant_note(plan));
+        tree.notes.extend(constant_note(plan));
         self.put_documents(&mut tree, plan, None)?;
         self.searcher.recycle(execution);
-        Ok(self.worded(tree, rewritten, notes, &()))
+        self.worded(tree, &())
     }
 
     /// Answers the query and shows how.
@@ -80,12 +77,12 @@ impl<'a> Search<'a> {
         mut tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, SearchOutcome)> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
+        let started = Instant::now();
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
-        let planned = self.plan_for_people(true)?;
-        let ForPeople { mut execution, page: planned_page, rewritten, mut notes, .. } = planned;
+        let ForPeople { mut execution, page: planned_page, before_plan } =
+            self.plan_for_people(true)?;
         let with_plan = clock.stop();
-        let started = Instant::now();
         let mut page = FilledPage::new(&self.explained);
         let ready = PreparedState {
             planned: Some(&mut execution),
@@ -97,13 +94,16 @@ impl<'a> Search<'a> {
             tell(hit);
             Ok(())
         })?;
-        let took = started.elapsed() + planned.took_sets;
-        let has_sets = !execution.plan().sets.is_empty();
+        let all = started.elapsed();
+        // A plan that is not carried out is only for people, and its time none of the search.
+        let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
+        let planning = if is_of_search { with_plan } else { before_plan };
+        let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
         let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
             // If making the page has found all that was wanted, nothing below it was carried out.
             profile: found.is_planned.then(|| execution.profile()),
-            of_sets: has_sets.then(|| execution.profile()),
+            of_sets: Some(execution.profile()).filter(|_| !execution.plan().sets.is_empty()),
             page: PageRun {
                 hits: found.n_hits,
                 matching: is_counted.then_some(found.total.value),
@@ -113,43 +113,36 @@ impl<'a> Search<'a> {
                 is_stopped: found.stopped.is_some(),
             },
             facets: &found.facet_runs,
-            // A plan that is not carried out is only for people, and its time none of the search.
-            planning: if found.is_planned { with_plan } else { planned.before_plan },
-            took,
+            planning,
+            took: all.saturating_sub(for_people),
             measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         if let Some(stopped) = found.stopped {
-            notes.push(format!("{stopped}: this is what happened until then"));
+            tree.notes.push(format!("{stopped}: this is what happened until then"));
         }
-        notes.extend(constant_note(execution.plan()));
+        tree.notes.extend(constant_note(execution.plan()));
         let page = found.stopped.is_none().then_some(&page);
         if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
             // Time and memory may be used up.
             let stopped = self.stopped(error)?;
-            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
+            tree.notes
+                .push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         if found.stopped.is_none() {
             self.searcher.recycle(execution);
         }
-        Ok((self.worded(tree, rewritten, notes, self.searcher), found))
+        Ok((self.worded(tree, self.searcher)?, found))
     }
 
-    /// Plans the search and its page with all that people are told, and finds the sets that scores depend on.
-    pub(super) fn plan_for_people(&self, is_timed: bool) -> Result<ForPeople<'a>> {
+    /// Plans the search and its page with all that people are told.
+    pub(super) fn plan_for_people(&self, is_run: bool) -> Result<ForPeople<'a>> {
         self.meaning.time(Phase::Choose, || {
-            let clock = self.meaning.clock.get();
-            let (mut before_plan, mut told) = (PhaseTimes::default(), (String::new(), vec![]));
             let mut scorings = self.look_up_scorings()?;
             let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
-            let plan = |options: &PlanOptions| {
-                before_plan = clock.map(|clock| clock.times()).unwrap_or_default();
-                let (execution, rewritten, notes) = self.plan(options, is_timed)?;
-                told = (rewritten, notes);
-                Ok(execution)
-            };
-            let parts = (&mut scorings, &mut page);
-            let (mut execution, took_sets) = self.find_sets(sets, parts, true, plan)?;
+            let before_plan = self.meaning.clock.get().map(|clock| clock.times());
+            let of_page = (&mut scorings, &mut page);
+            let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
                 let details = self.page_details(&page, execution.plan())?;
@@ -157,22 +150,17 @@ impl<'a> Search<'a> {
                 execution.plan_mut().put_page(page, details, is_kept);
                 self.add_facet_details(execution.plan_mut())
             })?;
-            let (rewritten, notes) = told;
-            Ok(ForPeople { execution, page, rewritten, notes, before_plan, took_sets })
+            Ok(ForPeople { execution, page, before_plan: before_plan.unwrap_or_default() })
         })
     }
 
-    fn worded(
-        &self,
-        mut tree: ExplainTree,
-        rewritten: String,
-        notes: Vec<String>,
-        facts: &dyn Facts,
-    ) -> ExplainTree {
+    /// Adds the texts of the query, behind which its notes come.
+    fn worded(&self, mut tree: ExplainTree, facts: &dyn Facts) -> Result<ExplainTree> {
+        let Rewritten { normal, notes } = self.rewritten()?;
         tree.query = self.query().to_text();
         tree.parsed = tree.query.clone();
-        tree.rewritten = rewritten;
-        tree.notes = notes;
+        tree.rewritten = normal.to_text(self.searcher.schema());
+        tree.notes.splice(0..0, notes.iter().cloned());
         if let Some(costs) = &self.searcher.0.setting.costs {
             tree.notes.push(match costs.machine() {
                 Some(machine) => format!("costs are those measured on {machine}"),
@@ -182,7 +170,7 @@ impl<'a> Search<'a> {
         tree.page = self.page();
         tree.term_lookups = Some(self.look_ups().n_asked());
         tree.findings = tree.find_with(facts);
-        tree
+        Ok(tree)
     }
 
     /// The hits that are wanted.
@@ -203,4 +191,76 @@ impl<'a> Search<'a> {
 fn constant_note(plan: &Plan<'_>) -> Option<String> {
     let score = plan.page.as_deref()?.plan.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::explain::WorkCounts;
+    use crate::plan::NodeId;
+    use crate::schema::Schema;
+    use crate::searcher::Searcher;
+    use crate::searcher::stopping_tests::filled;
+
+    fn searcher() -> Searcher {
+        let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
+        filled(schema, |writer| {
+            for nth in 0..3_000 {
+                let title = format!("w{} {}", nth % 50, ["history", "war"][nth % 2]);
+                let kind = ["a", "b", "c"][nth % 3];
+                writer.add(Document::new().with("title", title).with("kind", kind)).unwrap();
+            }
+            writer.commit().unwrap();
+        })
+    }
+
+    #[test]
+    fn a_search_that_is_explained_and_not_run_finds_no_sets() {
+        let searcher = searcher();
+        for text in ["+w?* +history", "history kind:a", "/w[1-3].*/ OR war", "+history -w4*"] {
+            let query = searcher.parse(text).unwrap();
+            let search = searcher.search(&query).search();
+            search.is_to_be_explained();
+            let planned = search.plan_for_people(false).unwrap();
+            let execution = planned.execution;
+            let plan = execution.plan();
+            assert!(plan.n_score_sets() > 0, "{text}");
+            for node in (0..plan.nodes.len() as u32).map(NodeId) {
+                let done = execution.profile().node(0, node);
+                assert!(!done.complete && !done.answered, "{text}: {node:?}, {done:?}");
+                assert_eq!((done.documents_out, done.bytes_read), (0, 0), "{text}: {node:?}");
+            }
+            assert!(searcher.search(&query).explain().unwrap().total_ns.is_none());
+        }
+    }
+
+    #[test]
+    fn the_total_of_a_run_is_that_of_one_clock() {
+        let searcher = searcher();
+        let query = searcher.parse("history").unwrap();
+        let search = searcher.search(&query).search();
+        let clock = search.is_to_be_explained();
+        let ForPeople { execution, .. } = search.plan_for_people(true).unwrap();
+        let run = explain::Run {
+            profile: None,
+            of_sets: None,
+            page: PageRun {
+                hits: 0,
+                matching: None,
+                time: Duration::ZERO,
+                looked_at: WorkCounts::default(),
+                trace: None,
+                is_stopped: false,
+            },
+            facets: &[],
+            planning: clock.stop(),
+            took: Duration::from_secs(1),
+            measured: None,
+        };
+        let tree = explain::explain(execution.plan(), searcher.schema(), Some(run));
+        assert_eq!(tree.total_ns, Some(1_000_000_000));
+        let rest = tree.rest_ns().unwrap() + tree.planning_ns.unwrap();
+        assert_eq!(rest, 1_000_000_000, "lost time is of the rest");
+    }
 }

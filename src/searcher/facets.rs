@@ -4,6 +4,7 @@ use super::answer::SearchOutcome;
 use super::bound_facet::{BoundFacet, BoundWhat, ExcludedFilters};
 use super::counted::{Buckets, CountedFacet, by_column};
 use super::hits::{Bucket, FacetCounts};
+use super::meaning::once;
 use super::search::Search;
 use super::select::FilterScope;
 use super::statistics::FieldStatistics;
@@ -24,12 +25,11 @@ use std::time::Instant;
 impl Search<'_> {
     /// The facets, checked, with their names and options resolved.
     pub(super) fn bound_facets(&self) -> Result<&[BoundFacet]> {
-        if let Some(bound) = self.meaning.facets.get() {
-            return Ok(bound);
-        }
-        self.request.facets.iter().try_for_each(Facet::check_within)?;
-        let bound = self.bind_facets(&self.request.facets, &mut vec![])?;
-        Ok(self.meaning.facets.get_or_init(|| bound))
+        let bound = once(&self.meaning.facets, || {
+            self.request.facets.iter().try_for_each(Facet::check_within)?;
+            self.bind_facets(&self.request.facets, &mut vec![])
+        });
+        bound.map(|facets| &facets[..])
     }
 
     /// Binds facets within those of the fields in `path`.

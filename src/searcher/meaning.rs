@@ -2,11 +2,14 @@
 
 use super::bound_facet::BoundFacet;
 use super::scorings::Scorings;
+use crate::error::Result;
+use crate::function::BoundScoreFunction;
 use crate::ids::DocId;
 use crate::plan::{LookUps, Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
 use crate::ranking::prepared::WeightScratch;
 use crate::recycle::FreeLists;
+use crate::sort::SortOrder;
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.
@@ -21,11 +24,21 @@ pub(super) struct Meaning<'a> {
     pub(super) selections: OnceCell<BoundSelections>,
     pub(super) rewritten: OnceCell<Rewritten>,
     pub(super) look_ups: OnceCell<LookUps>,
+    pub(super) order: OnceCell<SortOrder>,
+    pub(super) functions: OnceCell<Vec<BoundScoreFunction>>,
     pub(super) facets: OnceCell<Vec<BoundFacet>>,
     /// Scores, with all sets that these depend on.
     pub(super) scorings: OnceCell<Scorings<'a>>,
     /// Memory that an earlier search left, once it was asked for.
     pub(super) memory: RefCell<Option<Box<SearchMemory>>>,
+}
+
+/// Knowledge of `cell`, which is found out where nobody has asked before.
+pub(super) fn once<T>(cell: &OnceCell<T>, find: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match cell.get() {
+        Some(known) => Ok(known),
+        None => find().map(|found| cell.get_or_init(|| found)),
+    }
 }
 
 /// Memory in which a search is understood, for the next one.
@@ -77,9 +90,11 @@ impl Clone for Meaning<'_> {
 #[cfg(test)]
 mod tests {
     use crate::document::Document;
+    use crate::function::{FieldValue, ScoreFunction};
     use crate::ids::DocId;
     use crate::schema::Schema;
     use crate::searcher::stopping_tests::filled;
+    use crate::sort::SortKey;
     use std::time::Instant;
 
     #[test]
@@ -94,5 +109,24 @@ mod tests {
         assert!(!search.meaning.is_explained());
         search.explain_score(DocId(0)).unwrap();
         assert!(search.meaning.is_explained());
+    }
+
+    #[test]
+    fn keys_and_functions_are_looked_up_in_the_schema_once() {
+        let schema = Schema::builder().text("title").i64("year").build().unwrap();
+        let searcher = filled(schema, |writer| {
+            writer.add(Document::new().with("title", "Paris").with("year", 1)).unwrap();
+        });
+        let query = searcher.parse("paris").unwrap();
+        let function = ScoreFunction::multiply(FieldValue::new("year"));
+        let search = searcher.search(&query).score_function(function);
+        let search = search.sort([SortKey::score(), SortKey::ascending("year")]).search();
+        assert_eq!(search.answer(Instant::now()).unwrap().total.value, 1);
+        let known = (search.meaning.order.get().unwrap(), search.meaning.functions.get().unwrap());
+        assert!(std::ptr::eq(search.sort_order().unwrap(), known.0));
+        assert_eq!(known.1.len(), 1);
+        let wrong = search.request.clone().into_owned();
+        let wrong = searcher.search_for(wrong).sort([SortKey::ascending("yaer")]).search();
+        assert!(wrong.sort_order().is_err() && wrong.meaning.order.get().is_none());
     }
 }

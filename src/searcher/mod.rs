@@ -21,6 +21,8 @@ mod explainer;
 mod facets;
 mod facts;
 mod hits;
+#[cfg(test)]
+mod look_ups_tests;
 mod meaning;
 mod page;
 #[cfg(test)]

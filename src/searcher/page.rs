@@ -10,8 +10,7 @@ use crate::plan::{
 };
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
-use crate::sort::{SortKey, SortOrder};
-use std::time::{Duration, Instant};
+use crate::sort::SortKey;
 
 /// A search that is ready to be carried out.
 pub(super) struct Ready<'a> {
@@ -27,39 +26,41 @@ impl<'a> Search<'a> {
         let (mut page, mut planned) = (self.page_plan(&scorings), None);
         let sets = scorings.wanted_sets();
         if !sets.is_empty() {
-            let normal = &self.rewritten()?.normal;
-            let plan = |options: &PlanOptions| {
-                self.searcher.execution_of_matching(normal, options, self.look_ups(), (None, false))
-            };
-            let (execution, _) = self.find_sets(sets, (&mut scorings, &mut page), false, plan)?;
-            planned = Some(Box::new(execution));
+            let of_page = (&mut scorings, &mut page);
+            planned = Some(Box::new(self.plan_with_sets(sets, of_page, false, true)?));
         }
         self.meaning.scorings.get_or_init(|| scorings);
         Ok(Ready { page, planned })
     }
 
-    /// Finds the sets that scores depend on, and plans the page for these. The plan is that of the whole search; the time of
-    /// finding them is returned, too.
-    pub(super) fn find_sets(
+    /// Plans the whole search, and its page by the sets that scores depend on. If nothing is run these are not found, and have as
+    /// many documents as the plan expects.
+    pub(super) fn plan_with_sets(
         &self,
         sets: Vec<Normal>,
         (scorings, page): (&mut Scorings<'a>, &mut PagePlan),
         explain: bool,
-        plan: impl FnOnce(&PlanOptions) -> Result<Execution<'a>>,
-    ) -> Result<(Execution<'a>, Duration)> {
+        is_run: bool,
+    ) -> Result<Execution<'a>> {
         let options = self.options(page.goal(), explain, Some(scorings))?;
-        let options = PlanOptions { sets, ..options };
-        let (mut execution, mut took) = (plan(&options)?, Duration::ZERO);
-        if !options.sets.is_empty() {
-            let started = Instant::now();
-            let found = self.meaning.time(Phase::Display, || execution.find_sets())?;
-            took = started.elapsed();
-            scorings.give_sets(&options.sets, &found);
-            *page = self.page_plan(scorings);
-        }
+        let mut options = PlanOptions { sets, ..options };
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        execution.plan_mut().aim(&self.options(page.goal(), explain, Some(scorings))?, clock)?;
-        Ok((execution, took))
+        let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(Some(scorings)));
+        let clocks = (clock, explain && is_run);
+        let plan = self.searcher.execution_of_matching(normal, &options, look_ups, clocks);
+        let mut execution = plan?;
+        if !options.sets.is_empty() {
+            if is_run {
+                let found = self.meaning.time(Phase::Sets, || execution.find_sets())?;
+                scorings.give_sets(&options.sets, &found);
+            } else {
+                scorings.expect_sets(&options.sets, &execution.plan().expected_sets());
+            }
+            *page = self.page_plan(scorings);
+            options.goal = page.goal();
+        }
+        execution.plan_mut().aim(&options, clock)?;
+        Ok(execution)
     }
 
     /// Plans the page.
@@ -82,8 +83,7 @@ impl<'a> Search<'a> {
 
     /// Facts of the order; one that cannot be is refused where its keys are looked up.
     fn order_shape(&self) -> OrderShape {
-        let shape = |order: SortOrder| order.shape(self.searcher.schema());
-        self.sort_order().map(shape).unwrap_or_default()
+        self.sort_order().map(|order| order.shape(self.searcher.schema())).unwrap_or_default()
     }
 
     /// Details of the page for people.
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
             (PageOperator::Sort(strategy), _) => {
                 let (order, first) = (self.sort_order()?, request.sort.first());
                 let has_scores = order.needs_scores();
-                let mut wanted = self.first(&order, strategy)?;
+                let mut wanted = self.first(strategy)?;
                 wanted.keep_to(plan);
                 PageDetails::Sort(SortDetails {
                     keys: SortKey::described(&request.sort),

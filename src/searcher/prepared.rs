@@ -16,7 +16,7 @@ use std::time::Instant;
 /// [`SearchBuilder::prepare`](super::SearchBuilder::prepare).
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
-    search: Search<'s>,
+    pub(super) search: Search<'s>,
     page: PagePlan,
     /// Open lists, if the best are looked for by lists.
     lists: Option<Box<OpenLists<'s>>>,

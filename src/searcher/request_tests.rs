@@ -1,18 +1,20 @@
 //! Requests as JSON and back, and what they find then.
 
-use super::{Hits, SearchBuilder, Searcher};
+use super::{Hits, SearchBuilder, Searcher, Setting};
 use crate::budget::Budget;
 use crate::document::Document;
 use crate::error::{ErrorKind, Result};
 use crate::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
 use crate::ids::DocId;
+use crate::limits::{self, Limits};
 use crate::plan::FacetMethod;
-use crate::query::Query;
+use crate::query::{ParseOptions, Query, parse};
 use crate::request::*;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::searcher::stopping_tests::filled;
 use crate::sort::SortKey;
 use crate::value::{Dates, Decimal, Interval, Value, Zone};
+use std::sync::Arc;
 use std::time::Duration;
 
 fn searcher() -> Searcher {
@@ -141,6 +143,53 @@ fn a_request_that_was_written_down_finds_the_same() {
             assert_eq!(told(searcher.run(&again)), told(search.run()), "{text}");
         }
     }
+}
+
+#[test]
+fn a_request_within_the_limits_of_its_index_is_read_back() {
+    let limits = Limits { query_clauses: 1_500, ..Limits::DEFAULT };
+    let searcher = filled(Schema::builder().text("title").build().unwrap(), |writer| {
+        writer.add(Document::new().with("title", "word7")).unwrap();
+    });
+    let (storage, snapshot) = (searcher.storage(), &searcher.0.snapshot);
+    let setting = Setting { limits: Some(Box::new(limits)), ..Setting::default() };
+    let searcher = Searcher::of(Arc::clone(storage), Arc::clone(snapshot), setting);
+    let words = |n: usize| (0..n).map(|nth| format!("word{nth} ")).collect::<String>();
+    let query = searcher.parse(&words(1_500)).unwrap();
+    let selected = Selection { field: "title".into(), values: vec![], read: Some(query.clone()) };
+    let mut request = SearchRequest::new(&query);
+    request.selections.push(selected);
+    let json = request.to_json().unwrap();
+    let error = SearchRequest::from_json(&json).unwrap_err();
+    assert_eq!(error.limit().map(|it| it.name), Some("CLAUSES_MAX"), "{error}");
+    let again = SearchRequest::from_json_within(&json, limits).unwrap();
+    assert_eq!(again, request);
+    request.selections.clear();
+    let json = request.to_json().unwrap();
+    let again = SearchRequest::from_json_within(&json, limits).unwrap();
+    assert_eq!(searcher.run(&again).unwrap().total.value, 1);
+    // More than they say is refused there, and where it is searched for.
+    let larger = Limits { query_clauses: 1_501, ..limits };
+    let query = parse(&words(1_501), &ParseOptions::default().limits(larger)).unwrap();
+    let json = SearchRequest::new(&query).to_json().unwrap();
+    let error = SearchRequest::from_json_within(&json, limits).unwrap_err();
+    assert_eq!(error.limit().map(|it| it.value), Some(1_500), "{error}");
+    let beyond = SearchRequest::from_json_within(&json, larger).unwrap();
+    assert_eq!(searcher.run(&beyond).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    // Limits of the thread are as before, and those that cannot be are refused.
+    assert_eq!(limits::current(), Limits::DEFAULT);
+    let none = Limits { query_depth: 129, ..limits };
+    assert_eq!(SearchRequest::from_json_within("{}", none).unwrap_err().kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn a_query_that_is_longer_written_out_than_typed_is_read_back() {
+    let searcher = searcher();
+    let words: Vec<_> = (0..1_000).map(|nth| format!("{nth:064}")).collect();
+    let query = searcher.parse(&words.join(" ")).unwrap();
+    let json = SearchRequest::new(&query).to_json().unwrap();
+    assert!(json.len() > Limits::DEFAULT.query_bytes, "{}", json.len());
+    assert_eq!(*SearchRequest::from_json(&json).unwrap().query(), query);
 }
 
 #[test]

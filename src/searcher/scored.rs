@@ -2,6 +2,7 @@
 
 use super::answer::{PreparedState, SearchOutcome};
 use super::bound_facet::BoundFacet;
+use super::meaning::once;
 use super::scorings::Scorings;
 use super::search::Search;
 use super::{Explanation, Relation, Total};
@@ -38,8 +39,8 @@ impl<'a> Search<'a> {
             let error = Error::new(ErrorKind::Usage, "going on after a hit in its order");
             return Err(error.expected(expected).found(found));
         }
-        let order = self.sort_order()?;
-        if !self.is_scored(&order) && !self.request.score_functions.is_empty() {
+        let (order, is_scored) = (self.sort_order()?, self.is_scored()?);
+        if !is_scored && !self.request.score_functions.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
                 .expected("an order by score")
                 .found("another one, for which nothing is scored"));
@@ -54,7 +55,6 @@ impl<'a> Search<'a> {
         let is_elsewhere = is_sorted || self.is_collapsed();
         let parameters = self.parameters()?;
         let mut scorings = Scorings::default();
-        let is_scored = self.is_scored(&order);
         if is_scored && has_hits && !is_elsewhere {
             let logical = &self.bound()?.logical;
             scorings.page = Some(self.scoring_of(logical, &parameters, ScoreDetail::AsNeeded)?);
@@ -80,10 +80,10 @@ impl<'a> Search<'a> {
     }
 
     /// Whether hits come by score, or scores tell which of them comes first.
-    pub(super) fn is_scored(&self, order: &SortOrder) -> bool {
+    pub(super) fn is_scored(&self) -> Result<bool> {
         match self.request.sort.is_empty() {
-            true => self.request.order == Order::Score,
-            false => order.needs_scores(),
+            true => Ok(self.request.order == Order::Score),
+            false => self.sort_order().map(SortOrder::needs_scores),
         }
     }
 
@@ -123,13 +123,14 @@ impl<'a> Search<'a> {
         let ranked = self.meaning.time(Phase::LookUp, || {
             searcher.create_weight(logical, parameters, statistics, detail, self.look_ups(), memory)
         })?;
-        Ok(ranked.with_functions(self.functions()?))
+        Ok(ranked.with_functions(self.functions()?.clone()))
     }
 
     /// Score functions, with names looked up.
-    fn functions(&self) -> Result<Vec<BoundScoreFunction>> {
+    fn functions(&self) -> Result<&Vec<BoundScoreFunction>> {
         let schema = self.searcher.schema();
-        self.request.score_functions.iter().map(|function| function.bind(schema)).collect()
+        let bind = || self.request.score_functions.iter().map(|it| it.bind(schema)).collect();
+        once(&self.meaning.functions, bind)
     }
 
     /// The options of scoring, checked.
@@ -222,9 +223,6 @@ impl<'a> Search<'a> {
                         found.total = Total { value, relation: Relation::Exact };
                     }
                     (CountStrategy::AfterPage, None) => {
-                        if planned.is_none() {
-                            self.keep_terms_of(ranked);
-                        }
                         self.count(page.goal_of_count(), planned, found)?;
                     }
                 }

@@ -34,4 +34,11 @@ impl<'a> Scorings<'a> {
     pub(super) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
         self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
     }
+
+    /// Expects so many documents of each set, where these are not found.
+    pub(super) fn expect_sets(&mut self, wanted: &[Normal], expected: &[u64]) {
+        let of = |set: &Normal| wanted.iter().zip(expected).find(|(it, _)| *it == set);
+        let all = self.page.iter_mut().chain(&mut self.known);
+        all.for_each(|it| it.expect_sets(|set| of(set).map_or(0, |(_, n)| *n)));
+    }
 }

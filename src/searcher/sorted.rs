@@ -1,6 +1,7 @@
 //! Pages in the order of fields.
 
 use super::answer::SearchOutcome;
+use super::meaning::once;
 use super::scorings::Scorings;
 use super::search::Search;
 use crate::error::Result;
@@ -15,16 +16,13 @@ use std::time::{Duration, Instant};
 
 impl Search<'_> {
     /// The order that is asked for; of no field where none is.
-    pub(super) fn sort_order(&self) -> Result<SortOrder> {
-        SortOrder::new(&self.request.sort, self.searcher.schema())
+    pub(super) fn sort_order(&self) -> Result<&SortOrder> {
+        once(&self.meaning.order, || SortOrder::new(&self.request.sort, self.searcher.schema()))
     }
 
     /// Room for the documents of the page, and of those before.
-    pub(super) fn first<'o>(
-        &'o self,
-        order: &'o SortOrder,
-        strategy: SortStrategy,
-    ) -> Result<First<'o>> {
+    pub(super) fn first(&self, strategy: SortStrategy) -> Result<First<'_>> {
+        let order = self.sort_order()?;
         let after = match &self.request.after {
             Some(After::Values { values, doc }) => Some(order.place_of(values, *doc)?),
             _ => None,
@@ -44,7 +42,7 @@ impl Search<'_> {
     ) -> Result<SearchOutcome> {
         let order = self.sort_order()?;
         let ranked = self.scorings().and_then(Scorings::known).filter(|_| order.needs_scores());
-        let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(&order, strategy)?);
+        let (mut found, mut first) = (SearchOutcome::uncounted(), self.first(strategy)?);
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut SearchOutcome| {
             let started = Instant::now();

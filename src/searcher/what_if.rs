@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainTree, WorkCounts};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
-use crate::plan::{FacetMethod, FacetNode, Goal, LookUps, PageOperator};
+use crate::plan::{FacetMethod, FacetNode, Goal, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -70,10 +70,6 @@ impl Search<'_> {
             let mut search = self.clone();
             (search.forced, search.request.limits.partial) = (forced, false);
             search.budget = search.budget.deadline(until);
-            if forced.is_some() {
-                // More may be planned than as it is, and ask for a term again.
-                let _ = search.meaning.look_ups.set(LookUps::keeping(&self.searcher.0.terms));
-            }
             search
         };
         let is_over = |error: &Error| error.kind() == ErrorKind::Timeout && Instant::now() >= until;
@@ -127,7 +123,7 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ForPeople { execution, page, .. } = self.plan_for_people(false)?;
+        let ForPeople { execution, page, .. } = self.plan_for_people(true)?;
         let plan = execution.plan();
         let mut ways: Vec<Forced> = vec![];
         if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {

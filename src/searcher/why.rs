@@ -52,7 +52,7 @@ impl Search<'_> {
             let (at, _, doc_there) = self.searcher.locate(*doc, doing)?;
             let mut document = explain::document(plan, tree, *doc, (at, doc_there))?;
             let count_only = self.request.count_only;
-            if document.matches && !count_only && self.is_scored(&self.sort_order()?) {
+            if document.matches && !count_only && self.is_scored()? {
                 let ranked = match &ranked {
                     Some(ranked) => ranked,
                     None => ranked.insert(self.scoring_by_part()?.0),

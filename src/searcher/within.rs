@@ -182,7 +182,7 @@ pub(super) struct BestHits<'s> {
 
 enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
-    Sorted(SortOrder, SortStrategy, Option<&'s Weight<'s>>),
+    Sorted(&'s SortOrder, SortStrategy, Option<&'s Weight<'s>>),
     Scored(&'s Weight<'s>),
     /// As they were added, with the score that all have.
     Documents(Option<f32>),

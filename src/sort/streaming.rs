@@ -157,7 +157,7 @@ impl First<'_> {
                 false => ordinals.start == first,
                 true => ordinals.end == first.saturating_add(1),
             };
-            of_after = dictionary.get(term)?.filter(|_| is_first).map(|_| *doc);
+            of_after = (is_first && dictionary.get(term)?.is_some()).then_some(*doc);
         }
         let mut infos = dictionary.infos(ordinals.clone());
         let mut backwards = field.direction.descending.then(|| dictionary.terms(ordinals));
