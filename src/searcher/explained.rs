@@ -232,6 +232,12 @@ mod tests {
                 assert_eq!((done.documents_out, done.bytes_read), (0, 0), "{text}: {node:?}");
             }
             assert!(searcher.search(&query).explain().unwrap().total_ns.is_none());
+            // One that is run has found them before its page is planned.
+            let search = searcher.search(&query).search();
+            let execution = search.plan_for_people(true).unwrap().execution;
+            let of_sets = (0..execution.plan().n_of_sets() as u32).map(NodeId);
+            let found = of_sets.map(|node| execution.profile().node(0, node).documents_out);
+            assert!(found.sum::<u64>() > 0, "{text}");
         }
     }
 

@@ -91,8 +91,9 @@ fn a_term_is_looked_up_once_in_each_segment_though_nobody_asks() {
             let asked = 2 * (n_terms + n_more);
             assert_eq!(search.look_ups().n_asked(), asked, "{text}: {name}");
             let mut prepared = options(searcher.search(&query)).prepare().unwrap();
-            assert_eq!(prepared.search.look_ups().n_asked(), asked, "{text}: {name}, prepared");
+            // One word or phrase is counted when it runs, without a plan.
             prepared.run().unwrap();
+            assert_eq!(prepared.search.look_ups().n_asked(), asked, "{text}: {name}, prepared");
         }
     }
 }

@@ -33,8 +33,7 @@ impl<'a> Search<'a> {
         Ok(Ready { page, planned })
     }
 
-    /// Plans the whole search, and its page by the sets that scores depend on. If nothing is run these are not found, and have as
-    /// many documents as the plan expects.
+    /// Plans the whole search, and its page by the sets that scores depend on: found or, if nothing is run, expected.
     pub(super) fn plan_with_sets(
         &self,
         sets: Vec<Normal>,

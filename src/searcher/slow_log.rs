@@ -37,11 +37,11 @@ const GRACE: Duration = Duration::from_millis(10);
 /// ```
 ///
 /// `request` is what [`SearchRequest::to_json`](super::SearchRequest::to_json) writes, by which the search can be asked once
-/// more, or null where it has a closure; of an index with limits of its own it is read
-/// [within these](super::SearchRequest::from_json_within). `at` is when the search ended, `command` `search` or `count`,
-/// `error` the message of a search that failed. `plan` is what
-/// [`ExplainTree::to_json`] writes, or null where there was no time to make it. [`SlowSearch`](crate::explain::SlowSearch) reads
-/// a line back, and [`SlowestSearches`](crate::explain::SlowestSearches) finds the worst of many.
+/// more, or null where it has a closure; of an index with limits of its own it is read [within
+/// these](super::SearchRequest::from_json_within). `at` is when the search ended, `command` `search` or `count`, `error` the
+/// message of a search that failed. `plan` is what [`ExplainTree::to_json`] writes, or null where there was no time to make it.
+/// [`SlowSearch`](crate::explain::SlowSearch) reads a line back, and [`SlowestSearches`](crate::explain::SlowestSearches) finds
+/// the worst of many.
 ///
 /// # Cost
 ///
