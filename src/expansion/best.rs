@@ -156,7 +156,9 @@ impl<'a, 's, S: Source<'s>> Walk<'a, 's, S> {
                 dictionary.search(&**automaton).visiting_at_most(limits::current().terms_visited),
             ),
             (_, Some(AnyAutomaton::Fuzzy(automaton))) => Terms::Fuzzy(
-                dictionary.search_live(automaton).visiting_at_most(limits::current().terms_visited),
+                dictionary
+                    .search_live(&**automaton)
+                    .visiting_at_most(limits::current().terms_visited),
             ),
             (TermPattern::Prefix(prefix), None) => Terms::Stream(dictionary.prefix(prefix)?, 0),
             (_, None) => {

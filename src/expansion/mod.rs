@@ -90,7 +90,7 @@ pub(crate) struct Expansion {
 enum AnyAutomaton {
     Wildcard(AfterPrefix<WildcardAutomaton>),
     Regex(Box<RegexAutomaton>),
-    Fuzzy(LevenshteinAutomaton),
+    Fuzzy(Box<LevenshteinAutomaton>),
 }
 
 /// Terms that a walk over dictionaries for a pattern went through.
@@ -137,7 +137,7 @@ impl Expansion {
                 let (prefix, rest) = text.split_at(at);
                 let automaton =
                     LevenshteinAutomaton::new(prefix, rest, *distance, *transpositions)?;
-                Some(AnyAutomaton::Fuzzy(automaton))
+                Some(AnyAutomaton::Fuzzy(Box::new(automaton)))
             }
         };
         Ok(Expansion { pattern: Arc::new(pattern), automaton: automaton.map(Arc::new) })
@@ -159,7 +159,7 @@ impl Expansion {
             }
             (_, Some(AnyAutomaton::Wildcard(automaton))) => automaton::accepts(automaton, term),
             (_, Some(AnyAutomaton::Regex(automaton))) => automaton::accepts(&**automaton, term),
-            (_, Some(AnyAutomaton::Fuzzy(automaton))) => automaton::accepts(automaton, term),
+            (_, Some(AnyAutomaton::Fuzzy(automaton))) => automaton::accepts(&**automaton, term),
             (_, None) => false,
         }
     }
@@ -250,7 +250,9 @@ impl Expansion {
         match self.automaton.as_deref() {
             Some(AnyAutomaton::Wildcard(automaton)) => search(dictionary.search(automaton), sink),
             Some(AnyAutomaton::Regex(automaton)) => search(dictionary.search(&**automaton), sink),
-            Some(AnyAutomaton::Fuzzy(automaton)) => search(dictionary.search_live(automaton), sink),
+            Some(AnyAutomaton::Fuzzy(automaton)) => {
+                search(dictionary.search_live(&**automaton), sink)
+            }
             None => Ok(TermCounts::default()),
         }
     }
