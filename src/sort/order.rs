@@ -397,8 +397,9 @@ mod tests {
         let refused = |keys: &[SortKey]| SortOrder::new(keys, &schema).unwrap_err().to_string();
         assert!(refused(&[SortKey::ascending("x")]).contains("expected one of a, b, k, found 'x'"));
         assert!(refused(&[SortKey::ascending("t")]).contains("found the text field 't'"));
-        assert!(refused(&[SortKey::ascending("c")]).contains("column = false"));
-        assert!(refused(&[SortKey::ascending("l")]).contains("column = true in its schema"));
+        for name in ["c", "l"] {
+            assert!(refused(&[SortKey::ascending(name)]).contains("column = true in the schema"));
+        }
         assert!(refused(&[keys[0].clone(), SortKey::descending("a")]).contains("each field once"));
         let score = SortKey::score();
         assert!(refused(&[score.clone(), score.reversed()]).contains("each key once"));
