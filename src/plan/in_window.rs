@@ -49,7 +49,7 @@ const WHOLE_LISTS_MIN: usize = 3;
 
 /// Time in nanoseconds that going through some windows takes, and that looking into one of their blocks takes; there is no end of the
 /// first where that never pays. All that lists have is scored; or they are intersected, given how many documents of a block they have
-/// in common, if these are spread evenly: what is found so takes longer than in a block.
+/// in common by chance: each that is found takes longer than in a block, and words asked for together are together in several times as many.
 pub(crate) fn whole_ns(
     (n_windows, n_postings): (usize, usize),
     n_lists: usize,
@@ -60,7 +60,7 @@ pub(crate) fn whole_ns(
         None => {
             ((n_windows * 8_000 + n_postings + n_postings / 2) as u64, (130 + n_lists * 15) as u64)
         }
-        Some(n_common) => match ((20 + n_lists * 10) as f64 - 12.0 * n_common) as u64 {
+        Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as u64 {
             0 => (u64::MAX, 1),
             of_block => ((n_windows * 400 + n_postings / 4) as u64, of_block),
         },
@@ -69,4 +69,4 @@ pub(crate) fn whole_ns(
 
 /// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
 /// go later where the worst of the best is still to rise.
-pub(crate) const PATIENCE: [usize; 2] = [16, 2];
+pub(crate) const PATIENCE: [usize; 2] = [16, 4];

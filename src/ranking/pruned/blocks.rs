@@ -491,6 +491,7 @@ impl Block {
 }
 
 /// The documents of a list in a block, the rank of the first, and what they add at most.
+#[inline]
 pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
     match &part.postings {
         Postings::Short { docs, units, .. } => {

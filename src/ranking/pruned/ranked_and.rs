@@ -54,14 +54,12 @@ impl Common {
 
 /// Whether so many of the postings of a container are found in another by going through both for less than by looking each up.
 fn are_intersected(n: usize, n_postings: usize, other: Container<'_>) -> bool {
-    in_window::intersecting_pays(
-        n,
-        match other {
-            Container::Array(values) => n_postings + values.len(),
-            Container::Bitmap(_) => n_postings,
-            Container::Run(_) => return false,
-        },
-    )
+    let n_others = match other {
+        Container::Array(values) => values.len(),
+        Container::Bitmap(_) => 0,
+        Container::Run(runs) => STEPS_OF_RUN * runs.len(),
+    };
+    in_window::intersecting_pays(n, n_postings + n_others)
 }
 
 impl RankedAnd {

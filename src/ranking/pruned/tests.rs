@@ -414,9 +414,9 @@ fn lists_with_little_in_common_are_intersected() {
     for (words, is_intersected) in [
         (&["a40", "a30"][..], true),
         (&["b12", "a30"], true),
-        (&["b10", "b12", "runs"], true),
-        (&["d2", "a30", "b10", "a40"], true),
-        (&["runs", "a40", "runs"], true),
+        (&["b10", "b12", "runs"], false),
+        (&["b10", "a30", "a40"], true),
+        (&["runs", "a40", "runs"], false),
         (&["d2", "d3"], false),
         (&["d2", "d3", "d2"], false),
     ] {
