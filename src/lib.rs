@@ -51,8 +51,9 @@
 //!
 //! # One query, from text to page
 //!
-//! These are the files that a query passes through. They are in the order of the modules below but for one climb back to
-//! `query`: names and words get their meaning once there is a snapshot to search. A test keeps it so.
+//! These are the files that a query passes through, in the order of their calls by `searcher/answer.rs` and `searcher/page.rs`.
+//! It is that of the modules below but for one climb back to `query`, as names and words get their meaning once there is a snapshot
+//! to search, and for weights, which are made before the plan. A test keeps it so.
 //!
 //! ```text
 //! text
@@ -61,11 +62,11 @@
 //!  ╰▲ the climb, by searcher/answer.rs, which runs a request and calls all that follows
 //!  │  query/bind/mod.rs      Query → Logical: ids of fields, terms, and what each part adds to a score; and of that
 //!  │                         Normal, which says what matches and is as small as the laws of sets make it
+//!  │  ranking/prepared.rs    Logical → weights of its terms, and what bounds it has, which the plan of the page asks
 //!  │  plan/look_ups.rs       each term, once in each segment
 //!  │  plan/planner.rs        Normal → Plan: operators, each with its estimate, its cost and its way
 //!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Limit or Count
 //!  │  execution/mod.rs       the plan carried out: documents that match, their number, and a profile
-//!  │  ranking/prepared.rs    Logical → weights of its terms; made before the page is planned, which asks what bounds it has
 //!  │  ranking/search.rs      the best by score, by bounds of blocks or of all that matches
 //!  │  facet/terms.rs         counts of the values that the matches have in a field
 //!  │  sort/first.rs          the first by values of fields, in place of the best

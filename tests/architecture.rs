@@ -11,6 +11,7 @@
 //! 5. Documents are short, linked and true to each other (`architecture/documents.rs`).
 //! 6. The public API is the one that is listed (`architecture/api.rs`).
 //! 7. Documentation begins with a noun or a verb (`architecture/openings.rs`).
+//! 8. Figures that choose a way are in `plan/` (`architecture/thresholds.rs`).
 
 #[path = "architecture/api.rs"]
 mod api;
@@ -22,6 +23,8 @@ mod openings;
 mod rings;
 #[path = "architecture/scan.rs"]
 mod scan;
+#[path = "architecture/thresholds.rs"]
+mod thresholds;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -116,7 +119,12 @@ fn one_query_climbs_once() {
         floors.iter().position(|name| path.split('/').next() == Some(*name)).expect("a module")
     };
     let climbs: Vec<_> = files.windows(2).filter(|pair| floor(pair[0]) > floor(pair[1])).collect();
-    assert_eq!(climbs, [["request/mod.rs", "query/bind/mod.rs"]]);
+    // Weights are made before the plan, whose page asks what bounds they have.
+    let weights = ["ranking/prepared.rs", "plan/look_ups.rs"];
+    assert_eq!(climbs, [["request/mod.rs", "query/bind/mod.rs"], weights]);
+    let page = fs::read_to_string(src.join("searcher/page.rs")).unwrap();
+    let place = |call: &str| page.find(call).unwrap_or_else(|| panic!("no {call}"));
+    assert!(place("look_up_scorings()") < place("page_plan(&scorings)"), "as the map says");
 }
 
 /// Methods of a search are those that most searches need; the others belong to the types that have their options.

@@ -146,13 +146,15 @@ pub use owned::RoaringBuf;
 pub use view::{Iter, RoaringView};
 pub use write::{write_containers, write_sorted};
 
+use crate::simd::windows;
+
 pub(crate) use buffer::ARRAY_MAX;
 pub(crate) use header::{RoaringHeader, container_from};
 pub(crate) use kernel::{Kernel, and_by, and_count_by};
 pub(crate) use without::{and_count_without, or_count_without};
 
 /// Numbers that share their upper 16 bits, for which one container has room. Of documents, these are called a window.
-pub(crate) const WINDOW: u32 = 1 << 16;
+pub(crate) const WINDOW: u32 = windows::DOCS as u32;
 
 #[cfg(test)]
 mod tests {

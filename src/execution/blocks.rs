@@ -6,6 +6,7 @@ use crate::bitmap::Container;
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Few, Heads, WINDOW_BLOCKS};
+use crate::plan::in_window::FEW_OF_WINDOW;
 use crate::simd::numbers::{self, AT_ONCE};
 use std::ops::Range;
 
@@ -68,9 +69,6 @@ impl Places<'_> {
         }
     }
 }
-
-/// Documents of a window up to which they are looked up one by one: sixteen a block.
-const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;
 
 /// Calls `few` with the codes of documents where they match here and there and have one at the most, otherwise `visit` as
 /// [`for_each_block`] does.

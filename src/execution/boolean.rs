@@ -12,6 +12,7 @@ use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
+use crate::plan::in_window::UNION_BITS_FROM;
 use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
@@ -109,9 +110,6 @@ impl Workspace {
         self.counter = Counter::default();
     }
 }
-
-/// From this many documents on, a union of more than two inputs is made in a bitmap.
-const BITS_FROM: u32 = 512;
 
 /// Every document of a whole window, as a run.
 const WHOLE_WINDOW: [[u8; 4]; 1] = [[0, 0, 0xFF, 0xFF]];
@@ -443,7 +441,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         // would touch the documents of the first ones again and again.
         let by_bits = end - first > 2
             && self.workspace.steps[first..].iter().map(|step| step.expected).sum::<u32>()
-                > BITS_FROM;
+                > UNION_BITS_FROM;
         let mut result = Chunk::EMPTY;
         for at in first..end {
             let last = at + 1 == end;

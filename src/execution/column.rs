@@ -4,17 +4,13 @@ use crate::bitmap::ContainerBuf;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Plain, WINDOW_BLOCKS};
+use crate::plan::in_window::{FAR_APART, WANTED_BITS_MAX};
 use crate::plan::leaf::{Codes, ColumnValues};
 use crate::plan::{WINDOW, cost};
 use crate::segment::file::Section;
 use crate::simd::numbers::{AT_ONCE, are_among};
 use crate::simd::prefetch::prefetch;
 use std::ops::{Range, RangeInclusive};
-
-/// Numbers between the least and the greatest that is wanted, up to which a bit for each pays.
-const BITS_MAX: u32 = 1 << 12;
-/// Documents of a window up to which what is read of them is asked for before the first is read.
-const FAR_APART: usize = 2_048;
 
 /// Keeps those of the documents of window `key` that have a value that is wanted.
 pub(super) fn retain(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
@@ -155,7 +151,7 @@ impl WantedNumbers {
         };
         let numbers: Vec<u32> = codes.iter().map(|code| plain.first_of(*code)).collect();
         match (numbers.first(), numbers.last()) {
-            (Some(&first), Some(&last)) if last - first < BITS_MAX => {
+            (Some(&first), Some(&last)) if last - first < WANTED_BITS_MAX => {
                 let mut bits = vec![0; ((last - first) / u64::BITS) as usize + 1];
                 for number in &numbers {
                     let at = number - first;
@@ -177,7 +173,7 @@ fn retain_by_number(
     let n_docs = plain.column().n_docs();
     let start = key.saturating_mul(WINDOW).min(n_docs);
     let numbers = plain.numbers(start..start.saturating_add(WINDOW).min(n_docs))?;
-    if lows.len() <= FAR_APART {
+    if lows.len() <= FAR_APART as usize {
         lows.iter().for_each(|low| prefetch(numbers.first_byte((*low).into())));
     }
     let (mut places, mut found) = ([0; AT_ONCE], [0; AT_ONCE]);

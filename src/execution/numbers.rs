@@ -7,13 +7,10 @@ use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::column::{Numbers, Plain};
 use crate::plan::WINDOW;
+use crate::plan::in_window::FAR_APART;
 use crate::simd::numbers::{AT_ONCE, PlaceBuffer, places};
 use crate::simd::prefetch::prefetch;
 use std::ops::Range;
-
-/// Documents of a window up to which there is less than one in each line of 64 bytes, or little more: then all that are brought
-/// together are asked for before the first is read.
-const FAR_APART: u32 = 2_048;
 
 /// Alignment of the first of neighbours.
 const NEIGHBOURS: u32 = 8;

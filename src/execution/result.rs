@@ -5,11 +5,9 @@ use crate::bitmap::{Container, ContainerBuf, ContainerKind};
 use crate::budget;
 use crate::error::Result;
 use crate::plan::WINDOW;
+use crate::plan::in_window::TESTED_BITS_FROM;
 use std::ops::Range;
 
-/// Windows of at least this many documents become bitmaps where documents are to be tested, at most a bit for each document
-/// of the segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
-const BITMAP_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
 
 /// Matches in every segment of a snapshot, in their order.
@@ -76,7 +74,8 @@ impl DocIdSet {
         let mut bits = [[0u8; 8]; BITMAP_BYTES / 8];
         for window in &windows.windows {
             let documents = windows.documents(window);
-            let as_bits = window.kind != ContainerKind::Bitmap && window.cardinality >= BITMAP_FROM;
+            let as_bits =
+                window.kind != ContainerKind::Bitmap && window.cardinality >= TESTED_BITS_FROM;
             tested.keep(
                 window.key,
                 window.cardinality,

@@ -10,6 +10,7 @@ use super::scan::MetCounts;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::Matches;
+use crate::plan::RangesCosts;
 use crate::value;
 use std::ops::Range;
 use std::slice;
@@ -25,11 +26,12 @@ pub(crate) struct AddressRange {
 pub(crate) fn count_address_ranges(
     of: FieldMatches<'_>,
     ranges: &[AddressRange],
+    costs: RangesCosts,
 ) -> Result<MetCounts<u64>> {
     let mut all = MetCounts { counts: vec![0; ranges.len()], ..MetCounts::default() };
     by_segment(of, ranges, |of, codes| {
         // Memory for one segment is given back before the next.
-        let counted = budget::giving_back(|| count_ranges(of, codes))?;
+        let counted = budget::giving_back(|| count_ranges(of, codes, costs))?;
         all.counts.iter_mut().zip(counted.counts).for_each(|(all, count)| *all += count);
         all.other += counted.other;
         all.missing += counted.missing;

@@ -17,7 +17,6 @@ use super::top::Top;
 use super::wanted::{Wanted, term_of};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::expansion::TermFilter;
 use crate::format::terms::TermDictionary;
 use crate::plan::{FacetPlan, TallyStrategy, cost};
 use crate::segment::file::Section;
@@ -38,7 +37,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         && let [(terms, counted)] = &parts[..]
     {
         // A term is asked for where it is among the first, which its count and its place say.
-        let mut wanted = Wanted::of(filter, *terms, counted)?;
+        let mut wanted = Wanted::of(Some(plan), *terms, counted)?;
         let mut first = Top::new(values);
         budget::giving_back(|| {
             counted.for_each(|(ordinal, count)| {
@@ -56,7 +55,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
             top.offer(count, &term)?;
         }
     } else {
-        tallies.for_each_term(filter, |term, count| {
+        tallies.for_each_term(Some(plan), |term, count| {
             match top.admits(count, term) && filter.is_none_or(|filter| filter.matches(term)) {
                 true => top.offer(count, term),
                 false => Ok(()),
@@ -158,7 +157,7 @@ impl<'m> Tallies<'m> {
     /// Calls `visit` with each term that was met, and with how often it was; not with all of those that a filter leaves out.
     fn for_each_term(
         &self,
-        filter: Option<&TermFilter>,
+        plan: Option<&FacetPlan>,
         mut visit: impl FnMut(&[u8], u64) -> Result<()>,
     ) -> Result<()> {
         let parts = match self {
@@ -168,7 +167,7 @@ impl<'m> Tallies<'m> {
             }
         };
         // Terms whose numbers say that they are not wanted are not even read.
-        let wanted = parts.iter().map(|(terms, counted)| Wanted::of(filter, *terms, counted));
+        let wanted = parts.iter().map(|(terms, counted)| Wanted::of(plan, *terms, counted));
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
         let lists = parts.iter().zip(&wanted).map(|((terms, counted), wanted)| {
             let counts = counted.iter().filter(|(ordinal, _)| wanted.may_have(*ordinal));

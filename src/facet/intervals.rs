@@ -11,7 +11,8 @@ use super::pieces::count_by_ends;
 use super::scan::{MetCounts, Scan, Sink};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
-use crate::plan::cost::RangesStrategy;
+use crate::plan::RangesCosts;
+use crate::plan::cost::StepsStrategy;
 use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 
@@ -25,12 +26,13 @@ type Interval = (i64, Option<i64>, u64);
 pub(crate) fn count_intervals(
     of: FieldMatches<'_>,
     interval: &Calendar,
+    costs: RangesCosts,
 ) -> Result<MetCounts<Interval>> {
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let (counts, scan) = match starts_of(interval, range, n_matches)? {
         Some(mut made) => {
             let codes = made.iter().map(|(start, ..)| Timestamp::code_of_micros(*start));
-            let counts = count_by_ends(&columns, codes.collect(), range)?;
+            let counts = count_by_ends(&columns, codes.collect(), range, costs)?;
             // Each has as many ends up to it as there are intervals up to its own.
             let by_interval = made.iter_mut().zip(counts.by_ends.iter().skip(1));
             by_interval.for_each(|((.., count), of_this)| *count = *of_this);
@@ -56,7 +58,7 @@ fn starts_of(
 ) -> Result<Option<Vec<Interval>>> {
     let Some((least, greatest)) = range else { return Ok(None) };
     let (least, greatest) = (micros(least)?, micros(greatest)?);
-    let most = RangesStrategy::made_max(n_matches);
+    let most = StepsStrategy::made_max(n_matches);
     let (mut starts, mut start) = (vec![], Some(interval.start(least)));
     while let Some(at) = start.filter(|start| *start <= greatest) {
         if starts.len() as u64 >= most {

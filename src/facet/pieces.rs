@@ -7,7 +7,8 @@ use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::execution::DocIdSet;
 use crate::format::column::{Block, Plain};
-use crate::plan::cost;
+use crate::plan::in_window::ENDS_COMPARED_MAX;
+use crate::plan::{RangesCosts, RangesStrategy};
 use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
 use crate::value::term_of_code;
@@ -15,8 +16,6 @@ use crate::value::term_of_code;
 /// Slots that a lookup begins with: sixteen kilobytes, and more where there are more ends than that.
 const SLOTS_MIN: u64 = 1_024;
 const SLOTS_MAX: u64 = 1 << 16;
-/// Ends within a block with which all of its numbers are compared.
-const COMPARED_MAX: usize = 16;
 
 /// Ascending ends of pieces. Codes are put into equal slots, most of which have one end at the most, so that most codes take one
 /// look at a table that stays in the nearest cache.
@@ -82,6 +81,7 @@ impl Pieces {
 pub(super) struct PieceCounts {
     ends: Vec<u64>,
     range: Option<(u64, u64)>,
+    costs: RangesCosts,
     /// Of codes; made for the first column that is read by blocks.
     pieces: Option<Pieces>,
     /// Matches with one value.
@@ -91,9 +91,9 @@ pub(super) struct PieceCounts {
 
 impl PieceCounts {
     /// Of ascending ends, for codes that lie in `range`.
-    pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
+    pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>, costs: RangesCosts) -> Self {
         let (by_ends, scan) = (vec![0; ends.len() + 1], Scan::default());
-        PieceCounts { ends, range, pieces: None, by_ends, scan }
+        PieceCounts { ends, range, costs, pieces: None, by_ends, scan }
     }
 
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
@@ -120,7 +120,7 @@ impl PieceCounts {
                 .in_file(part.segment.segment.file().path())
         };
         let documents = DocIdSet::Some(deleted::documents(part.segment.segment)?);
-        let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range);
+        let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range, self.costs);
         let part = OfSegment { matches: &documents, ..*part };
         of_deleted.add_by_column(&part, |_| Err(damage()))?;
         let taken = of_deleted.by_ends.iter().chain([&of_deleted.scan.n_with]);
@@ -154,7 +154,8 @@ impl PieceCounts {
     /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted.
     fn add_everything(&mut self, part: &OfSegment<'_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
-        if !cost::sums_pay(n_ends, n_deleted, part.column.n_docs()) || !part.field.has_codes() {
+        let strategy = self.costs.choose(n_ends, n_deleted, part.column.n_docs());
+        if strategy == RangesStrategy::Column || !part.field.has_codes() {
             return Ok(false);
         }
         let dictionary = part.field.terms()?;
@@ -195,7 +196,7 @@ impl PieceCounts {
         let firsts: Vec<u32> = self.ends.iter().map(|end| plain.first_of(*end)).collect();
         let most = plain.first_of(greatest);
         let by_ends = &mut self.by_ends;
-        if firsts.len() <= COMPARED_MAX {
+        if firsts.len() <= ENDS_COMPARED_MAX {
             return self.scan.numbers(plain, matches, ns::VALUE_PLACED, |numbers| {
                 let with = count_from(numbers, first);
                 let n_from = |first: &u32| count_from(numbers, *first);
@@ -244,7 +245,7 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
 
     fn take_few(&mut self, codes: &[u64]) -> Result<()> {
         let ends = &self.pieces.ends;
-        if ends.len() > COMPARED_MAX {
+        if ends.len() > ENDS_COMPARED_MAX {
             return codes.iter().try_for_each(|code| self.add(self.pieces.n_ends(*code), 1));
         }
         let n_from = ends.iter().map(|end| count_codes_from(codes, *end));
@@ -261,8 +262,8 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
         if let Some(numbers) = block.one_each() {
             let (least, greatest) = (pieces.n_ends(of.head.least), pieces.n_ends(of.head.greatest));
             let inside = pieces.ends.get(least..greatest).unwrap_or_default();
-            if numbers.are_plain() && inside.len() <= COMPARED_MAX {
-                let mut firsts = [0; COMPARED_MAX];
+            if numbers.are_plain() && inside.len() <= ENDS_COMPARED_MAX {
+                let mut firsts = [0; ENDS_COMPARED_MAX];
                 let of_ends = inside.iter().map(|end| numbers.first_number_of(*end));
                 firsts.iter_mut().zip(of_ends).for_each(|(first, of_end)| *first = of_end);
                 let (_, read) = room.read(&numbers, of.places);
@@ -300,9 +301,10 @@ pub(super) fn count_by_ends(
     columns: &[OfSegment<'_>],
     ends: Vec<u64>,
     range: Option<(u64, u64)>,
+    costs: RangesCosts,
 ) -> Result<PieceCounts> {
     let mut of_many = vec![0; ends.len() + 1];
-    let mut counts = PieceCounts::new(ends, range);
+    let mut counts = PieceCounts::new(ends, range, costs);
     for part in columns {
         counts.add_segment(part, |n_ends| {
             n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);

@@ -15,16 +15,21 @@ use super::pieces::PieceCounts;
 use super::scan::{MetCounts, Scan};
 use crate::budget;
 use crate::error::Result;
+use crate::plan::RangesCosts;
 use std::ops::Range;
 
 /// Counts what matches by ranges of codes; one that ends before it begins has none.
-pub(crate) fn count_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<MetCounts<u64>> {
+pub(crate) fn count_ranges(
+    of: FieldMatches<'_>,
+    ranges: &[Range<u128>],
+    costs: RangesCosts,
+) -> Result<MetCounts<u64>> {
     budget::hold(size_of_val(ranges) as u64 * 12)?;
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
     let mut counting = Counting::new(ranges);
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
-    let mut counts = PieceCounts::new(counting.cut.ends.clone(), range);
+    let mut counts = PieceCounts::new(counting.cut.ends.clone(), range, costs);
     for part in columns {
         counts.add_segment(&part, |n_ends| counting.add_many(n_ends))?;
     }

@@ -13,16 +13,13 @@ use crate::budget::{self, Held, ns};
 use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;
 use crate::format::terms::TermDictionary;
+use crate::plan::in_window::{CODES_SORTED_MAX, RANGES_COMPARED_MAX};
 use crate::segment::file::Section;
 use crate::simd::numbers::count_from;
 use crate::value::term_of_code;
 
 /// Parts of a range: their counters leave half of the nearest cache to what is counted.
 const PARTS: u64 = 1 << 12;
-/// Codes that are written down and sorted in the end: some two milliseconds of it.
-const SORTED_MAX: u64 = 1 << 17;
-/// Ranges that numbers are compared with one after the other, with all of some hundred at once.
-const COMPARED_MAX: usize = 4;
 /// Words of bits that are gone through before the clock is asked.
 const AT_ONCE: usize = 1 << 16;
 
@@ -176,7 +173,7 @@ impl RankSearch {
         let ends = self.parts.iter().map(|part| (part.first, part.last)).collect();
         let n_codes = self.parts.iter().map(|part| part.n_codes).sum();
         let mut round = Round { n_codes, ends, ..Round::default() };
-        if n_codes <= SORTED_MAX {
+        if n_codes <= CODES_SORTED_MAX {
             round.held.more(n_codes * size_of::<u64>() as u64)?;
             round.codes.reserve_exact(n_codes as usize);
         } else {
@@ -247,7 +244,7 @@ impl Round {
     /// Adds the codes that numbers stand for; of most stretches of them none lies so, which takes no look at each.
     pub(super) fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
         let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
-        if self.ends.len() <= COMPARED_MAX {
+        if self.ends.len() <= RANGES_COMPARED_MAX {
             // The first number whose code is not below another; none where all numbers are below.
             let first_of =
                 |code: u64| u32::try_from(code.saturating_sub(base).div_ceil(unit.max(1))).ok();
@@ -380,7 +377,7 @@ mod tests {
     #[test]
     fn parts_of_many_codes_are_divided_again() {
         let near = |nth: u64| 1_000 + nth.wrapping_mul(0x9E37_79B9) % 500_000;
-        let mut codes: Vec<u64> = (0..2 * SORTED_MAX).map(near).collect();
+        let mut codes: Vec<u64> = (0..2 * CODES_SORTED_MAX).map(near).collect();
         codes.push(1 << 62);
         let mut sorted = codes.clone();
         sorted.sort_unstable();

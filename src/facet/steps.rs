@@ -15,7 +15,8 @@ use super::statistics::statistics_of;
 use super::tally::Tally;
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::cost::RangesStrategy;
+use crate::plan::RangesCosts;
+use crate::plan::cost::StepsStrategy;
 use crate::value::{DecimalWidth, code_of_f64, f64_of_code};
 
 /// The most steps that may have any, and what one takes with its bucket.
@@ -85,7 +86,11 @@ impl Steps {
 
 /// Counts what matches by steps of a field of numbers: the number of each that has any, ascending, and its matching documents.
 /// Step 0 begins at zero.
-pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCounts<(i128, u64)>> {
+pub(crate) fn count_steps(
+    of: FieldMatches<'_>,
+    steps: Steps,
+    costs: RangesCosts,
+) -> Result<MetCounts<(i128, u64)>> {
     let of_field = OfField::new(of)?;
     let OfField { ref columns, n_matches, mut range, .. } = of_field;
     if let Some(of_all) = range
@@ -101,17 +106,17 @@ pub(crate) fn count_steps(of: FieldMatches<'_>, steps: Steps) -> Result<MetCount
     of_field.check_matches("counting by steps")?;
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
-    let (counts, scan) = match RangesStrategy::of_steps(n_steps, n_matches) {
-        RangesStrategy::Made => {
+    let (counts, scan) = match StepsStrategy::of_steps(n_steps, n_matches) {
+        StepsStrategy::Made => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * ns::STEP_MADE)?;
             // Of all but the first, which begins before all numbers.
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
-            let counts = count_by_ends(columns, ends, range)?;
+            let counts = count_by_ends(columns, ends, range, costs)?;
             let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);
             (by_step.collect(), counts.scan)
         }
-        RangesStrategy::Met(strategy) => {
+        StepsStrategy::Met(strategy) => {
             let tally = Tally::new(0, n_steps, strategy)?;
             let (mut scan, mut met) = (Scan::default(), MetSteps { steps, first, tally });
             columns.iter().try_for_each(|part| scan.blocks(part, &mut met))?;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::expansion::{TermFilter, WantedTerms};
 use crate::format::terms::{TermDictionary, TermInfo};
 use crate::ids::TermOrdinal;
-use crate::plan::cost;
+use crate::plan::FacetPlan;
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -24,11 +24,12 @@ pub(super) enum Wanted<'f, 's> {
 
 impl<'f, 's> Wanted<'f, 's> {
     pub(super) fn of(
-        filter: Option<&'f TermFilter>,
+        plan: Option<&'f FacetPlan>,
         terms: TermDictionary<Section<'s>>,
         counted: &Tally,
     ) -> Result<Self> {
-        let Some(filter) = filter else { return Ok(Wanted::All) };
+        let filtered = plan.and_then(|plan| Some((plan, plan.values.filter.as_ref()?)));
+        let Some((plan, filter)) = filtered else { return Ok(Wanted::All) };
         let ordinals = filter.ordinals(&terms)?;
         if !filter.has_patterns() {
             return Ok(Wanted::Between(ordinals));
@@ -38,7 +39,7 @@ impl<'f, 's> Wanted<'f, 's> {
             n_met += u64::from(u32::try_from(ordinal).is_ok_and(|it| ordinals.contains(&it)));
             Ok(())
         })?;
-        if cost::tests_of_met_pay(n_met, ordinals.len() as u64) {
+        if plan.tests_of_met_pay(n_met, ordinals.len() as u64) {
             return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
         }
         let (n_words, mut held) = (terms.n_terms().div_ceil(u64::BITS) as usize, Held::default());

@@ -3,8 +3,9 @@
 use super::adaptive::Adaptive;
 use super::costs::CostModel;
 use crate::bitmap::{self, Kernel, WINDOW};
-use crate::budget::ns;
 use crate::format::column::BLOCK_DOCS;
+use crate::format::postings::SHORT_DOCS_MAX;
+use crate::format::terms::BLOCK_TERMS;
 use crate::query::{PhraseSpec, Proximity};
 use crate::simd::arrays::gallop_ratio;
 
@@ -28,7 +29,7 @@ const ARRAY_MAX: f32 = bitmap::ARRAY_MAX as f32;
 /// Ratio of the lists' lengths for which [`CostModel::gallop_ns`] was measured.
 pub(crate) const GALLOP_MEASURED: f32 = 60.0;
 /// Document frequencies below this are stored as varints rather than as containers.
-const SHORT_LIST_BELOW: u64 = 256;
+const SHORT_LIST_BELOW: u64 = SHORT_DOCS_MAX as u64 + 1;
 /// Fewer terms are not worth a second pass over a dictionary.
 const FREQUENT_TERMS_MIN: usize = 512;
 
@@ -147,6 +148,11 @@ impl CostModel {
     pub(crate) fn expand_each_ns(&self, terms: u64, documents: u64, windows: f32) -> f32 {
         let windows = windows.min(documents as f32 / terms.max(1) as f32);
         self.expand_ns(terms, documents) + terms as f32 * (self.lookup_ns + windows * self.visit_ns)
+    }
+
+    /// Looking the end of a range up, and adding up the documents before it in its block of a dictionary.
+    pub(crate) fn range_end_ns(&self) -> f32 {
+        self.lookup_ns + BLOCK_TERMS as f32 * self.enumerate_term_ns
     }
 
     /// Looking for so many documents in each of `inputs` lists.
@@ -318,10 +324,17 @@ impl BestCosts {
 /// Documents of a segment for one of a word that filters, up to which its list masks the blocks of the words that score.
 const DOCS_FOR_MASK: u64 = 64;
 
-/// Whether the list of a word that only filters masks the blocks of other words: in fewer documents these are looked up in
-/// the lists of the others, which costs less.
-pub(crate) fn filter_pays_as_mask(df: u64, n_docs: u64) -> bool {
-    df.saturating_mul(DOCS_FOR_MASK) >= n_docs
+/// Whether the lists of words that only filter, given their document frequencies, mask the blocks of those of which one must match:
+/// documents of a short list, or of a filter in fewer documents, are looked up in the lists of the others, which costs less.
+pub(crate) fn filters_pay_as_masks(
+    mut any: impl Iterator<Item = u32>,
+    filters: impl Iterator<Item = u32>,
+    n_docs: u32,
+) -> bool {
+    let is_long = |df: u32| u64::from(df) >= SHORT_LIST_BELOW;
+    let pays = |df: u32| u64::from(df) * DOCS_FOR_MASK >= u64::from(n_docs);
+    let mut filters = filters.peekable();
+    filters.peek().is_some() && filters.all(|df| is_long(df) && pays(df)) && any.any(is_long)
 }
 
 /// Documents that are scored although bounds leave out others.
@@ -375,23 +388,23 @@ const STEPS_MADE_MIN: u64 = 64;
 
 /// Ways to count steps and intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RangesStrategy {
+pub(crate) enum StepsStrategy {
     /// All are made, and values looked for among their ends.
     Made,
     /// They are made where a value lies in them.
     Met(TallyStrategy),
 }
 
-impl RangesStrategy {
+impl StepsStrategy {
     /// The way to count so many steps.
     pub(crate) fn of_steps(n_steps: u64, n_matches: u64) -> Self {
         match n_steps <= Self::made_max(n_matches).max(STEPS_MADE_MIN) {
-            true => RangesStrategy::Made,
+            true => StepsStrategy::Made,
             // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
             false if n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC) => {
-                RangesStrategy::Met(TallyStrategy::Counters)
+                StepsStrategy::Met(TallyStrategy::Counters)
             }
-            false => RangesStrategy::Met(TallyStrategy::List),
+            false => StepsStrategy::Met(TallyStrategy::List),
         }
     }
 
@@ -399,16 +412,6 @@ impl RangesStrategy {
     pub(crate) fn made_max(n_matches: u64) -> u64 {
         (n_matches / DOCS_PER_RANGE).min(RANGES_MADE_MAX)
     }
-}
-
-/// Whether sums of document frequencies at the ends of ranges, less what is deleted, cost less than the column of all documents.
-pub(crate) fn sums_pay(n_ends: u64, n_deleted: u64, n_docs: u32) -> bool {
-    n_ends * ns::RANGE_END + n_deleted * ns::VALUE_OF_FEW <= u64::from(n_docs)
-}
-
-/// Whether a pattern is tested with so many terms that were met, rather than with all that it may mean.
-pub(crate) fn tests_of_met_pay(n_met: u64, n_terms: u64) -> bool {
-    n_met * ns::TERM_BY_ORDINAL <= n_terms * CostModel::BUILT_IN.enumerate_term_ns as u64
 }
 
 /// What the cost of a facet depends on, summed over the segments.

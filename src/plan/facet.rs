@@ -50,6 +50,8 @@ pub(crate) struct FacetPlan {
     pub(crate) tally: Adaptive<TallyStrategy>,
     pub(crate) sizes: FacetSizes,
     wanted: Option<FacetMethod>,
+    /// Terms of a dictionary that are walked over in the time that one is read by its number.
+    walked_for_one: f32,
 }
 
 /// A way to count, and the best of the others.
@@ -103,7 +105,9 @@ impl FacetPlan {
         let choice = FacetChoice::among(vec![(FacetMethod::Dictionary, 0.0)], None, 0);
         let methods = Adaptive::always(choice.method);
         let values = values.clone();
-        let mut plan = FacetPlan { field, values, choice, methods, tally, sizes, wanted };
+        let walked_for_one = costs.merge_term_ns / costs.enumerate_term_ns;
+        let mut plan =
+            FacetPlan { field, values, choice, methods, tally, sizes, wanted, walked_for_one };
         if let Some(counted) = samples_of {
             plan.sizes.sample = plan.sample_of_terms(segments, counted, costs)?;
         }
@@ -126,6 +130,11 @@ impl FacetPlan {
     pub(crate) fn with_less_memory(&self, method: FacetMethod) -> Option<FacetMethod> {
         let takes_memory = matches!(method, FacetMethod::DocumentFrequency | FacetMethod::Column);
         (takes_memory && self.wanted != Some(method)).then_some(self.choice.by_lists)
+    }
+
+    /// Whether a pattern is tested with so many terms that were met, rather than with all that it may mean.
+    pub(crate) fn tests_of_met_pay(&self, n_met: u64, n_terms: u64) -> bool {
+        n_met as f32 * self.walked_for_one <= n_terms as f32
     }
 
     /// The ways to count where so many documents match, with what they cost, the cheapest first.

@@ -3,7 +3,7 @@
 //!
 //! | operator | finds | strategies |
 //! |---|---|---|
-//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges the column |
+//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges a [`RangesStrategy`](super::RangesStrategy) |
 //! | `Statistics` | what the values say together | [`StatisticsStrategy`], of ranks a [`SpreadStrategy`](super::SpreadStrategy) |
 //! | `TopHits` | the best documents of each bucket | [`TopHitsStrategy`] |
 
@@ -11,6 +11,7 @@ use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
+use super::ranges::RangesPlan;
 use super::spread::{SpreadOf, SpreadPlan};
 use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
 use crate::error::Result;
@@ -72,7 +73,7 @@ pub(crate) enum FacetOperator {
 pub(crate) enum FacetStrategy {
     Values(Box<FacetPlan>),
     /// Ranges of the codes of a column, which are cut first where they are to have as many values each.
-    Column(Option<SpreadPlan>),
+    Ranges(RangesPlan),
 }
 
 /// Ways to look at the values of a field.
@@ -162,9 +163,16 @@ impl FacetNode {
     /// Way to tell values apart, where it needs one.
     pub(crate) fn spread(&self) -> Option<&SpreadPlan> {
         match &self.operator {
-            FacetOperator::Facet(FacetStrategy::Column(spread)) => spread.as_ref(),
+            FacetOperator::Facet(FacetStrategy::Ranges(plan)) => plan.cut.as_ref(),
             FacetOperator::Statistics(_, spread) => spread.as_ref(),
             FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => None,
+        }
+    }
+
+    pub(crate) fn ranges(&self) -> Option<&RangesPlan> {
+        match &self.operator {
+            FacetOperator::Facet(FacetStrategy::Ranges(plan)) => Some(plan),
+            _ => None,
         }
     }
 
@@ -191,9 +199,12 @@ impl FacetNode {
                     FacetPlan::new(segments, field, values, method, &matches, samples_of, costs)?;
                 FacetOperator::Facet(FacetStrategy::Values(Box::new(plan)))
             }
-            FacetOf::Ranges => FacetOperator::Facet(FacetStrategy::Column(None)),
+            FacetOf::Ranges => {
+                FacetOperator::Facet(FacetStrategy::Ranges(RangesPlan::new(None, costs)))
+            }
             FacetOf::Quantiles => {
-                FacetOperator::Facet(FacetStrategy::Column(Some(spread(SpreadOf::EqualParts)?)))
+                let cut = Some(spread(SpreadOf::EqualParts)?);
+                FacetOperator::Facet(FacetStrategy::Ranges(RangesPlan::new(cut, costs)))
             }
             FacetOf::Statistics { has_column, spread: wanted } => {
                 let strategy = match has_column {
@@ -233,12 +244,26 @@ impl FacetNode {
                 }
                 plan.sizes
             }
-            FacetOperator::Facet(FacetStrategy::Column(_)) | FacetOperator::Statistics(..) => {
+            operator @ (FacetOperator::Facet(_) | FacetOperator::Statistics(..)) => {
                 let sizes = FacetSizes::of(segments, self.field, None)?;
-                details.cost_ns = in_all(match sizes.column_codes {
+                let mut own_ns = match sizes.column_codes {
                     Some(_) => sizes.column_ns(costs, 0, around.documents),
                     None => costs.expand_ns(sizes.n_terms, sizes.n_with),
-                });
+                };
+                let n_live: u64 =
+                    segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
+                if let FacetOperator::Facet(FacetStrategy::Ranges(plan)) = operator
+                    && let Some(n_ranges) = details.n_ranges.filter(|_| !is_within)
+                    && details.matches.lower == n_live
+                {
+                    own_ns = plan.expect(
+                        segments,
+                        self.field,
+                        (n_ranges as u64).saturating_add(1),
+                        own_ns,
+                    )?;
+                }
+                details.cost_ns = in_all(own_ns);
                 sizes
             }
             FacetOperator::TopHits(n, strategy) => {

@@ -1,14 +1,51 @@
-//! Figures by which ranking chooses its strategy inside one window, or one block.
+//! Figures by which a strategy is chosen inside one window, one block or one list.
 //!
 //! Bounds leave out the more, the better the worst of the documents kept so far is, and that rises while they are found.
 //! So the way that costs least is not known before the window is opened, and is chosen there; by these.
+
+use super::WINDOW;
+use crate::format::column::WINDOW_BLOCKS;
+
+/// Documents from which on a union of more than two inputs is made in a bitmap.
+pub(crate) const UNION_BITS_FROM: u32 = 512;
+/// Documents from which on a window becomes a bitmap where documents are to be tested, at most a bit for each document of the
+/// segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
+pub(crate) const TESTED_BITS_FROM: u32 = 48;
+
+/// Documents of a window up to which their values are looked up one by one: sixteen a block.
+pub(crate) const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;
+/// Documents of a window up to which there is less than one in each line of 64 bytes, or little more: then all that are brought
+/// together are asked for before the first is read.
+pub(crate) const FAR_APART: u32 = 2_048;
+/// Numbers between the least and the greatest that is wanted, up to which a bit for each pays.
+pub(crate) const WANTED_BITS_MAX: u32 = 1 << 12;
+/// Ends within a block with which all of its numbers are compared.
+pub(crate) const ENDS_COMPARED_MAX: usize = 16;
+/// Ranges that numbers are compared with one after the other, with all of some hundred at once.
+pub(crate) const RANGES_COMPARED_MAX: usize = 4;
+/// Codes that are written down and sorted to find ranks in the end: some two milliseconds of it.
+pub(crate) const CODES_SORTED_MAX: u64 = 1 << 17;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 pub(crate) const DENSE_MIN: u32 = 1024;
 /// Postings of a window that are compared with a filter before bounds are looked at, and how many of them are expected to pass:
 /// as many as take about as long as looking at the blocks of a window.
-pub(crate) const FILTERED_MAX: u64 = 8_192;
-pub(crate) const PASSED_MAX: u64 = 512;
+const FILTERED_MAX: u64 = 8_192;
+const PASSED_MAX: u64 = 512;
+
+/// Whether so many postings of the lists that score in a window, and of the least that filters, are compared with that filter first.
+#[inline]
+pub(crate) fn filtering_first_pays(n_scored: u64, n_least: u64) -> bool {
+    n_scored <= FILTERED_MAX && n_scored * n_least <= PASSED_MAX * u64::from(WINDOW)
+}
+
+/// Whether these documents of a block are scored together, as takes less time for four or more than one after the other.
+#[inline]
+pub(crate) fn are_many(docs: u64) -> bool {
+    // Without the lowest bits something is left: counting all takes longer where no instruction does it.
+    let but_lowest = |word: u64| word & word.wrapping_sub(1);
+    but_lowest(but_lowest(but_lowest(docs))) != 0
+}
 
 /// Cost of looking a document up, in documents of two lists that are intersected.
 const LOOK_UP_STEPS: usize = 6;

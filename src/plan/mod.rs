@@ -13,12 +13,26 @@
 //!
 //! | family | operators |
 //! |---|---|
-//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Difference, Union, AtLeast, Deleted |
-//! | page | Limit, TopK, Sort, Collapse, Count |
+//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Union, AtLeast, Deleted |
+//! | page | DocOrder, TopK, Sort, Collapse |
 //! | facets | Facet, Statistics, TopHits |
 //!
-//! An intersection of one input or none that leaves documents out is shown as a difference. Matching operators stand in [`Plan::nodes`];
-//! the one that makes a page of what they find, by a strategy, is [`Plan::page`], and those that count it are [`Plan::facets`].
+//! | of | strategies |
+//! |---|---|
+//! | TopK | BlockMax, PhraseBlockMax, Phrase, Exhaustive |
+//! | Sort | IndexOrder, ListsOrBounds, Lists, Bounds, EveryMatch, SortAll |
+//! | Collapse | Batches, CountFirst, All |
+//! | count of a page | Unasked, WithPage, AfterPage |
+//! | Facet of values | DocumentFrequency, MostFrequentFirst, Dictionary, Column |
+//! | Facet of ranges | Sums, Column |
+//! | Statistics | BlockBounds, Dictionary |
+//! | TopHits | DocOrder, Scored, Sorted |
+//! | ranks | Frequencies, Rounds, Tally, Sketch |
+//! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, Tree |
+//!
+//! People see an intersection of one input or none that leaves documents out as a `Difference`, `DocOrder` as a `Limit`, and a count
+//! beside the page as a `Count`. Matching operators stand in [`Plan::nodes`], the one that makes a page is [`Plan::page`], and those
+//! that count what matches are [`Plan::facets`].
 //!
 //! Decisions taken here: which operators are known to be empty or complete, the order of
 //! intersections, the way a count is taken, and where reading may stop. Left to execution, because
@@ -46,6 +60,7 @@ mod pair;
 mod phases;
 mod placed;
 mod planner;
+mod ranges;
 mod sample;
 mod spread;
 mod window;
@@ -74,7 +89,7 @@ pub(crate) use facets::{
 };
 use forced::Forced;
 use leaf::Leaf;
-pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, ListsKernel};
+pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
 pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
@@ -84,6 +99,7 @@ pub(crate) use page::{
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
+pub(crate) use ranges::{RangesCosts, RangesPlan, RangesStrategy};
 use smallvec::SmallVec;
 pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;

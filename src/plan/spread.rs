@@ -3,7 +3,7 @@
 use super::adaptive::MatchBounds;
 use super::cost::{FacetSizes, TallyStrategy};
 use super::{Adaptive, CostModel, SegmentPlan};
-use crate::budget::{self, ns};
+use crate::budget;
 use crate::error::Result;
 use crate::ids::FieldId;
 
@@ -95,16 +95,16 @@ impl SpreadPlan {
         }
         let memory = budget::left() / TALLY_SHARE;
         let facts = Facts { of, is_tallied, sizes, n_codes, has_others, has_sums, memory };
-        let choose = |n_matches| facts.choose(n_matches, false);
+        let choose = |n_matches| facts.choose(n_matches, false, costs);
         let mut strategies = Adaptive::among(&[lower, expected, upper], choose);
         if upper >= live {
-            strategies.from(live, facts.choose(live, deleted == 0));
+            strategies.from(live, facts.choose(live, deleted == 0, costs));
         }
         let strategy = strategies.of(expected);
         let tally_ns = sizes.column_ns(costs, n_codes, expected as f64);
         let round_ns = sizes.column_ns(costs, 0, expected as f64);
         let cost_ns = match strategy {
-            SpreadStrategy::Frequencies => round_ns + facts.ranks_ns() as f32,
+            SpreadStrategy::Frequencies => round_ns + facts.ranks_ns(costs),
             SpreadStrategy::Rounds => 2.0 * round_ns,
             SpreadStrategy::Tally => tally_ns,
             SpreadStrategy::Sketch => round_ns + expected as f32 * costs.sort_code_ns,
@@ -121,13 +121,13 @@ impl SpreadPlan {
 
 impl Facts {
     /// Each bit of a rank takes a look into each dictionary at the most.
-    fn ranks_ns(&self) -> u64 {
-        let SpreadOf::Values { n_ranks, .. } = self.of else { return u64::MAX };
-        let n_looks = self.sizes.n_segments as u64 * u64::from(u64::BITS);
-        n_looks.saturating_mul(n_ranks as u64) * ns::RANGE_END
+    fn ranks_ns(&self, costs: &CostModel) -> f32 {
+        let SpreadOf::Values { n_ranks, .. } = self.of else { return f32::INFINITY };
+        let n_looks = self.sizes.n_segments as f32 * u64::BITS as f32;
+        n_looks * n_ranks as f32 * costs.range_end_ns()
     }
 
-    fn choose(&self, n_matches: u64, is_everything: bool) -> SpreadStrategy {
+    fn choose(&self, n_matches: u64, is_everything: bool, costs: &CostModel) -> SpreadStrategy {
         let (sizes, n_codes) = (&self.sizes, self.n_codes);
         // As many as other documents have.
         let n_values = u128::from(sizes.n_values) * u128::from(n_matches);
@@ -138,7 +138,7 @@ impl Facts {
             && !self.is_tallied
         {
             let is_single = sizes.n_segments == 1 || !distinct;
-            let is_cheap = self.ranks_ns() <= n_matches.saturating_mul(ns::NUMBER_COUNTED);
+            let is_cheap = self.ranks_ns(costs) <= n_matches as f32 * costs.column_number_ns;
             if is_everything && self.has_sums && is_single && is_cheap {
                 return SpreadStrategy::Frequencies;
             }
@@ -159,5 +159,23 @@ impl Facts {
             true => SpreadStrategy::Tally,
             false => SpreadStrategy::Sketch,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_looked_up_by_the_costs_of_the_machine() {
+        let sizes = FacetSizes { n_segments: 1, n_values: 1 << 20, ..FacetSizes::default() };
+        let of = SpreadOf::Values { distinct: false, n_ranks: 3 };
+        let (n_codes, memory) = (1 << 30, 1 << 30);
+        let (has_others, has_sums, is_tallied) = (false, true, false);
+        let facts = Facts { of, is_tallied, sizes, n_codes, has_others, has_sums, memory };
+        let choose = |costs: &CostModel| facts.choose(1 << 20, true, costs);
+        assert_eq!(choose(&CostModel::BUILT_IN), SpreadStrategy::Frequencies);
+        let slow_look_ups = CostModel { lookup_ns: 1e5, ..CostModel::BUILT_IN };
+        assert_eq!(choose(&slow_look_ups), SpreadStrategy::Rounds);
     }
 }

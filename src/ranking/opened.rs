@@ -7,7 +7,6 @@ use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::DocIdSet;
-use crate::format::postings::SHORT_DOCS_MAX;
 use crate::phrase::{PhraseReader, PhraseWorkspace};
 use crate::plan::cost;
 use crate::query::Proximity;
@@ -134,13 +133,10 @@ impl<'s> Weight<'s> {
     /// Numbers of those terms, if the lists that only filter mask the blocks of the others in a segment.
     fn masked(&self, segment: usize) -> Option<(Numbers, Numbers)> {
         let (any, filters) = self.filtered()?;
-        let n_docs = u64::from(self.segments[segment].n_docs());
         let df = |nth: &usize| self.infos_of(&self.terms[*nth])[segment].map_or(0, |info| info.df);
-        let is_long = |nth: &usize| df(nth) as usize > SHORT_DOCS_MAX;
-        let pays =
-            |nth: &usize| is_long(nth) && cost::filter_pays_as_mask(u64::from(df(nth)), n_docs);
-        let pay = !filters.is_empty() && filters.iter().all(pays) && any.iter().any(is_long);
-        pay.then_some((any, filters))
+        let (dfs, of_filters) = (any.iter().map(df), filters.iter().map(df));
+        let n_docs = self.segments[segment].n_docs();
+        cost::filters_pay_as_masks(dfs, of_filters, n_docs).then_some((any, filters))
     }
 
     /// Segments in which words that only filter mask blocks, if the query is such words and others of which one must match.

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
-use crate::plan::{Scoring, SegmentPlan, Shape};
+use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
@@ -80,7 +80,8 @@ pub(crate) fn find_best(
         if !top.begins_again() {
             return Ok(pruning);
         }
-        pruning = Pruning { matching: None, searched_twice: true, ..pruning };
+        let kernels = KernelCounts::default();
+        pruning = Pruning { matching: None, searched_twice: true, kernels, ..pruning };
     }
 }
 
@@ -167,6 +168,7 @@ impl<'s> OpenQuery<'s> {
             OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
                 Some(Pruning::nothing())
             }
+            OpenQuery::AnyOf(clauses, _) if clauses.is_empty() => Some(Pruning::nothing()),
             OpenQuery::AllOf(clauses) => {
                 let count = count && !top.leaves_out();
                 pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch)?

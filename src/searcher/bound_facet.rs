@@ -89,7 +89,7 @@ impl BoundFacet {
     /// knows where they are many.
     pub(super) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
         let mut codes = None;
-        for part in segments.iter().filter(|_| self.is_parted()) {
+        for part in segments {
             let Some(column) = part.segment.field(self.field).column()? else { continue };
             codes = facet::wider(codes, column.range());
         }
@@ -193,7 +193,7 @@ mod tests {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => {
                     format!("values of {} terms", plan.sizes.n_terms)
                 }
-                FacetOperator::Facet(FacetStrategy::Column(_)) => "ranges by column".to_owned(),
+                FacetOperator::Facet(FacetStrategy::Ranges(_)) => "ranges by column".to_owned(),
                 FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
                 FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),
                 FacetOperator::TopHits(n, strategy) => format!("{n} best: {}", strategy.name()),

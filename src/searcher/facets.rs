@@ -14,7 +14,9 @@ use crate::execution::{DocIdSet, Execution, Matches};
 use crate::explain::FacetRun;
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
 use crate::plan::estimate::Estimate;
-use crate::plan::{FacetDetails, FacetNode, FacetOperator, FacetStrategy, Plan, SegmentPlan};
+use crate::plan::{
+    FacetDetails, FacetNode, FacetOperator, Plan, RangesCosts, RangesPlan, SegmentPlan,
+};
 use crate::request::{
     AddressRanges, BEHIND, Facet, FacetKind, FacetRange, FacetWhat, Ranges, Suitable,
 };
@@ -171,6 +173,7 @@ impl Search<'_> {
         to_test: &mut Option<Vec<DocIdSet>>,
     ) -> Result<CountedFacet> {
         let of_schema = self.searcher.schema().get(of.field);
+        let plan = || node.ranges().ok_or_else(|| other_plan(of_schema, "ranges"));
         match &facet.what {
             BoundWhat::Values(..) => {
                 let plan = node.values().ok_or_else(|| other_plan(of_schema, "values"))?;
@@ -203,27 +206,28 @@ impl Search<'_> {
                 Ok(CountedFacet { counts, profile, buckets })
             }
             BoundWhat::Addresses(AddressRanges { ranges, shown }) => {
-                let counts = facet::count_address_ranges(of, ranges)?;
+                let counts = facet::count_address_ranges(of, ranges, plan()?.costs)?;
                 Ok(of_ranges(of_schema, shown, Buckets::Addresses(ranges.clone()), counts))
             }
             BoundWhat::Ranges(Ranges { codes, shown }) => {
-                let counts = facet::count_ranges(of, codes)?;
+                let counts = facet::count_ranges(of, codes, plan()?.costs)?;
                 Ok(of_ranges(of_schema, shown, Buckets::Codes(codes.clone()), counts))
             }
-            BoundWhat::Steps(steps) => of_steps(of, of_schema, *steps),
-            BoundWhat::Intervals(calendar) => of_intervals(of, of_schema, calendar),
+            BoundWhat::Steps(steps) => of_steps(of, of_schema, *steps, plan()?.costs),
+            BoundWhat::Intervals(calendar) => of_intervals(of, of_schema, calendar, plan()?.costs),
             BoundWhat::Suitable(n, zone) => {
                 let found = facet::statistics_of(of, None)?;
                 let Some(codes) = found.range else {
                     return Ok(no_ranges(of_schema, found.missing, found.profile));
                 };
+                let costs = plan()?.costs;
                 match Suitable::of(of_schema, codes, *n, zone.as_ref()) {
-                    Suitable::Steps(steps) => of_steps(of, of_schema, steps),
-                    Suitable::Intervals(calendar) => of_intervals(of, of_schema, &calendar),
+                    Suitable::Steps(steps) => of_steps(of, of_schema, steps, costs),
+                    Suitable::Intervals(calendar) => of_intervals(of, of_schema, &calendar, costs),
                 }
             }
             BoundWhat::Quantiles(n) => {
-                let FacetOperator::Facet(FacetStrategy::Column(Some(cut))) = &node.operator else {
+                let RangesPlan { cut: Some(cut), costs, .. } = plan()? else {
                     return Err(other_plan(of_schema, "quantiles"));
                 };
                 let parts = facet::equal_parts(of, *n, cut)?;
@@ -231,7 +235,7 @@ impl Search<'_> {
                     return Ok(no_ranges(of_schema, parts.missing, parts.profile));
                 }
                 let Ranges { codes, shown } = Ranges::between(of_schema.kind, &parts.starts);
-                let counts = facet::count_ranges(of, &codes)?;
+                let counts = facet::count_ranges(of, &codes, *costs)?;
                 let mut counted = of_ranges(of_schema, &shown, Buckets::Codes(codes), counts);
                 counted.counts.exact &= parts.is_exact;
                 Ok(counted)
@@ -285,8 +289,13 @@ fn no_ranges(field: &Field, missing: u64, profile: ColumnCounts) -> CountedFacet
     CountedFacet::ranges(field, vec![], Buckets::Codes(vec![]), (0, missing), profile)
 }
 
-fn of_steps(of: FieldMatches<'_>, of_schema: &Field, steps: Steps) -> Result<CountedFacet> {
-    let counts = facet::count_steps(of, steps)?;
+fn of_steps(
+    of: FieldMatches<'_>,
+    of_schema: &Field,
+    steps: Steps,
+    costs: RangesCosts,
+) -> Result<CountedFacet> {
+    let counts = facet::count_steps(of, steps, costs)?;
     let range = |(step, count): (i128, u64)| {
         let (from, to) = (steps.start(step), steps.start(step + 1));
         let value = |code| value::value(of_schema.kind, code);
@@ -302,8 +311,9 @@ fn of_intervals(
     of: FieldMatches<'_>,
     of_schema: &Field,
     calendar: &Calendar,
+    costs: RangesCosts,
 ) -> Result<CountedFacet> {
-    let counts = facet::count_intervals(of, calendar)?;
+    let counts = facet::count_intervals(of, calendar, costs)?;
     let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
     let code = |micros| u128::from(Timestamp::code_of_micros(micros));
     let range = |(start, next, count): (i64, Option<i64>, u64)| {

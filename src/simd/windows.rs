@@ -7,8 +7,8 @@ use super::avx512;
 use super::packed::{bits_at, word_at};
 use super::scores::{BLOCK, at_least};
 
-/// Documents of a window.
-pub(crate) const DOCS: usize = 65_536;
+/// Documents of a window: numbers that share their upper 16 bits.
+pub(crate) const DOCS: usize = 1 << 16;
 
 /// Score of a document that no list has: with whatever is added it makes that, to the last bit, and no sum is as it is.
 pub(crate) const ABSENT: f32 = -0.0;

@@ -1,6 +1,6 @@
 //! Facets of ranges that are given, that suit, or that part what matches into equal counts.
 
-use treepie::facet::{FacetMethod, FacetRange, ValueFacet};
+use treepie::facet::{FacetMethod, FacetRange, Interval, ValueFacet};
 use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Timestamp, Value};
 
 #[test]
@@ -327,4 +327,53 @@ fn ranges_of_addresses_count_what_lies_between_their_ends() {
     let facet = Facet::ranges("kind", [(..5).into()]);
     let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
     assert!(error.to_string().contains("numbers, dates or addresses"), "{error}");
+}
+
+/// Sums of document frequencies count ranges where everything matches: plans tell so before a run and after it, with the cost of
+/// the column.
+#[test]
+fn plans_say_whether_ranges_are_counted_by_sums_or_by_the_column() {
+    let fields = [Field::new("day", FieldKind::Date), Field::new("n", FieldKind::I64)];
+    let schema =
+        fields.into_iter().fold(Schema::builder().text("t"), |all, field| all.field(field));
+    let index = Index::in_memory(schema.default_fields(["t"]).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..20_000 {
+        let text = if nth % 2 == 0 { "half" } else { "other" };
+        let day = format!("2024-{:02}-{:02}", nth % 12 + 1, nth % 28 + 1);
+        writer.add(Document::new().with("t", text).with("day", day).with("n", nth)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let facets = [
+        Facet::date_histogram("day", Interval::Month),
+        Facet::ranges("n", [(..500).into(), (500..15_000).into()]),
+        Facet::histogram("n", 5_000),
+    ];
+    const SUMS: &str = "sums of document frequencies";
+    for (text, algorithm, rule) in [
+        ("*", SUMS, "count by sums of document frequencies"),
+        ("half", "column", "count by the column"),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        for facet in &facets {
+            let search = || searcher.search(&query).limit(0).with_facet(facet.clone());
+            for tree in [search().explain().unwrap(), search().analyze().unwrap()] {
+                let shown = &tree.facets[0];
+                let decision = shown.decisions.last().unwrap();
+                assert_eq!((&*shown.algorithm, &*decision.rule), (algorithm, rule), "{tree}");
+                let other =
+                    decision.alternative.as_ref().map(|it| (&*it.name, it.estimated_cost_ns));
+                match algorithm {
+                    SUMS => {
+                        let (name, cost) = other.unwrap();
+                        assert!(name == "column" && cost > decision.estimated_cost_ns, "{tree}");
+                        let column = shown.actual.and_then(|it| it.column);
+                        assert!(column.is_none_or(|it| it.ends_looked_up > 0 && it.documents == 0));
+                    }
+                    _ => assert_eq!(other, None, "{tree}"),
+                }
+            }
+        }
+    }
 }

@@ -550,6 +550,64 @@ fn plans_say_how_the_best_of_mixed_queries_are_found() {
     assert!(run.contains(way) && run.contains("13 of 1,024 blocks, 1 of 1 window"), "{run}");
 }
 
+/// The kernel that finds the best of a segment follows from the lists there, and a run tells which it was.
+#[test]
+fn runs_tell_which_kernels_found_the_best() {
+    let index =
+        Index::in_memory(Schema::builder().text("t").default_fields(["t"]).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..2_000 {
+        let mut words = vec![format!("every n{}", nth % 40)];
+        words.extend((nth % 2 == 0).then(|| "half".into()));
+        words.extend((nth % 20 == 0).then(|| "rare".into()));
+        words.extend((nth % 50 == 0).then(|| "rarer".into()));
+        words.extend((nth < 1_000 && nth % 3 == 0).then(|| "begins".into()));
+        words.extend((nth >= 1_990).then(|| "begins".into()));
+        writer.add(Document::new().with("t", words.join(" "))).unwrap();
+        if nth == 999 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let many = (0..40).map(|nth| format!("n{nth}")).chain(["every".into()]);
+    let many = many.collect::<Vec<_>>().join(" ");
+    const WHOLE: &str = "score lists whole";
+    const BOUNDS: &str = "top-k by bounds";
+    for (text, way, rule) in [
+        ("rare rarer", "BM25 of 2 terms: documents of short lists", WHOLE),
+        ("rare AND half", "BM25 of 2 terms: documents of the shortest list", WHOLE),
+        ("rare", "BM25 of 1 term: documents of one short list", WHOLE),
+        (&*many, "BM25 of 41 terms: every posting", WHOLE),
+        ("half", "BM25 of 1 term: codes of one list", BOUNDS),
+        ("half every", "BM25, by bounds of 2 terms", BOUNDS),
+        (
+            "begins",
+            "BM25 of 1 term: codes of one list in 1 segment, documents of one short list in 1 segment",
+            BOUNDS,
+        ),
+        (
+            "+half rare",
+            "BM25 of 2 terms, put together as in the query: the required word alone, and with others",
+            BOUNDS,
+        ),
+        (
+            "half AND (every OR rare)",
+            "BM25, by bounds of 3 terms, put together as in the query",
+            BOUNDS,
+        ),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        let search = || searcher.search(&query).limit(3).total(TotalMode::Unknown);
+        let tree = search().analyze().unwrap();
+        assert_eq!((&*tree.plan.algorithm, &*tree.plan.decisions[0].rule), (way, rule), "{tree}");
+        assert!(tree.plan.decisions[0].accepted, "{tree}");
+        // Before a run nobody knows.
+        let planned = search().explain().unwrap().plan.algorithm;
+        assert!(planned.starts_with("BM25, by bounds of "), "{planned}");
+    }
+}
+
 #[test]
 fn scores_do_not_depend_on_the_segments() {
     let answers = [1, 4].map(|n_segments| {

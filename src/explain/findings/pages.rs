@@ -3,7 +3,7 @@
 use super::look::{Look, own_ns, sum};
 use super::patterns::walking_ns;
 use super::{Finding, Severity};
-use crate::explain::ExplainOperator::{Expand, Limit, Sort, TopK};
+use crate::explain::ExplainOperator::{Count, Expand, Limit, Sort, TopK};
 use crate::explain::tree::Branch;
 use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
@@ -53,7 +53,10 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let is_spared = match root.operator {
         // Facets need all matches.
         _ if !look.tree.facets.is_empty() || page.total != "exact" || page.limit == 0 => false,
-        TopK => root.algorithm.starts_with("BM25, by bounds"),
+        TopK => {
+            let scores_all = root.algorithm.starts_with("BM25 of every match");
+            !scores_all && root.children.iter().any(|child| child.operator == Count)
+        }
         Limit => true,
         _ => false,
     };

@@ -6,7 +6,7 @@ use crate::facet::FacetProfile;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
     Adaptive, FacetDetails, FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan,
-    FacetStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy,
+    FacetStrategy, RangesPlan, RangesStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy,
 };
 use crate::plural::counted;
 use crate::schema::Schema;
@@ -127,10 +127,11 @@ fn put_all(
                 put_values(&mut facet, plan, run, is_within);
                 None
             }
-            FacetOperator::Facet(FacetStrategy::Column(cut)) => {
-                facet.algorithm = "column".into();
-                facet.decisions.extend(cut.as_ref().map(decision_of_spread));
-                Some(("count by the column", "what lies in one range is counted by its bounds"))
+            FacetOperator::Facet(FacetStrategy::Ranges(plan)) => {
+                facet.decisions.extend(plan.cut.as_ref().map(decision_of_spread));
+                let decision = put_ranges(&mut facet, plan, cost_ns);
+                facet.decisions.push(decision);
+                None
             }
             FacetOperator::Statistics(strategy, spread) => {
                 facet.decisions.extend(spread.as_ref().map(decision_of_spread));
@@ -212,6 +213,38 @@ fn adapted<S: Copy + PartialEq>(
         reason += &format!("; {from} {}", name(*other));
     }
     reason
+}
+
+/// Ways to count ranges, as planned, or in a run as its counts say they were taken.
+fn put_ranges(facet: &mut ExplainFacet, plan: &RangesPlan, cost_ns: u64) -> Decision {
+    let [sums, column] = [RangesStrategy::Sums, RangesStrategy::Column].map(RangesStrategy::name);
+    let is_planned = plan.chosen == RangesStrategy::Sums;
+    let (by_sums, by_column) = match facet.actual.and_then(|actual| actual.column) {
+        Some(ColumnCounts { ends_looked_up: 1.., documents, deleted_taken_away, .. }) => {
+            (true, documents > deleted_taken_away)
+        }
+        Some(ColumnCounts { documents, blocks, .. }) if documents + blocks > 0 => (false, true),
+        _ => (is_planned, !is_planned),
+    };
+    facet.algorithm = match (by_sums, by_column) {
+        (true, true) => format!("{sums}, and where some do not match {column}"),
+        (true, false) => sums.into(),
+        _ => column.into(),
+    };
+    let (sums_ns, column_ns) = match is_planned {
+        true => (Some(cost_ns), plan.alternative_ns),
+        false => (None, Some(cost_ns)),
+    };
+    if by_sums {
+        let reason = "everything matches, so that dictionaries say what lies before each end";
+        let decision = Decision::accepted(format!("count by {sums}"), reason);
+        let decision = Decision { estimated_cost_ns: sums_ns, ..decision };
+        return decision.instead_of(column, column_ns);
+    }
+    let reason = "what lies in one range is counted by its bounds";
+    let decision = Decision::accepted("count by the column", reason);
+    let decision = Decision { estimated_cost_ns: column_ns, ..decision };
+    if is_planned { decision.instead_of(sums, sums_ns) } else { decision }
 }
 
 /// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.

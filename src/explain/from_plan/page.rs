@@ -9,8 +9,9 @@ use crate::explain::{
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, CollapseStrategy, CountStrategy, Goal, PageDetails, PageOperator, PagePlan,
-    Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
+    CollapseDetails, CollapseStrategy, CountStrategy, Goal, KernelCounts, ListsKernel, PageDetails,
+    PageOperator, PagePlan, Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails,
+    TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -87,6 +88,23 @@ fn count_of(root: &ExplainNode, label: String) -> ExplainNode {
         ..Actual::default()
     });
     node
+}
+
+/// Kernels that found the best by `bounded` parts of a query: bounds alone go without saying.
+fn kernels_in_words(kernels: KernelCounts, bounded: &str) -> String {
+    use ListsKernel::{Bounds, Tree};
+    let all: Vec<_> = kernels.taken().collect();
+    let words = match all[..] {
+        [(Bounds | Tree, _)] => return format!("BM25, by bounds of {bounded}"),
+        [(kernel, _)] => kernel.name().to_owned(),
+        _ => {
+            let ways = all.iter().map(|(kernel, n)| {
+                format!("{} in {}", kernel.name(), counted(u64::from(*n), "segment"))
+            });
+            ways.collect::<Vec<_>>().join(", ")
+        }
+    };
+    format!("BM25 of {bounded}: {words}")
 }
 
 const BATCHES: &str = "larger batches until it is";
@@ -230,7 +248,9 @@ impl Explaining<'_, '_> {
         let mut node = self.over(root, ExplainOperator::TopK, self.label("best", "by score"));
         node.algorithm = match strategy {
             TopKStrategy::BlockMax | TopKStrategy::PhraseBlockMax => {
-                format!("BM25, by bounds of {}", details.bounded)
+                let of_lists =
+                    self.kernels().map(|kernels| kernels_in_words(kernels, &details.bounded));
+                of_lists.unwrap_or_else(|| format!("BM25, by bounds of {}", details.bounded))
             }
             TopKStrategy::Phrase => "BM25, wherever the words stand so".into(),
             TopKStrategy::Exhaustive => {
@@ -273,6 +293,12 @@ impl Explaining<'_, '_> {
         node
     }
 
+    /// Kernels that found the best in a run by lists, and in how many segments; none where there was nothing to look at.
+    fn kernels(&self) -> Option<KernelCounts> {
+        let WorkCounts::Blocks(work) = self.run?.page.looked_at else { return None };
+        work.kernels.taken().next().map(|_| work.kernels)
+    }
+
     /// Why the best are found in this way, and what another would cost; `matching` finds what matches.
     fn decision_of_top_k(
         &self,
@@ -288,6 +314,11 @@ impl Explaining<'_, '_> {
         const SCORE_ALL: &str = "score every match";
         // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
         let (rule, accepted, reason, other, way) = match strategy {
+            TopKStrategy::BlockMax if self.kernels().is_some_and(|it| !it.has_bounds()) => {
+                let reason =
+                    "bounds of short lists, or of so many, would cost more than they spare";
+                ("score lists whole", true, reason, SCORE_ALL, Some(Forced::ScoreAll))
+            }
             TopKStrategy::BlockMax => {
                 let reason = "a block whose best possible score is too low is left out";
                 let way = Some(Forced::ScoreAll);

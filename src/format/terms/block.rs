@@ -11,7 +11,7 @@ use crate::format::occurrences::OccurrenceReader;
 use crate::schema::Detail;
 
 /// Terms in a block that was not closed early.
-pub(super) const BLOCK_TERMS: u32 = 32;
+pub(crate) const BLOCK_TERMS: u32 = 32;
 /// A block of several terms holds at most this many bytes of keys.
 pub(super) const BLOCK_KEY_BYTES: usize = 16 << 10;
 /// The key of a block with one term: the longest term and its length.

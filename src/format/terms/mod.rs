@@ -132,6 +132,7 @@ mod stream;
 mod unshared;
 mod verify;
 
+pub(crate) use block::BLOCK_TERMS;
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
 use index::{Floor, Index, IndexBuilder, prefix_of};

@@ -32,7 +32,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
-use crate::plan::in_window::{DENSE_MIN, FILTERED_MAX, PASSED_MAX};
+use crate::plan::in_window::{DENSE_MIN, filtering_first_pays};
 use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -65,12 +65,13 @@ pub(crate) fn find<const ALL: bool>(
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let is_short = |clause: &&Clause<'_>| matches!(clause.list, RankedList::Short(_));
-    let kernel = ListsKernel::of(ALL, clauses.len(), clauses.iter().filter(is_short).count());
-    if let (ListsKernel::OneList, [clause]) = (kernel, clauses) {
+    let mut kernel = ListsKernel::of(ALL, clauses.len(), clauses.iter().filter(is_short).count());
+    if let (ListsKernel::OneList | ListsKernel::OneShortList, [clause]) = (kernel, clauses) {
         let Blocks { bands, block, .. } = &mut scratch.blocks;
         TieCache::start_all(&mut block.seen, clauses);
         let seen = &mut block.seen[0];
-        return single_term::offer(clause, base, top, &mut bands.candidates, seen).map(Some);
+        let found = single_term::offer(clause, base, top, &mut bands.candidates, seen)?;
+        return Ok(Some(found.by(kernel, 0)));
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match kernel {
@@ -85,7 +86,7 @@ pub(crate) fn find<const ALL: bool>(
         ListsKernel::Bounds => {
             by_bounds::<ALL>(clauses, first_filter, &mut readers, count, base, top, scratch)
         }
-        ListsKernel::OneList | ListsKernel::EveryPosting => Ok(None),
+        _ => Ok(None),
     };
     let found = match found {
         Ok(None) if !ALL && first_filter == clauses.len() => {
@@ -93,13 +94,14 @@ pub(crate) fn find<const ALL: bool>(
             let query = Query { clauses, scale, base, offered: &[], first_filter };
             let Scratch { parts, opened, blocks, .. } = scratch;
             let whole = &mut blocks.whole;
+            kernel = ListsKernel::EveryPosting;
             exhaustive::offer(&query, (parts, opened), &mut readers, whole, top).map(Some)
         }
         found => found,
     };
     let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    Ok(found?.map(|own| Pruning { postings: own.postings + read, ..own }))
+    Ok(found?.map(|own| own.by(kernel, read)))
 }
 
 /// `None` where there are no bounds to compute with.
@@ -270,9 +272,8 @@ impl Search<'_, '_> {
         let (scored, filters) = lists.split_at(n_scored);
         let size = |list: &Opened<'_, '_>| u64::from(list.n_postings());
         let all: u64 = scored.iter().map(size).sum();
-        let are_filtered = filters.iter().map(size).min().is_some_and(|least| {
-            all <= FILTERED_MAX && all * least <= PASSED_MAX * u64::from(WINDOW)
-        });
+        let least = filters.iter().map(size).min();
+        let are_filtered = least.is_some_and(|least| filtering_first_pays(all, least));
         // Of more lists than two pairs are left, for which bounds of blocks cost less.
         if !are_filtered && (scored.len() != 2 || !self.is_any_alone_too_weak(window)) {
             return Ok(false);

@@ -1,5 +1,7 @@
 //! Windows, blocks and documents that finding the best looked at.
 
+use crate::plan::{KernelCounts, ListsKernel};
+
 /// Counts of what was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pruning {
@@ -24,12 +26,19 @@ pub(crate) struct Pruning {
     pub(crate) matching: Option<u64>,
     /// Whether it was done once more, because a threshold was taken from documents that are deleted.
     pub(crate) searched_twice: bool,
+    pub(crate) kernels: KernelCounts,
 }
 
 impl Pruning {
     /// Nothing had to be looked at.
     pub(crate) fn nothing() -> Self {
         Pruning { matching: Some(0), ..Pruning::default() }
+    }
+
+    /// Names the kernel that did it in one segment, and adds postings that it read.
+    pub(super) fn by(self, kernel: ListsKernel, more_postings: u64) -> Self {
+        let postings = self.postings + more_postings;
+        Pruning { kernels: KernelCounts::one(kernel), postings, ..self }
     }
 }
 
@@ -47,5 +56,6 @@ impl std::ops::AddAssign for Pruning {
         self.postings += other.postings;
         self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
         self.searched_twice |= other.searched_twice;
+        self.kernels += other.kernels;
     }
 }

@@ -14,6 +14,8 @@ use crate::simd::sums::{BLOCKS, count_codes, units};
 
 /// Codes that are compared at once.
 const STEP: usize = 32;
+/// Postings of a list that are gone through in the time of one run.
+const STEPS_OF_RUN: usize = 8;
 
 /// The memory of what lists have in common.
 #[derive(Debug, Default)]

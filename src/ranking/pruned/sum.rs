@@ -84,13 +84,34 @@ impl<'s> Readers<'s> {
 
     /// K of a document in the field of clause `nth`.
     #[inline]
-    pub(super) fn k(&mut self, clauses: &[Clause<'s>], nth: usize, doc: u32) -> Result<f32> {
+    fn k(&mut self, clauses: &[Clause<'s>], nth: usize, doc: u32) -> Result<f32> {
         let clause = &clauses[nth];
         if doc >= clause.lengths.n_docs() {
             return Err(past_the_end());
         }
         let reader = self.of(nth).lengths.get_or_insert_with(|| clause.lengths.reader());
         Ok(clause.scoring.norm_cache[usize::from(reader.code(doc)?)])
+    }
+
+    /// The part of a score that a frequency in clause `nth` gives a document, without its weight and with it; `known` is K of the
+    /// document in the field of a clause before.
+    #[inline]
+    pub(super) fn score(
+        &mut self,
+        clauses: &[Clause<'s>],
+        nth: usize,
+        (doc, frequency): (u32, u32),
+        known: &mut Option<(usize, f32)>,
+    ) -> Result<(f32, f32)> {
+        let clause = &clauses[nth];
+        let k = match *known {
+            Some((other, k)) if Arc::ptr_eq(&clauses[other].scoring, &clause.scoring) => k,
+            _ => self.k(clauses, nth, doc)?,
+        };
+        *known = Some((nth, k));
+        self.n_postings += 1;
+        let part = score_part(frequency, k);
+        Ok((part, clause.weight * part))
     }
 }
 
@@ -133,14 +154,7 @@ impl<'r, 's> Sum<'r, 's> {
         nth: usize,
         frequency: u32,
     ) -> Result<()> {
-        let clause = &clauses[nth];
-        let k = match self.k {
-            Some((other, k)) if Arc::ptr_eq(&clauses[other].scoring, &clause.scoring) => k,
-            _ => self.readers.k(clauses, nth, self.doc)?,
-        };
-        self.k = Some((nth, k));
-        self.readers.n_postings += 1;
-        self.score += clause.weight * score_part(frequency, k);
+        self.score += self.readers.score(clauses, nth, (self.doc, frequency), &mut self.k)?.1;
         Ok(())
     }
 

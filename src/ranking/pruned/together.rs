@@ -10,14 +10,6 @@ use crate::ranking::bm25::FieldScoring;
 use crate::simd::scores::{self, BLOCK};
 use std::sync::Arc;
 
-/// Whether so many documents of a block are scored together, as takes less time for four or more than one after the other.
-#[inline]
-pub(super) fn are_many(docs: u64) -> bool {
-    // Without the lowest bits something is left: counting all takes longer where no instruction does it.
-    let but_lowest = |word: u64| word & word.wrapping_sub(1);
-    but_lowest(but_lowest(but_lowest(docs))) != 0
-}
-
 /// Documents of a block, and what they score so far. Of each of the arrays there is an element for each document.
 pub(super) struct Together<'c> {
     /// The first document of the block.

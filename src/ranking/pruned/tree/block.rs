@@ -4,7 +4,6 @@ use super::bound::{Bounds, UpperBounds, View};
 use super::lists::{Tree, TreeCombined, TreeField, TreePhrase};
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::format::lengths::score_part;
 use crate::format::ranked::{RankedList, RankedLong};
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
@@ -20,7 +19,6 @@ use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use crate::simd::sums::units;
-use std::sync::Arc;
 
 /// Alternatives of which a number must match that are counted exactly; scoring tells about more.
 const COUNTED_MAX: usize = 8;
@@ -41,7 +39,7 @@ pub(super) struct BlockScorer<'q, 's, 'm> {
     /// Number of blocks that were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
-    k: Option<(u32, usize, f32)>,
+    k: (u32, Option<(usize, f32)>),
 }
 
 /// The memory of scoring blocks, for the next time.
@@ -77,7 +75,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         units.clear();
         units.resize(cells.len(), 0);
         equal.start(weighed.root, &weighed.tree.clauses);
-        BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
+        BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: (0, None) }
     }
 
     /// Offers the documents of a block that match and can be among the best.
@@ -501,21 +499,12 @@ impl<'s> Document<'_, '_, '_, 's, '_> {
         rank: u32,
     ) -> Result<f32> {
         let scorer = &mut *self.block.scorer;
-        let Tree { clauses, n_docs, .. } = scorer.weighed.tree;
-        let own = &clauses[clause];
-        let k = match scorer.k {
-            Some((doc, other, k))
-                if doc == self.doc && Arc::ptr_eq(&clauses[other].scoring, &own.scoring) =>
-            {
-                k
-            }
-            _ if self.doc >= *n_docs => return Err(past_the_end()),
-            _ => scorer.readers.k(clauses, clause, self.doc)?,
-        };
-        scorer.k = Some((self.doc, clause, k));
-        let part = score_part(scorer.readers.frequency(clause, list, rank)?, k);
-        scorer.readers.n_postings += 1;
-        let score = own.weight * part;
+        if scorer.k.0 != self.doc {
+            scorer.k = (self.doc, None);
+        }
+        let frequency = scorer.readers.frequency(clause, list, rank)?;
+        let (clauses, posting) = (&scorer.weighed.tree.clauses, (self.doc, frequency));
+        let (part, score) = scorer.readers.score(clauses, clause, posting, &mut scorer.k.1)?;
         scorer.equal.note(clause, list, part, score);
         Ok(score)
     }

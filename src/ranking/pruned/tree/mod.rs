@@ -34,8 +34,8 @@ use super::sum::Readers;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
-use crate::plan::WINDOW;
 use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS};
+use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -79,7 +79,8 @@ impl<'s> OpenTree<'s> {
     ) -> Result<Pruning> {
         let OpenTree { tree, required, phrases } = self;
         let Some(required) = required else {
-            return offer_matching(tree, root, phrases, top, scratch);
+            let pruning = offer_matching(tree, root, phrases, top, scratch)?;
+            return Ok(pruning.by(ListsKernel::Tree, 0));
         };
         let mut pruning = Pruning::default();
         required.raise(tree, top);
@@ -90,7 +91,7 @@ impl<'s> OpenTree<'s> {
             pruning += offer_matching(tree, root, phrases, top, scratch)?;
         }
         required.offer_alone(tree, top, scratch, &mut pruning)?;
-        Ok(pruning)
+        Ok(pruning.by(ListsKernel::RequiredWord, 0))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
+use crate::plan::ListsKernel;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::parts;
 use crate::ranking::pruned::pruning::Pruning;
@@ -36,20 +37,18 @@ pub(super) struct RequiredFirst {
 impl RequiredFirst {
     /// What `root` is, if it is such a sum of words and the one that must be there is in many documents.
     pub(super) fn of(root: &Node, tree: &Tree<'_>) -> Option<Self> {
-        let Node::Sum { must, should, must_not, minimum: 0 } = root else { return None };
-        let [Node::Term(required)] = must[..] else { return None };
-        let must = tree.terms[required]?;
-        if !matches!(tree.clauses[must].list, RankedList::Long(_)) {
+        let Node::Sum { must, should, must_not, minimum } = root else { return None };
+        let terms = |nodes: &[Node]| nodes.iter().map(Node::term).collect::<Option<Numbers>>();
+        let (required, should, must_not) = (terms(must)?, terms(should)?, terms(must_not)?);
+        let long = |nth: &usize| {
+            let clause = tree.terms[*nth]?;
+            matches!(tree.clauses[clause].list, RankedList::Long(_)).then_some(clause)
+        };
+        let mut all_long = required.iter().filter_map(long);
+        let (must, n_long) = (all_long.next()?, 1 + all_long.count());
+        if ListsKernel::of_sum(required.len(), n_long, *minimum) != ListsKernel::RequiredWord {
             return None;
         }
-        let terms = |nodes: &[Node]| -> Option<Numbers> {
-            let term = |node: &Node| match node {
-                Node::Term(nth) => Some(*nth),
-                _ => None,
-            };
-            nodes.iter().map(term).collect()
-        };
-        let (should, must_not) = (terms(should)?, terms(must_not)?);
         let clauses = |terms: &[usize]| -> Numbers {
             terms.iter().filter_map(|nth| tree.terms[*nth]).collect()
         };
@@ -57,7 +56,7 @@ impl RequiredFirst {
         Some(RequiredFirst {
             must,
             with_others: (!clauses(&should).is_empty()).then(|| Node::Sum {
-                must: vec![Node::Term(required)],
+                must: nodes(&required),
                 should: nodes(&should),
                 must_not: nodes(&must_not),
                 minimum: 1,
