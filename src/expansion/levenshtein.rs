@@ -26,9 +26,9 @@ pub(super) struct LevenshteinAutomaton {
     bytes_of: Vec<[u64; 4]>,
     /// A row of a state takes two to the power of this.
     row_bits: u32,
-    /// Where the row of the next state begins, by row and column.
+    /// Start of the row of the next state, by row and column.
     next: Vec<u32>,
-    /// How far the words are away that end in a state, more than `most` where they are not taken.
+    /// Distances of the words that end in a state, more than `most` if they are not taken.
     distances: Vec<u8>,
     most: u8,
     start: u32,
@@ -125,8 +125,8 @@ impl LevenshteinAutomaton {
     }
 }
 
-/// Which bytes all states of a word's automaton take alike: each byte of the word is for itself, of the others those that
-/// begin characters of as many bytes are together.
+/// Columns of bytes that all states of a word's automaton take alike: each byte of the word is for itself, of the
+/// others those that begin characters of as many bytes are together.
 struct Columns {
     columns: [u8; 256],
     first_bytes: Vec<u8>,

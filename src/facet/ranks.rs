@@ -140,7 +140,7 @@ struct Part {
 pub(super) struct RankSearch {
     /// The codes at the ranks, in the order of asking.
     pub(super) found: Vec<u64>,
-    /// Parts that hold ranks not found yet; ascending.
+    /// CodeHistogram that hold ranks not found yet; ascending.
     parts: Vec<Part>,
 }
 

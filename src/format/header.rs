@@ -115,7 +115,7 @@ impl FileKind {
         }
     }
 
-    /// Those of all files of this kind that are written now.
+    /// Feature bits of all files of this kind that are written now.
     pub(super) fn written(self) -> u32 {
         match self {
             FileKind::Segment => TOLD_FROM,

@@ -1,4 +1,4 @@
-//! Lengths of a field in each document, in one byte, and their effect on the score.
+//! Lengths of a field by document, in one byte, and their effect on scores.
 //!
 //! Written when a field's documents are all known ([`encode_head`]), read by ranking ([`FieldNorms`]).
 //!

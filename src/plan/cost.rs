@@ -268,7 +268,7 @@ pub(crate) struct ScoredLists {
     pub(crate) expected: f64,
 }
 
-/// What the ways to find the best documents by score cost.
+/// Costs of the strategies that find the best documents by score.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BestCosts {
     pub(crate) by_bounds: f32,
@@ -315,7 +315,7 @@ impl BestCosts {
         BestCosts { by_bounds: of_everything + looked_at, of_everything }
     }
 
-    /// Where there is little to leave out, bounds end in scoring everything as well.
+    /// Costs of which that by bounds is at most that of everything: with little to leave out, bounds end in scoring it.
     pub(crate) fn or_less(by_bounds: f32, of_everything: f32) -> Self {
         BestCosts { by_bounds: by_bounds.min(of_everything), of_everything }
     }
@@ -414,7 +414,7 @@ impl StepsStrategy {
     }
 }
 
-/// What the cost of a facet depends on, summed over the segments.
+/// Sizes that the cost of a facet depends on, summed over the segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetSizes {
     /// Terms of the field.

@@ -60,7 +60,7 @@ pub(crate) enum EstimateSource {
     Terms,
     /// Independence of the terms, between bounds from the first of them.
     FirstTerms,
-    /// So many windows were counted, of so many in which the number was not known.
+    /// Windows were counted, so many of those in which the number was not known.
     Windows { counted: u32, of: u32 },
     /// The words were placed in so many documents, of so many that have them.
     Placed { documents: u32, of: u32 },

@@ -24,7 +24,7 @@ pub(crate) struct ValuesWanted {
     pub(crate) filter: Option<TermFilter>,
 }
 
-/// Order of the values of a facet, which also says which of them come if there is a limit.
+/// Order of the values of a facet; a limit keeps the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetOrder {

@@ -50,7 +50,7 @@ pub(crate) enum Forced {
     Tally { nth: u32 },
 }
 
-/// In what order the inputs of an intersection come.
+/// Order of the inputs of an intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputOrder {
     LargestFirst,

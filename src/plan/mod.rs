@@ -113,9 +113,9 @@ pub(crate) struct PlanOptions {
     pub(crate) facets: Vec<FacetWanted>,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) explain: bool,
-    /// What is to be done otherwise than the plan would have it.
+    /// Decision that is forced.
     pub(crate) forced: Option<Forced>,
-    /// What these may read then.
+    /// Sources that estimates may be read from then.
     pub(crate) estimate_from: EstimateFrom,
     /// Sets that are found beside what matches, as scores depend on them.
     pub(crate) sets: Vec<Normal>,
@@ -215,13 +215,13 @@ pub(crate) struct Plan<'s> {
     pub(crate) facets: Vec<FacetNode>,
     /// Cost model.
     pub(crate) costs: &'s CostModel,
-    /// What is done otherwise than was decided.
+    /// Decision that is forced.
     forced: Option<Forced>,
     /// Estimates for display by operator, if windows were looked at; see [`Plan::display_estimate`].
     display_estimates: Vec<Estimate>,
-    /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
+    /// Part of [`WORK_OF_ALL`](sample::WORK_OF_ALL) that is left for segments to come.
     sample_work_left: u64,
-    /// What is known of each operator in the segment that is being planned.
+    /// Bounds of each operator in the segment that is being planned.
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
     pending: Vec<NodeId>,
@@ -288,7 +288,7 @@ pub(crate) struct Node {
     pub(crate) estimate: Estimate,
     /// Documents expected over whole segments. Inputs are ordered by it, so that what is explained is what runs.
     pub(crate) expected_docs: f64,
-    /// What the planner expects it to cost without its inputs.
+    /// Expected cost without its inputs.
     pub(crate) cost_ns: f32,
     /// Whether its inputs come in the order of the plan in every window, and not the smallest there first.
     pub(crate) keeps_order: bool,
@@ -392,7 +392,7 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) estimates: Vec<Estimate>,
     /// Estimates for display, from headers by window or from a sample; empty if neither was looked at.
     display_estimates: Vec<Estimate>,
-    /// Where what matches is counted so.
+    /// Counting by the deleted documents, if matches are counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
     pub(crate) count: CountWay,
 }
@@ -575,7 +575,7 @@ impl SegmentPlan<'_> {
         self.display_estimates.get(node.index()).unwrap_or(self.estimate(node))
     }
 
-    /// How many windows the segment's documents span.
+    /// Number of windows that the segment's documents span.
     #[inline]
     pub(crate) fn n_windows(&self) -> u32 {
         self.n_docs.div_ceil(WINDOW)

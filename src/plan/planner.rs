@@ -534,7 +534,7 @@ impl<'s> Plan<'s> {
     /// what is left. Excluded inputs go from the largest down, because that leaves the least for the rest.
     fn order_inputs(&mut self) {
         let of_node = |id: NodeId| self.node(id).expected_docs as u64;
-        // Where words are placed, that counts for more than reading the documents of others.
+        // Placing words counts for more than reading the documents of others.
         let of_placed = |at| match self.placed(NodeId(at), &of_node) {
             Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
             None => of_node(NodeId(at)),
@@ -544,7 +544,7 @@ impl<'s> Plan<'s> {
             false => (0..self.nodes.len() as u32).map(of_placed).collect(),
         };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
-        // What a column is asked comes last: about the documents that all else has left.
+        // Columns are asked last: about the documents that all else has left.
         let key = |id: &NodeId, placed: &[u64]| {
             let Node { operator, expected_docs, .. } = &nodes[id.index()];
             let documents = placed.get(id.index()).copied().unwrap_or(*expected_docs as u64);

@@ -19,7 +19,7 @@ named! {
     pub(crate) RangesStrategy { Sums: "sums of document frequencies", Column: "column" }
 }
 
-/// How ranges are counted.
+/// Strategy by which ranges are counted.
 #[derive(Clone, Debug)]
 pub(crate) struct RangesPlan {
     /// Way to cut them, where they are to have as many values each.

@@ -1,4 +1,4 @@
-//! Facts of a query that plans of pages go by, from what was looked up to score it.
+//! Facts about a query for plans of pages, from the look-ups of scoring.
 
 use super::node::Node;
 use super::prepared::Weight;

@@ -20,7 +20,7 @@ use smallvec::{SmallVec, smallvec};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
+/// Query compiled for scoring over a snapshot: terms looked up, weights computed, sets found.
 #[derive(Debug)]
 pub(crate) struct Weight<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
@@ -33,17 +33,17 @@ pub(crate) struct Weight<'s> {
     pub(super) combined: Vec<Arc<CombinedWeight>>,
     /// Constant parts whose documents are to be found.
     wanted: Vec<Normal>,
-    /// What matches each constant part, by segment.
+    /// Matches of each constant part, by segment.
     pub(super) sets: Vec<Vec<Arc<DocIdSet>>>,
     /// Documents of each, found or expected.
     pub(super) docs_of_sets: Vec<u64>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
-    /// The same for each segment by itself, where each is to be scored by its own statistics.
+    /// Weights of each segment by itself, if each is to be scored by its own statistics.
     pub(super) by_segment: Vec<Weight<'s>>,
-    /// What changes the scores that all this makes, in this order.
+    /// Functions that change the scores that all this makes, in this order.
     pub(super) functions: Vec<BoundScoreFunction>,
-    /// How the score of a document is made.
+    /// Tree that makes the score of a document.
     pub(super) root: Node,
     free: FreeLists<Node>,
 }
@@ -86,7 +86,7 @@ pub(super) struct PhraseWeight {
     infos: usize,
 }
 
-/// What of a query is wanted where all that matches scores the same.
+/// Detail of the scores that is wanted if all matches score the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScoreDetail {
     /// Score alone: what matches is known otherwise, and no part need be found by itself.
@@ -449,7 +449,7 @@ impl<'s> Weight<'s> {
         self
     }
 
-    /// What scores a segment, and the number of the segment there.
+    /// Weight that scores a segment, and the number of the segment there.
     pub(crate) fn of_segment(&self, segment: usize) -> (&Weight<'s>, usize) {
         match self.by_segment.get(segment) {
             Some(own) => (own, 0),
@@ -466,7 +466,7 @@ impl<'s> Weight<'s> {
         })
     }
 
-    /// Those that score segments: itself, or one for each.
+    /// Weights that score segments: itself, or one for each.
     pub(crate) fn parts(&self) -> &[Weight<'s>] {
         match &self.by_segment[..] {
             [] => from_ref(self),
@@ -504,7 +504,7 @@ impl<'s> Weight<'s> {
         WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
-    /// What it is that there are bounds of, for people.
+    /// Parts that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
         let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
         let parts = [

@@ -98,7 +98,7 @@ pub(crate) struct FewSums<'b> {
 }
 
 impl FewSums<'_> {
-    /// How many of the sums have one of `first`, which are not none, `distance` before them, modulo 2³².
+    /// Number of the sums that have one of `first`, which are not none, `distance` before them, modulo 2³².
     #[inline]
     pub(crate) fn n_behind(self, first: FewSums<'_>, distance: u32) -> u32 {
         return_by_vectors!(

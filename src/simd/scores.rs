@@ -143,7 +143,7 @@ fn spread(packed: &[u8], at: usize, width: u32) -> u64 {
     _pdep_u64(super::packed::word_at(packed, at), of_each)
 }
 
-/// Which of the first `n` scores are as good as this one, as bits.
+/// Bits of those of the first `n` scores that are as good as this one.
 #[inline]
 pub(crate) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
     return_by_vectors!(avx2 at_least_avx2, neon neon::scores::at_least => (n, scores, least));

@@ -225,7 +225,7 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         Ok(())
     }
 
-    /// Where a group begins, and its width.
+    /// Start of a group, and its width.
     #[inline]
     fn group_at(&mut self, nth: u32) -> Result<(u64, u32)> {
         let chunk = nth / (CHUNK / GROUP);
@@ -271,7 +271,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         Ok(FrequencyGroup { packed: self.source.bytes(at..self.inside(end)?)?, width })
     }
 
-    /// Where a group begins, and its width.
+    /// Start of a group, and its width.
     #[inline]
     fn group_at(&self, nth: u32) -> Result<(u64, u32)> {
         let entry = self.source.bytes(self.entry_range(nth))?;
@@ -286,7 +286,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         at..at + WIDTH_LEN
     }
 
-    /// Where a group begins, and its width, given its entry and what offsets count from.
+    /// Start of a group, and its width, given its entry and the base of its offsets.
     #[inline(always)]
     pub(super) fn group_of_entry(&self, entry: &[u8], base: u64, nth: u32) -> Result<(u64, u32)> {
         let entry = u32::from_le_bytes(array_at(entry, 0).unwrap_or_default());

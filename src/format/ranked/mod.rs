@@ -198,7 +198,7 @@ impl Ranking {
         Ranking { detail, bm25, lengths, tells_from: true, norm_cache: bm25.norm_cache() }
     }
 
-    /// What is added to the frequency below the line in the score of this document.
+    /// Addend to the frequency below the line in the score of this document.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
     fn k(&self, doc: u32) -> f32 {

@@ -133,7 +133,7 @@ impl<'s, S: Source<'s>> Positions<S> {
         }
     }
 
-    /// Where the record of a posting is.
+    /// Range of the record of a posting.
     #[inline]
     pub(super) fn record_range(&self, rank: u32) -> Range<u64> {
         let at = self.records_at + u64::from(rank / RECORD) * RECORD_LEN;

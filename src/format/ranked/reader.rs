@@ -7,8 +7,8 @@ use crate::bytes::{Piece, Source};
 use crate::error::Result;
 use crate::simd::packed::{FewSums, Unpacked, bits_at};
 
-/// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
-/// the list 4 KiB, and the frequencies and widths of 32 postings, unpacked.
+/// Reads postings of a long list, by rank. Data near the posting before is at hand: of each part of the list 4 KiB, and
+/// the frequencies and widths of 32 postings, unpacked.
 #[derive(Debug)]
 pub(crate) struct PostingReader<'s, S> {
     frequencies: Frequencies<S>,

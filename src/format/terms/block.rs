@@ -144,8 +144,8 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
-/// How many bytes the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
-/// keys behind it, for nearly all keys: both lengths stand in the nibbles of the first byte.
+/// Number of bytes that the first of some keys takes over from the term before, which has `previous_len`, the bytes it
+/// adds, and the keys behind it, for nearly all keys: both lengths are in the nibbles of the first byte.
 #[inline]
 fn plain_key(keys: &[u8], previous_len: usize) -> Option<(usize, &[u8], &[u8])> {
     let (lens, rest) = keys.split_first()?;

@@ -224,7 +224,7 @@ pub(super) struct Group<'s> {
     n_blocks: u32,
     /// The prefixes, then the offsets.
     bytes: Bytes<'s>,
-    /// Where the first block begins, and where the last one ends.
+    /// Start of the first block, and end of the last one.
     start: u64,
     end: u64,
 }
@@ -355,7 +355,7 @@ impl<'s, S: Source<'s>> Index<S> {
         Ok(Group { number, n_blocks, bytes, start: top.unwrap_or_default(), end })
     }
 
-    /// Where the bytes of a block of a group are.
+    /// Range of the bytes of a block of a group.
     pub(super) fn range_in(&self, group: &Group<'s>, block: u32) -> Result<Range<u64>> {
         let in_group = (block % GROUP_BLOCKS) as usize;
         let place = |at| {

@@ -676,7 +676,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         self.block_at(number, self.index.block_range(number)?)
     }
 
-    /// The same where the range of its bytes is known.
+    /// Reads a block whose range of bytes is known.
     fn block_at(&self, number: u32, range: Range<u64>) -> Result<(Block<'s>, u32)> {
         let ordinals = self.index.ordinals(number)?;
         let block = self.parse(number, range)?;

@@ -251,8 +251,8 @@ impl<A: Automaton> TermAutomaton for ByBytes<A> {
 /// Number of bytes that a search looks ahead for the smallest byte string that may match.
 const LOOK_AHEAD: usize = 8;
 
-/// Bytes and the states of an automaton along them. What is behind the ends is of paths before and is written over, which
-/// costs less than to cut it off at every term.
+/// Bytes and the states of an automaton along them. Bytes and states behind the ends are of paths before and are
+/// written over, which costs less than to cut them off at every term.
 #[derive(Debug)]
 struct Path<S> {
     key: Vec<u8>,

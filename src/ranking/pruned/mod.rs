@@ -158,7 +158,7 @@ struct Search<'q, 's> {
     parts: &'q WindowPostings,
     opened: Vec<Opened<'q, 's>>,
     windows: &'q mut Vec<OpenWindow>,
-    /// Those of the windows that are to have a sum for every block.
+    /// Windows that are to have a sum for every block.
     summed: &'q mut Vec<OpenWindow>,
     blocks: &'q mut Blocks,
     top: &'q mut Top,

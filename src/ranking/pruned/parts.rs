@@ -19,7 +19,7 @@ pub(super) struct WindowPostings {
     pub(super) terms: Vec<Term>,
     /// The containers of all long lists.
     containers: Vec<RankedContainer>,
-    /// What each posting of the short lists scores, and its units.
+    /// Score and units of each posting of the short lists.
     scores: Vec<f32>,
     units: Vec<u16>,
     /// In the order of their documents until they are sorted.
@@ -53,7 +53,7 @@ pub(super) struct Window {
     parts: Range<usize>,
 }
 
-/// What a clause has in a window: a container, or some documents of a short list.
+/// Postings of a clause in a window: a container, or some documents of a short list.
 #[derive(Clone, Debug)]
 struct Part {
     clause: usize,

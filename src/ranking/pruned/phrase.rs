@@ -1,4 +1,4 @@
-//! The k best documents of a phrase, found without looking for it in all that have its words.
+//! The k best documents of a phrase. They are found without looking for it in all that have its words.
 //!
 //! A phrase is in a document at most as often as the rarest of its words, and a score part grows with the frequency: so
 //! the least part of a word is a bound of the phrase's. Documents that cannot be among the best are left out window by

@@ -22,7 +22,7 @@ pub(crate) struct Pruning {
     pub(crate) documents_scored: u64,
     /// Postings whose part of a score was computed.
     pub(crate) postings: u64,
-    /// How many documents match, where that came to light on the way.
+    /// Number of matching documents, if it came to light on the way.
     pub(crate) matching: Option<u64>,
     /// Whether it was done once more, because a threshold was taken from documents that are deleted.
     pub(crate) searched_twice: bool,

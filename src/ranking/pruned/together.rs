@@ -1,7 +1,7 @@
 //! Documents of one block that are scored together, list after list.
 //!
-//! Where a block has many documents that can be among the best, as those of frequent words have, what is needed for the first
-//! of them is needed for the others: the lengths of the block, and one or two groups of frequencies of each list.
+//! If a block has many documents that can be among the best, as those of frequent words have, the first of them needs
+//! the same as the others: the lengths of the block, and one or two groups of frequencies of each list.
 
 use super::sum::{Frequencies, GROUP, Norms, past_the_end};
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! Twins of [`packed`](crate::simd::packed): sixteen numbers are cut out of their bytes at once, and added up in a vector.
+//! Twins of [`packed`](crate::simd::packed) in AVX-512. Sixteen numbers are cut out of their bytes at once, and added
+//! up in a vector.
 
 use super::{LANES, load_bytes};
 use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked};

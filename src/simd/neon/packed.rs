@@ -1,4 +1,4 @@
-//! Twins of [`packed`](crate::simd::packed): eight numbers are cut out of 16 bytes, and added up in vectors.
+//! Twins of [`packed`](crate::simd::packed) in NEON. Eight numbers are cut out of 16 bytes, and added up in vectors.
 
 use super::{Four, sixteen_bytes, store_four};
 use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked, running_sums_portable};

@@ -249,7 +249,7 @@ impl FieldSettings {
         self.date_format.is_some() || self.number_style() != NumberStyle::Plain
     }
 
-    /// How numbers are written; a comma is not both.
+    /// Style of numbers; a comma is not both.
     fn number_style(&self) -> NumberStyle {
         match (self.decimal_comma, self.thousands_comma) {
             (Some(true), _) => NumberStyle::DecimalComma,
@@ -377,7 +377,7 @@ fn moved_point(text: &str, places: usize) -> Option<i128> {
     number.parse().ok()
 }
 
-/// How numbers are written.
+/// Style of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberStyle {
     /// As 1234.5.
