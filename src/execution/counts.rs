@@ -8,12 +8,12 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::{PostingsAt, TermInfo};
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, PhraseWork, PhraseWorkspace};
-use crate::plan::{LookUps, Operator, WINDOW, leaf};
+use crate::plan::{LookUps, WINDOW, leaf};
 use crate::query::PhraseSpec;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use smallvec::SmallVec;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Adds to `total` the documents that have a term, as far as it comes.
 pub(crate) fn count_term<'s>(
@@ -46,7 +46,7 @@ impl Execution<'_> {
             part.segment.field(phrase.field),
             (&infos, &phrase.spec),
             part.segment.deleted().map(|deleted| &**deleted),
-            (&mut self.memory.phrase, started.is_some()),
+            &mut self.memory.phrase,
             |key, documents| {
                 profile.found(key, documents);
                 *total += u64::from(documents);
@@ -55,69 +55,50 @@ impl Execution<'_> {
         let of_root = &mut profile.nodes[root.index()];
         of_root.documents_out = *total - before;
         of_root.stopped = done.as_ref().is_err_and(budget::is_stop);
-        let Found { candidates, reading, work } = done?;
+        let (candidates, work) = done?;
         of_root.documents_in = candidates;
         of_root.placed(work);
-        of_root.time_ns =
-            started.map_or(0, |at| at.elapsed().saturating_sub(reading).as_nanos() as u64);
-        if let Operator::Phrase { input, .. } = &self.plan.node(root).operator {
-            for input in self.plan.inputs(input) {
-                let of_input = &mut profile.nodes[input.index()];
-                (of_input.documents_out, of_input.time_ns) =
-                    (candidates, reading.as_nanos() as u64);
-            }
-        }
+        of_root.time_ns = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
         Ok(())
     }
 }
 
-/// Documents with all words of a phrase, the time of reading their lists, where that is wanted, and the work of placing them.
-#[derive(Default)]
-struct Found {
-    candidates: u64,
-    reading: Duration,
-    work: PhraseWork,
-}
-
-/// Calls `found` with the number of documents of each window that have a phrase.
+/// Calls `found` with the number of documents of each window that have a phrase. Returns the number of those with all words, and
+/// the work of placing them.
 fn phrase_of_segment(
     field: FieldReader<'_>,
     (infos, phrase): (&[Option<TermInfo>], &PhraseSpec),
     deleted: Option<&DeletedDocs>,
-    (workspace, is_timed): (&mut PhraseWorkspace, bool),
+    workspace: &mut PhraseWorkspace,
     mut found: impl FnMut(u32, u32),
-) -> Result<Found> {
+) -> Result<(u64, PhraseWork)> {
     let PhraseWorkspace { rare, words: memory, candidates, windows } = workspace;
-    let mut all = Found::default();
     if rare.find(field, infos, phrase)? {
         for (doc, _) in rare.matches() {
             if !deleted.map_or(Ok(false), |deleted| deleted.contains(doc))? {
                 found(doc / WINDOW, 1);
             }
         }
-        (_, all.candidates) = rare.looked_up();
-        all.work = rare.work();
-        return Ok(all);
+        return Ok((rare.looked_up().1, rare.work()));
     }
     let Some(mut words) = PhraseReader::open_in(field, infos, phrase, memory)? else {
-        return Ok(all);
+        return Ok(<_>::default());
     };
+    let mut n_candidates = 0;
     words.windows(windows, candidates);
     for window in &*windows {
-        let started = is_timed.then(Instant::now);
         words.candidates(window.key, candidates)?;
         if let Some(deleted) = deleted {
             // Before their words are placed, which costs more.
             deleted.leave_out(window.key, &mut candidates.lows)?;
         }
-        all.candidates += candidates.lows.len() as u64;
-        all.reading += started.map_or(Duration::ZERO, |started| started.elapsed());
+        n_candidates += candidates.lows.len() as u64;
         words.retain(window.key, &mut candidates.lows)?;
         found(window.key, candidates.lows.len() as u32);
     }
-    all.work = words.work();
+    let work = words.work();
     words.recycle(memory);
-    Ok(all)
+    Ok((n_candidates, work))
 }
 
 /// Counts the documents of a term that are not deleted: those of the dictionary less those in both lists.

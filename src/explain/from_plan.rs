@@ -259,9 +259,7 @@ impl Explaining<'_, '_> {
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
         let is_of_set = id.index() < self.plan.n_of_sets();
-        // It tells how many documents have all words.
-        let is_input = || inputs_of(self.plan, self.plan.root()).any(|(input, _)| input == id);
-        let run = self.run.filter(|_| !self.is_below_phrase(id) || is_input());
+        let run = self.run.filter(|_| !self.is_below_phrase(id));
         run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
     }
 

@@ -11,6 +11,7 @@
 //! for each place that begins a window.
 
 use crate::query::Proximity;
+use smallvec::{SmallVec, smallvec};
 
 /// A word that stands in a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +76,15 @@ fn has(numbers: &[u32; COMPARED], wanted: u32) -> bool {
 #[derive(Debug)]
 pub(super) struct Windows {
     /// By offset.
-    words: Vec<Word>,
+    words: SmallVec<[Word; 4]>,
     /// The last word before each that has the same list: the two must not share a place.
-    twins: Vec<Option<usize>>,
+    twins: SmallVec<[Option<usize>; 4]>,
     /// Addends to the positions of each word.
-    shifts: Vec<u32>,
+    shifts: SmallVec<[u32; 4]>,
     is_ordered: bool,
     width_max: u64,
     /// The place of each word among its positions.
-    cursors: Vec<usize>,
+    cursors: SmallVec<[usize; 4]>,
 }
 
 impl Windows {
@@ -99,12 +100,12 @@ impl Windows {
         let shift = |word: &Word| if is_shifted { own - word.offset } else { 0 };
         let twin = |at: usize| words[..at].iter().rposition(|word| word.list == words[at].list);
         Some(Windows {
-            words: words.to_vec(),
+            words: words.into(),
             twins: (0..words.len()).map(twin).collect(),
             shifts: words.iter().map(shift).collect(),
             is_ordered,
             width_max,
-            cursors: vec![0; words.len()],
+            cursors: smallvec![0; words.len()],
         })
     }
 

@@ -1,15 +1,17 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
+use super::node::Node;
 use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhrasePruning, Pruning};
+use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
+use crate::phrase::PhraseReader;
 use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
 
@@ -85,10 +87,11 @@ pub(crate) fn find_best(
     }
 }
 
-/// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds every document
-/// that has it. Here every threshold is one of documents that were kept, so none is too high.
+/// Offers to `top` all documents that can be among its best, for a query that is a phrase, whose words may be open already; with
+/// `count` finds every document that has it. Here every threshold is one of documents that were kept, so none is too high.
 pub(crate) fn find_best_of_phrase(
     ranked: &Weight<'_>,
+    mut open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
@@ -98,16 +101,24 @@ pub(crate) fn find_best_of_phrase(
     for (nth, (segment, base)) in ranked.bases().enumerate() {
         let (own, at) = ranked.of_segment(nth);
         top.enter(segment, base);
-        pruning += match own.phrase_clause(at, &mut scratch.workspace)? {
-            None => PhrasePruning::default(),
-            Some((clause, None)) => {
-                pruned::rare_phrase(&clause, &scratch.workspace.rare, base, top)?
-            }
-            Some((clause, Some(mut words))) => {
-                let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
-                words.recycle(&mut scratch.workspace.words);
-                found
-            }
+        pruning += match &mut open {
+            Some(lists) => match &mut lists.0[nth] {
+                OpenQuery::Phrase(Some(open)) => {
+                    pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
+                }
+                _ => PhrasePruning::default(),
+            },
+            None => match own.phrase_clause(at, &mut scratch.workspace)? {
+                None => PhrasePruning::default(),
+                Some((clause, None)) => {
+                    pruned::rare_phrase(&clause, &scratch.workspace.rare, base, top)?
+                }
+                Some((clause, Some(mut words))) => {
+                    let found = pruned::phrase(&clause, &mut words, base, count, top, scratch)?;
+                    words.recycle(&mut scratch.workspace.words);
+                    found
+                }
+            },
         };
     }
     Ok(pruning)
@@ -124,6 +135,8 @@ enum OpenQuery<'s> {
     AnyOf(Vec<Clause<'s>>, usize),
     AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
+    /// None where no document has it.
+    Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
@@ -177,6 +190,8 @@ impl<'s> OpenQuery<'s> {
                 pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)?
             }
             OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
+            // A phrase is found by its own way.
+            OpenQuery::Phrase(_) => Some(Pruning::nothing()),
         };
         match found {
             Some(pruning) => Ok(pruning),
@@ -194,6 +209,7 @@ impl<'s> OpenQuery<'s> {
                 scratch.keep_clauses(clauses);
             }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
+            OpenQuery::Phrase(_) => {}
         }
     }
 }
@@ -203,8 +219,13 @@ impl<'s> OpenLists<'s> {
     pub(crate) fn of(ranked: &Weight<'s>) -> Result<Self> {
         let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
-            // Nothing is used again of what stays open.
-            OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())
+            Ok(match own.root {
+                Node::Phrase(nth) => {
+                    OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
+                }
+                // Nothing is used again of what stays open.
+                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
+            })
         };
         ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
     }

@@ -7,7 +7,7 @@ use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
-use crate::plan::{PageOperator, PagePlan, PlanOptions, TopKStrategy};
+use crate::plan::{PageOperator, PagePlan, PlanOptions};
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
         self.stays_open = true;
         let Ready { page, planned } = self.ready()?;
         let lists = match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
-            (PageOperator::TopK(TopKStrategy::BlockMax), Some(ranked)) if !page.needs_matches() => {
+            (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
                 Some(Box::new(OpenLists::of(ranked)?))
             }
             _ => None,

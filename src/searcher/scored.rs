@@ -239,7 +239,7 @@ impl<'a> Search<'a> {
             }
             TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
                 let count = page.count != CountStrategy::Unasked;
-                let done = find_best_of_phrase(ranked, count, top, scratch);
+                let done = find_best_of_phrase(ranked, lists, count, top, scratch);
                 found.took = took(started);
                 let pruning = done?;
                 found.looked_at = WorkCounts::Phrase(pruning);
