@@ -25,7 +25,7 @@ const USAGE: &str = "usage:
   treepie-peers range DIR [DOCUMENTS]                a range over as many different values, its exact total and memory
   treepie-peers slices DIR [DOCUMENTS]               ranges, sums and medians, with bit slices over CRoaring as the floor
   treepie-peers live DIR [DOCUMENTS [COMMITS]]       commits of one and of a hundred documents, updates by key
-  treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_10_COUNT by class and corpus; options:
+  treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_1000, TOP_10_COUNT by class and corpus; options:
         --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
 
 fn main() -> ExitCode {

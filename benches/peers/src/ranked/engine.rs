@@ -51,18 +51,20 @@ pub(crate) enum Role {
 pub(crate) enum Command {
     Top10,
     Top100,
+    Top1000,
     Top10Count,
     Count,
 }
 
 impl Command {
-    pub(crate) const ALL: [Command; 4] =
-        [Command::Top10, Command::Top100, Command::Top10Count, Command::Count];
+    pub(crate) const ALL: [Command; 5] =
+        [Command::Top10, Command::Top100, Command::Top1000, Command::Top10Count, Command::Count];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Command::Top10 => "TOP_10",
             Command::Top100 => "TOP_100",
+            Command::Top1000 => "TOP_1000",
             Command::Top10Count => "TOP_10_COUNT",
             Command::Count => "COUNT",
         }
@@ -74,9 +76,8 @@ impl Command {
             Command::Count => {
                 engine.count(on)?.map(|count| Answer { count: Some(count), top: None })
             }
-            Command::Top10 => engine.top(on, 10)?.map(|top| Answer { count: None, top: Some(top) }),
-            Command::Top100 => {
-                engine.top(on, 100)?.map(|top| Answer { count: None, top: Some(top) })
+            Command::Top10 | Command::Top100 | Command::Top1000 => {
+                engine.top(on, self.k())?.map(|top| Answer { count: None, top: Some(top) })
             }
             Command::Top10Count => engine
                 .top_and_count(on, 10)?
@@ -89,6 +90,7 @@ impl Command {
         match self {
             Command::Top10 | Command::Top10Count => 10,
             Command::Top100 => 100,
+            Command::Top1000 => 1000,
             Command::Count => 0,
         }
     }

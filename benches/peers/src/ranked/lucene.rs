@@ -27,7 +27,7 @@ pub(crate) fn ratio_to_tantivy(corpus: Name, command: Command, class: Class) -> 
         (Name::Lines, Command::Count) => [1.97, 1.41, 1.55, 0.59, 1.09, 1.59, 1.76, 0.78],
         (Name::Lines, Command::Top10) => [1.35, 0.89, 0.63, 1.61, 1.83, 1.32, 1.40, 0.29],
         (Name::Lines, Command::Top10Count) => [1.49, 1.15, 1.16, 1.71, 1.67, 1.34, 1.43, 0.66],
-        (_, Command::Top100) => return None,
+        (_, Command::Top100 | Command::Top1000) => return None,
     };
     let at = CLASSES.iter().position(|known| *known == class)?;
     Some(ratios[at])

@@ -1,4 +1,4 @@
-//! Ranked queries: COUNT, TOP_10, TOP_100 and TOP_10_COUNT by fourteen classes of queries over three
+//! Ranked queries: COUNT, TOP_10, TOP_100, TOP_1000 and TOP_10_COUNT by fourteen classes of queries over three
 //! corpora, all engines in one process, one thread, one segment, the same tokens.
 //!
 //! ```text
