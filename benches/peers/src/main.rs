@@ -26,7 +26,8 @@ const USAGE: &str = "usage:
   treepie-peers slices DIR [DOCUMENTS]               ranges, sums and medians, with bit slices over CRoaring as the floor
   treepie-peers live DIR [DOCUMENTS [COMMITS]]       commits of one and of a hundred documents, updates by key
   treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_1000, TOP_10_COUNT by class and corpus; options:
-        --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
+        --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N
+  treepie-peers ranked-prepare DIR [OPTION VALUE]... only the corpora and questions of it, for lucene/run.sh";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         ["live", dir, documents, commits] => live::compare(dir, documents, commits),
         ["live-one", engine, what, n, dir] => live::one(engine, what, n, dir),
         ["ranked", dir, ref options @ ..] => ranked::compare(dir, options),
+        ["ranked-prepare", dir, ref options @ ..] => ranked::prepare(dir, options),
         ["ranked-build", engine, corpus, lines, dir] => {
             ranked::build_one(engine, corpus, lines, dir)
         }
