@@ -10,7 +10,7 @@ from the environment:
   LUCENE          where to keep the jars and classes (../target/lucene)
   CPU             the core to run on (1)
   WARM_UP         seconds of asking before times are taken, for each order (60)
-  PASSES          how often to ask everything (15)
+  PASSES          how often to ask everything (7, as `ranked` does)
   MIN_DOC_FREQ    bisection looks at words of so many documents (4096; where texts are titles, 4)"
 
 corpus=${1:?$usage}
@@ -71,7 +71,7 @@ ask() {
     local index=$1 order=$2
     echo "asking $index: load $(cut -d' ' -f1 /proc/loadavg)" >&2
     run Ask "$index" "$corpus/questions.tsv" "$index.jsonl.part" "$order" \
-        "${WARM_UP:-60}" "${PASSES:-15}"
+        "${WARM_UP:-60}" "${PASSES:-7}"
     mv "$index.jsonl.part" "$index.jsonl"
 }
 
