@@ -10,7 +10,7 @@ from the environment:
   LUCENE          where to keep the jars and classes (../target/lucene)
   CPU             the core to run on (1)
   WARM_UP         seconds of asking before times are taken, for each order (60)
-  PASSES          how often to ask everything (7, as `ranked` does)
+  PASSES          how often to ask everything (7, like that command)
   MIN_DOC_FREQ    bisection looks at words of so many documents (4096; where texts are titles, 4)"
 
 corpus=${1:?$usage}
