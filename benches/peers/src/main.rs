@@ -28,6 +28,7 @@ const USAGE: &str = "usage:
   treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_1000, TOP_10_COUNT by class and corpus; options:
         --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --classes NAMES  --lines N
         --passes N  --limit N
+  treepie-peers ranked-prepare DIR [OPTION VALUE]... only the corpora and questions of it, for lucene/run.sh
   treepie-peers worn DIR [OPTION VALUE]...           what deleted documents and many segments cost treepie; the same options";
 
 fn main() -> ExitCode {
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         ["live-one", engine, what, n, dir] => live::one(engine, what, n, dir),
         ["ranked", dir, ref options @ ..] => ranked::compare(dir, options),
         ["worn", dir, ref options @ ..] => ranked::compare_worn(dir, options),
+        ["ranked-prepare", dir, ref options @ ..] => ranked::prepare(dir, options),
         ["ranked-build", engine, corpus, lines, dir] => {
             ranked::build_one(engine, corpus, lines, dir)
         }

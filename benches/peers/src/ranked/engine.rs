@@ -44,6 +44,8 @@ pub(crate) enum Role {
     Own,
     /// What it is judged by.
     Peer,
+    /// A peer that has the documents in an order of its own choice: shown, but not among the best.
+    Reordered,
 }
 
 /// A command of the search benchmark game.

@@ -8,12 +8,14 @@
 //! cold     → fresh processes: open, one answer
 //! answers  → every engine once through everything: what it offers, and how many documents match
 //! times    → classes × commands × passes × engines × questions of the class
+//!            (Lucene's are read from the files that lie beside the questions)
 //! ```
 
 mod corpus;
 mod croaring_engine;
 mod engine;
 mod lucene;
+mod minima;
 mod questions;
 mod random;
 mod report;
@@ -148,15 +150,42 @@ pub(crate) fn compare(dir: &str, typed: &[&str]) -> Result<()> {
     }
 }
 
-fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
-    let sources = options.sources();
-    let dir = options.dir.join(sources.title(name));
-    let (corpus, description) = corpus::prepare(name, &sources, &dir)?;
-    let game = options.queries.filter(|path| name == Name::Articles && path.exists());
-    if name == Name::Articles && game.is_none() {
-        eprintln!("articles: no file of queries, so they are sampled from the corpus");
+/// Writes the corpora and the questions, for engines in processes of their own, and does no more.
+pub(crate) fn prepare(dir: &str, typed: &[&str]) -> Result<()> {
+    let options = Options::parse(dir, typed)?;
+    for name in &options.corpora {
+        println!("{}", Inputs::prepare(*name, &options)?.dir.display());
     }
-    let mut questions = questions::questions(&dir.join("questions.tsv"), game, &corpus)?;
+    Ok(())
+}
+
+/// What all engines read: documents and questions, which stay in a directory of the corpus.
+struct Inputs {
+    dir: PathBuf,
+    corpus: Corpus,
+    description: String,
+    questions: Vec<Question>,
+}
+
+impl Inputs {
+    fn prepare(name: Name, options: &Options<'_>) -> Result<Inputs> {
+        let sources = options.sources();
+        let dir = options.dir.join(sources.title(name));
+        let (corpus, description) = corpus::prepare(name, &sources, &dir)?;
+        let game = options.queries.filter(|path| name == Name::Articles && path.exists());
+        if name == Name::Articles && game.is_none() {
+            eprintln!("articles: no file of queries, so they are sampled from the corpus");
+        }
+        let mut questions = questions::questions(&dir.join("questions.tsv"), game, &corpus)?;
+        questions.retain(|question| options.asks(question.class));
+        Ok(Inputs { dir, corpus, description, questions })
+    }
+}
+
+fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
+    let Inputs { dir, corpus, description, questions } = Inputs::prepare(name, options)?;
+    // A file that does not fit is better refused before the minutes that follow.
+    let measured_elsewhere = lucene::columns(&dir, &questions)?;
 
     let mut columns = vec![];
     for contender in contenders() {
@@ -169,7 +198,6 @@ fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
         let built = Built { cold_count_us: cold_count?, cold_top_us: cold_top?, ..built };
         columns.push((Column::contender(contender, built), engine));
     }
-    questions.retain(|question| options.asks(question.class));
     let tantivy = dir.join(tantivy_engine::NAME);
     let floor: Box<dyn Engine> = Box::new(croaring_engine::Floor::open(&tantivy, &questions)?);
     columns.push((Column::floor(croaring_engine::NAME), floor));
@@ -194,7 +222,8 @@ fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
         }
     }
     let load = (load_before, measure::load()?);
-    Ok(Report::new(name, dir, description, questions, columns, options.passes, load))
+    columns.extend(measured_elsewhere);
+    Ok(Report::new(dir, description, questions, columns, options.passes, load))
 }
 
 fn index_of(dir: &Path, contender: &Contender) -> PathBuf {

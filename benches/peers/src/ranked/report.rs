@@ -8,9 +8,8 @@ use std::{
 };
 
 use super::{
-    corpus::Name,
     engine::{Answer, Command, Contender, Role},
-    lucene::ratio_to_tantivy,
+    minima,
     questions::{Class, Question},
     tantivy_engine,
 };
@@ -19,9 +18,9 @@ use crate::measure;
 /// One engine's side of the tables.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    version: &'static str,
+    version: String,
     /// None of a floor.
-    role: Option<Role>,
+    pub(crate) role: Option<Role>,
     built: Option<Built>,
     /// By command and question.
     pub(crate) answers: Vec<Vec<Option<Answer>>>,
@@ -34,7 +33,7 @@ impl Column {
         let Contender { name, version, role, .. } = contender;
         Column {
             name,
-            version,
+            version: version.to_owned(),
             role: Some(role),
             built: Some(built),
             answers: vec![],
@@ -43,7 +42,14 @@ impl Column {
     }
 
     pub(crate) fn floor(name: &'static str) -> Self {
-        Column { name, version: "", role: None, built: None, answers: vec![], times: vec![] }
+        let version = String::new();
+        Column { name, version, role: None, built: None, answers: vec![], times: vec![] }
+    }
+
+    /// An engine that was measured by another program.
+    pub(crate) fn of_file(name: &'static str, version: String, role: Role, built: Built) -> Self {
+        let (role, built) = (Some(role), Some(built));
+        Column { name, version, role, built, answers: vec![], times: vec![] }
     }
 }
 
@@ -99,7 +105,6 @@ impl Figures {
 }
 
 pub(crate) struct Report {
-    name: Name,
     dir: PathBuf,
     description: String,
     questions: Vec<Question>,
@@ -113,7 +118,6 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new(
-        name: Name,
         dir: PathBuf,
         description: String,
         questions: Vec<Question>,
@@ -131,7 +135,7 @@ impl Report {
                 Class::ALL.into_iter().map(of_class).collect()
             })
             .collect();
-        Report { name, dir, description, questions, columns, passes, load, figures }
+        Report { dir, description, questions, columns, passes, load, figures }
     }
 
     /// The name of the corpus with its size, as in the directory.
@@ -147,6 +151,7 @@ impl Report {
             let _ = self.write_command(at, command, &mut text);
         }
         let _ = self.write_summary(&mut text);
+        let _ = self.write_minima(&mut text);
         let _ = self.write_counts(&mut text);
         text
     }
@@ -192,8 +197,8 @@ impl Report {
     fn write_command(&self, at: usize, command: Command, text: &mut String) -> std::fmt::Result {
         write!(text, "| {} | queries |", command.name())?;
         self.columns.iter().try_for_each(|column| write!(text, " {} |", column.name))?;
-        writeln!(text, " Lucene* | tantivy ÷ treepie | best peer ÷ treepie | of p99 |")?;
-        writeln!(text, "|---|---|{}---|---|---|---|", "---|".repeat(self.columns.len()))?;
+        writeln!(text, " tantivy ÷ treepie | best peer ÷ treepie | of p99 |")?;
+        writeln!(text, "|---|---|{}---|---|---|", "---|".repeat(self.columns.len()))?;
         let mut ratios = <[Vec<f64>; 3]>::default();
         for (class_at, class) in Class::ALL.into_iter().enumerate() {
             let n = self.questions.iter().filter(|question| question.class == class).count();
@@ -207,18 +212,13 @@ impl Report {
                     figures.map(|f| format!("{} ({} / {})", us(f.mean), us(f.p50), us(f.p99)));
                 write!(text, " {} |", or_dash(shown))?;
             }
-            let tantivy = self.tantivy().and_then(|at| figures[at]);
-            let lucene = tantivy.and_then(|tantivy| {
-                ratio_to_tantivy(self.name, command, class).map(|ratio| us(ratio * tantivy.mean))
-            });
-            write!(text, " {} |", or_dash(lucene))?;
             for (ratio, known) in self.ratios(figures).into_iter().zip(&mut ratios) {
                 write!(text, " {} |", or_dash(ratio.map(times)))?;
                 known.extend(ratio);
             }
             writeln!(text)?;
         }
-        write!(text, "| geometric mean |{}", " |".repeat(self.columns.len() + 2))?;
+        write!(text, "| geometric mean |{}", " |".repeat(self.columns.len() + 1))?;
         for ratios in &ratios {
             write!(text, " {} |", or_dash(geometric_mean(ratios).map(times)))?;
         }
@@ -226,8 +226,7 @@ impl Report {
         if at + 1 == Command::ALL.len() {
             writeln!(
                 text,
-                "\\* not in this run: tantivy's mean × the ratio of the two where both were measured \
-                 (Lucene 10.6, 2026-11-20).\nCRoaring is the floor of COUNT: bitmaps ready in memory, no \
+                "CRoaring is the floor of COUNT: bitmaps ready in memory, no \
                  words, no parser. – is what an engine does not offer.\n"
             )?;
         }
@@ -283,6 +282,11 @@ impl Report {
             [] => writeln!(text, "treepie is behind the best peer nowhere.\n"),
             some => writeln!(text, "Behind the best peer: {}.\n", some.join("; ")),
         }
+    }
+
+    fn write_minima(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "Geometric means over the queries of a class of ratios of least times:\n")?;
+        minima::write(&self.columns, &self.questions, text)
     }
 
     fn write_counts(&self, text: &mut String) -> std::fmt::Result {
@@ -355,12 +359,12 @@ fn class_figures(
     Figures::of(times.map(|(times, _)| measure::median(times)).collect())
 }
 
-fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+pub(crate) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     (!logs.is_empty()).then(|| measure::mean(&logs).exp())
 }
 
-fn or_dash(text: Option<impl Display>) -> String {
+pub(crate) fn or_dash(text: Option<impl Display>) -> String {
     text.map_or("–".into(), |text| text.to_string())
 }
 
@@ -373,7 +377,7 @@ fn us(us: f64) -> String {
     }
 }
 
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
