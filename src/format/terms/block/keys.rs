@@ -5,7 +5,7 @@ use crate::bytes::{ByteReader, common_prefix_len};
 use crate::format::terms::MAX_TERM_LEN;
 
 impl Block<'_> {
-    /// How many bytes the next term takes over from the one before, and the bytes it adds.
+    /// Number of bytes that the next term takes over from the one before, and the bytes it adds.
     ///
     /// Call it `count` times at most.
     #[inline]
@@ -65,7 +65,7 @@ impl Block<'_> {
         Ok(None)
     }
 
-    /// The same for a key whose lengths may be written as varints.
+    /// Reads a key whose lengths may be written as varints.
     #[cold]
     fn next_long_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
         let cut = |at| Damage { at, found: "the end of the keys inside a term" };
@@ -133,7 +133,7 @@ impl Block<'_> {
     }
 }
 
-/// How many bytes the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
+/// Number of bytes that the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
 /// keys behind it, for nearly all keys: both lengths stand in the nibbles of the first byte.
 #[inline]
 fn plain_key(keys: &[u8], previous_len: usize) -> Option<(usize, &[u8], &[u8])> {
