@@ -63,6 +63,8 @@ const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format
 
 /// The incompatible feature bit of segments whose ranked lists say from which code on codes tell parts apart.
 pub(crate) const TOLD_FROM: u32 = 1;
+/// That of segments whose ranked lists have a width for each sixteen frequencies, and only positions with a bit less.
+pub(crate) const TIGHT: u32 = 2;
 /// The incompatible feature bit of manifests with a field that keeps offsets.
 pub(super) const OFFSETS: u32 = 1;
 /// That of manifests with a segment some of whose documents are deleted.
@@ -110,7 +112,7 @@ impl FileKind {
                 of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY
             }
             FileKind::Image => LONG_NAMES,
-            FileKind::Segment => TOLD_FROM,
+            FileKind::Segment => TOLD_FROM | TIGHT,
             FileKind::Deletes => 0,
         }
     }
@@ -118,7 +120,7 @@ impl FileKind {
     /// Those of all files of this kind that are written now.
     pub(super) fn written(self) -> u32 {
         match self {
-            FileKind::Segment => TOLD_FROM,
+            FileKind::Segment => TOLD_FROM | TIGHT,
             FileKind::Manifest | FileKind::Image | FileKind::Deletes => 0,
         }
     }

@@ -159,6 +159,7 @@ pub(crate) use walk::Walk;
 
 use crate::bytes::{Bytes, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::header::{TIGHT, TOLD_FROM};
 use crate::format::lengths::Bm25;
 use crate::format::occurrences::{self, OccurrenceReader};
 use crate::format::postings::LongList;
@@ -172,6 +173,8 @@ use std::ops::Range;
 const HEAD_LEN: usize = 16;
 const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
+const BY_SIXTEEN: u8 = 4;
+const ONLY_IS_SHORTER: u8 = 8;
 /// Bits of the length of frequencies, below `told_from`.
 const LEN_BITS: u32 = 56;
 /// Postings that share a base of offsets. As many as a container has room for, but by their rank in the list, not by
@@ -189,13 +192,22 @@ pub(crate) struct Ranking {
     /// Codes of the documents' lengths; empty where the field keeps no frequencies.
     pub(crate) lengths: Vec<u8>,
     /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
-    pub(crate) tells_from: bool,
+    tells_from: bool,
+    /// Whether frequencies have widths for each sixteen, and only positions a bit less, as in all segments that are written now.
+    is_tight: bool,
     k_by_code: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
-        Ranking { detail, bm25, lengths, tells_from: true, k_by_code: bm25.k_by_code() }
+        let (tells_from, is_tight) = (true, true);
+        Ranking { detail, bm25, lengths, tells_from, is_tight, k_by_code: bm25.k_by_code() }
+    }
+
+    /// As segments with these incompatible features have it.
+    pub(crate) fn with_features(self, incompatible: u32) -> Self {
+        let tells_from = incompatible & TOLD_FROM != 0;
+        Ranking { tells_from, is_tight: incompatible & TIGHT != 0, ..self }
     }
 
     /// What is added to the frequency below the line in the score of this document.
@@ -204,6 +216,36 @@ impl Ranking {
     fn k(&self, doc: u32) -> f32 {
         let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
         self.k_by_code[usize::from(code)]
+    }
+}
+
+/// A way to pack frequencies and positions.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// Whether each sixteen frequencies have a width, not each group.
+    by_sixteen: bool,
+    /// Bits that a width of positions counts.
+    step: u32,
+    /// Whether the only position of a document has one bit less.
+    only_is_shorter: bool,
+}
+
+impl Form {
+    fn flags(self) -> u8 {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        flag(self.step > 1, WIDE)
+            | flag(self.by_sixteen, BY_SIXTEEN)
+            | flag(self.only_is_shorter, ONLY_IS_SHORTER)
+    }
+
+    /// That of a list with these flags; `None` if there is none.
+    fn of_flags(flags: u8) -> Option<Self> {
+        let has = |flag: u8| flags & flag != 0;
+        let step = if has(WIDE) { 2 } else { 1 };
+        let form =
+            Form { by_sixteen: has(BY_SIXTEEN), step, only_is_shorter: has(ONLY_IS_SHORTER) };
+        let is_one = form.flags() == flags & !TOLD_APART && !(has(WIDE) && form.only_is_shorter);
+        is_one.then_some(form)
     }
 }
 
@@ -226,12 +268,12 @@ impl RankedWriter {
         ranking: &Ranking,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let packed = self.pack(docs, pieces.clone(), ranking, 1)?;
-        if !packed {
-            // A position that 16 bits do not hold: rare enough to do it all again.
-            self.pack(docs, pieces, ranking, 2)?;
+        let only_is_shorter = ranking.is_tight && ranking.detail.has_positions();
+        let mut form = Form { by_sixteen: ranking.is_tight, step: 1, only_is_shorter };
+        // Numbers that do not fit are rare enough to do it all again.
+        while let Some(wider) = self.pack(docs, pieces.clone(), ranking, form)? {
+            form = wider;
         }
-        self.frequencies.finish();
         let (max, kth) = self.impacts.finish();
         out.extend_from_slice(&max.to_le_bytes());
         out.extend_from_slice(&kth);
@@ -240,7 +282,7 @@ impl RankedWriter {
             (false, 1) => (0, TOLD_APART),
             (false, _) => (0, 0),
         };
-        out.push(told_apart | if packed { 0 } else { WIDE });
+        out.push(told_apart | form.flags());
         let frequencies_len = self.frequencies.packed.len() as u64;
         out.extend_from_slice(&(frequencies_len | u64::from(told_from) << LEN_BITS).to_le_bytes());
         self.impacts.write_codes(out);
@@ -253,17 +295,17 @@ impl RankedWriter {
         Ok(())
     }
 
-    /// Packs everything; false where a position does not fit widths of 1 to 16 times `step`.
+    /// Packs everything; another form where a number does not fit this one.
     fn pack<'p>(
         &mut self,
         docs: &[u32],
         pieces: impl Iterator<Item = (&'p [u8], u32)>,
         ranking: &Ranking,
-        step: u32,
-    ) -> Result<bool> {
+        form: Form,
+    ) -> Result<Option<Form>> {
         self.impacts.clear();
-        self.frequencies.clear();
-        self.positions.clear(step);
+        self.frequencies.clear(form.by_sixteen);
+        self.positions.clear(form.step, form.only_is_shorter);
         self.bases.clear();
         let mut rest = docs;
         for (bytes, n) in pieces {
@@ -285,11 +327,15 @@ impl RankedWriter {
                 if ranking.detail.has_positions() {
                     let read = self.positions.add(frequency, || occurrences.gap());
                     if !read.ok_or_else(damaged)? {
-                        return Ok(false);
+                        return Ok(Some(Form { step: 2, only_is_shorter: false, ..form }));
                     }
                 }
             }
             rest = later;
+        }
+        self.frequencies.finish();
+        if self.frequencies.is_too_wide {
+            return Ok(Some(Form { by_sixteen: false, ..form }));
         }
         self.positions.end_record();
         if self.positions.is_too_long {
@@ -297,7 +343,7 @@ impl RankedWriter {
                 .expected("at most 4294967295 bytes of them in 65536 documents")
                 .found("more"));
         }
-        if rest.is_empty() { Ok(true) } else { Err(damaged()) }
+        if rest.is_empty() { Ok(None) } else { Err(damaged()) }
     }
 }
 
@@ -441,9 +487,9 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, lens))
         };
         let (max, kth, flags, lens) = head().ok_or_else(|| wrong(format!("{len} bytes")))?;
-        if flags & !(WIDE | TOLD_APART) != 0 || !(0.0..=1.0).contains(&max) {
-            return Err(wrong(format!("flags {flags} and a best score part of {max}")));
-        }
+        let form = Form::of_flags(flags)
+            .filter(|_| (0.0..=1.0).contains(&max))
+            .ok_or_else(|| wrong(format!("flags {flags} and a best score part of {max}")))?;
         let (frequencies_len, told_from) = (lens & ((1 << LEN_BITS) - 1), (lens >> LEN_BITS) as u8);
         let told_from = if flags & TOLD_APART != 0 { 1 } else { told_from };
         let df = list.cardinality();
@@ -471,12 +517,14 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             bases_at,
             packed: frequencies_at..positions_at,
             df: df as u32,
+            by_sixteen: form.by_sixteen,
         };
         let positions = detail.has_positions().then_some(Positions {
             source,
             records_at,
             packed: positions_at..end,
-            step: if flags & WIDE == 0 { 1 } else { 2 },
+            step: form.step,
+            only_is_shorter: form.only_is_shorter,
         });
         Ok(RankedLong {
             list,

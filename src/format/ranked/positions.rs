@@ -3,7 +3,7 @@
 use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
-use crate::simd::packed::{FewSums, SPREAD_WIDTH_MAX, STEP, running_sums};
+use crate::simd::packed::{FewSums, SPREAD_WIDTH_MAX, STEP, bits_at, running_sums};
 use std::ops::Range;
 
 /// Postings of a record.
@@ -23,6 +23,8 @@ pub(super) struct PositionWriter {
     chunk_at: usize,
     /// Bits of a width that is written as 0, less none: 1, or 2 where positions are wide.
     step: u32,
+    /// Whether the only position of a document has one bit less.
+    only_is_shorter: bool,
     record_at: usize,
     bits: BitWriter,
     widths: [u8; WIDTHS_LEN],
@@ -31,10 +33,11 @@ pub(super) struct PositionWriter {
 }
 
 impl PositionWriter {
-    pub(super) fn clear(&mut self, step: u32) {
+    pub(super) fn clear(&mut self, step: u32, only_is_shorter: bool) {
         self.records.clear();
         self.packed.clear();
-        (self.is_too_long, self.chunk_at, self.step) = (false, 0, step);
+        (self.is_too_long, self.chunk_at) = (false, 0);
+        (self.step, self.only_is_shorter) = (step, only_is_shorter);
         self.start_record();
     }
 
@@ -52,9 +55,19 @@ impl PositionWriter {
         let width;
         if n == 1 {
             let first = next()?;
-            width = self.width(first);
-            if width <= N_WIDTHS {
-                self.bits.push(first, width * self.step, &mut self.packed);
+            if self.only_is_shorter {
+                // Its highest bit is known, since there is one.
+                let one_more = u64::from(first) + 1;
+                width = u64::BITS - one_more.leading_zeros();
+                if width <= N_WIDTHS {
+                    let rest = one_more as u32 & ((1 << (width - 1)) - 1);
+                    self.bits.push(rest, width - 1, &mut self.packed);
+                }
+            } else {
+                width = self.width(first);
+                if width <= N_WIDTHS {
+                    self.bits.push(first, width * self.step, &mut self.packed);
+                }
             }
         } else {
             let mut all = 0;
@@ -113,6 +126,8 @@ pub(crate) struct Positions<S> {
     pub(super) packed: Range<u64>,
     /// Bits that a width counts: 1, or 2 where positions are wide.
     pub(super) step: u32,
+    /// Whether the only position of a document has one bit less, the highest of its number and one.
+    pub(super) only_is_shorter: bool,
 }
 
 impl<'s, S: Source<'s>> Positions<S> {
@@ -126,11 +141,37 @@ impl<'s, S: Source<'s>> Positions<S> {
         limit: u32,
         positions: &mut Vec<u32>,
     ) -> Result<()> {
+        if place.n == 1 {
+            positions.clear();
+            positions.push(self.only(place, bytes));
+            return Ok(());
+        }
         let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
         match running_sums(bytes, bit, place.width, n, limit, positions) {
             true => Ok(()),
             false => Err(self.damage("a position above 4294967295")),
         }
+    }
+
+    /// The position of a posting that has one, given its bytes.
+    #[inline]
+    pub(super) fn only(&self, place: &Place, bytes: &[u8]) -> u32 {
+        bits_at(bytes, (place.bit % 8) as usize, place.width) + self.base(place)
+    }
+
+    /// The positions of a posting given their bytes, if they are eight at most and not far apart.
+    #[inline]
+    pub(super) fn few<'b>(&self, place: &Place, bytes: &'b [u8]) -> FewSums<'b> {
+        let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
+        FewSums { bytes, bit, width: place.width, n, base: self.base(place) }
+    }
+
+    /// What is added to the first number of a posting: where it has a bit less, the one that it lacks, less one.
+    #[inline]
+    pub(super) fn base(&self, place: &Place) -> u32 {
+        let is_shorter = self.only_is_shorter & (place.n == 1);
+        // Widths are below 16 there.
+        ((u32::from(is_shorter)) << (place.width % u32::BITS)).saturating_sub(is_shorter.into())
     }
 
     /// Where the record of a posting is.
@@ -194,12 +235,6 @@ impl Place {
     pub(crate) fn n_bytes(&self) -> u64 {
         let bytes = self.bytes();
         bytes.end - bytes.start
-    }
-
-    /// The positions given their bytes, if they are eight at most and not far apart.
-    #[inline]
-    pub(super) fn few<'b>(&self, bytes: &'b [u8]) -> FewSums<'b> {
-        FewSums { bytes, bit: (self.bit % 8) as usize, width: self.width, n: self.n as usize }
     }
 
     #[inline]

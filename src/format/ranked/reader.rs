@@ -5,7 +5,8 @@ use super::frequencies::{Frequencies, GROUP, base_at};
 use super::positions::{Place, Positions, RECORD};
 use crate::bytes::{Piece, Source};
 use crate::error::Result;
-use crate::simd::packed::{FewSums, Unpacked, bits_at};
+use crate::simd::packed::{FewSums, PackedRecord, Unpacked, bits_at};
+use crate::simd::widths::SIXTEEN;
 
 /// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
 /// the list 4 KiB, and the frequencies and widths of 32 postings, unpacked.
@@ -78,8 +79,10 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let group = rank / GROUP;
         let entry = self.entries.get(frequencies.entry_range(group))?;
         let base = base_at(source, bases_at, chunk, 0)?;
-        let (group_at, width) = frequencies.group_of_entry(entry, base, group)?;
-        let (start, end) = (rank % GROUP * width / 8, (rank % GROUP + n) * width);
+        let (group_at, of_group) = frequencies.group_of_entry(entry, base, group)?;
+        let nth = rank % GROUP;
+        // A sixteen begins with a byte.
+        let (start, end) = (of_group.place(nth).0 / 8, of_group.place(nth + n).0);
         let packed = group_at + u64::from(start)
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
@@ -87,7 +90,12 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let (start, widths) =
             positions.start_of(self.records.get(positions.record_range(rank))?, base)?;
         record.start = start;
-        record.postings.unpack(&widths, packed, width);
+        record.postings.unpack(PackedRecord {
+            widths: &widths,
+            packed,
+            frequency_widths: [nth, nth + SIXTEEN].map(|nth| of_group.width(nth / SIXTEEN)),
+            only_is_shorter: positions.only_is_shorter,
+        });
         record.number = number;
         Ok(())
     }
@@ -118,7 +126,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
     #[inline]
     pub(crate) fn few_positions(&mut self, place: &Place) -> Result<Option<FewSums<'_>>> {
         match place.is_of_few() {
-            true => Ok(Some(place.few(self.bits.get(place.bytes())?))),
+            true => Ok(Some(self.positions.few(place, self.bits.get(place.bytes())?))),
             false => Ok(None),
         }
     }
@@ -126,8 +134,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
     /// The position at a place that is the only one.
     #[inline]
     pub(crate) fn only_position(&mut self, place: &Place) -> Result<u32> {
-        let bytes = self.bits.get(place.bytes())?;
-        Ok(bits_at(bytes, (place.bit % 8) as usize, place.width))
+        Ok(self.positions.only(place, self.bits.get(place.bytes())?))
     }
 
     /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand
@@ -147,8 +154,10 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             end = range.end;
             let bytes = self.bits.get(range)?;
             let mut bit = (place.bit % 8) as usize;
+            let base = self.positions.base(&place);
             let mut numbers = (0..place.n).map(|_| {
-                let number = bits_at(bytes, bit, place.width);
+                // There is but one number if something is added.
+                let number = bits_at(bytes, bit, place.width) + base;
                 bit += place.width as usize;
                 number
             });
