@@ -282,8 +282,8 @@ impl OccurrenceCheck {
     fn new(field: FieldReader<'_>, n_docs: u32) -> Result<Option<Self>> {
         let Some(lengths) = field.lengths()? else { return Ok(None) };
         let codes = lengths.codes(0..n_docs)?.to_vec();
-        let ranking = Ranking::new(field.detail(), lengths.bm25(), codes);
-        let ranking = ranking.with_features(field.features()?);
+        let mut ranking = Ranking::new(field.detail(), lengths.bm25(), codes);
+        ranking.set_features(field.features()?);
         Ok(Some(OccurrenceCheck {
             ranking,
             writer: RankedWriter::default(),

@@ -14,7 +14,8 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below, in old segments
+//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below, in old segments;
+//!                               4: widths of frequencies by sixteen; 8: only positions are shorter
 //!      8     7  frequencies_len  bytes of `frequencies`
 //!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
 //!     16     n  max_codes        the largest code of each container
@@ -50,11 +51,12 @@
 //! one code a posting, the first posting of each block has the block's code and the others have 0.
 //! Entry i of a directory is the number of postings of the container before the documents it is for.
 //!
-//! *Frequencies.* An entry of `widths` is offset << 8 | width, for 64 postings by rank: their
-//! frequencies less one are packed with `width` bits each (0 to 32, lowest bit first) from byte
-//! 8 × offset of `frequencies` on. All groups but a list's last take 8 × width bytes. Offsets count from
-//! the u64 base of the 65,536 postings that the group belongs to, the first half of an entry of
-//! `bases`; the base of the first 65,536 is 0.
+//! *Frequencies.* An entry of `widths` is for 64 postings by rank, whose frequencies less one are packed, lowest bit first, from a
+//! byte of `frequencies` on. With flag 4 the entry is offset << 16 | four times four bits, from the lowest on, which are the widths
+//! of the first sixteen postings, of the second and so on, 0 to 15 bits a posting; they begin with byte 2 × offset. A list
+//! with a frequency above 32,768 has no flag 4: then the entry is offset << 8 | width, 0 to 32 bits for each of the 64, and
+//! they begin with byte 8 × offset. Nothing lies between groups. Offsets count from the u64 base of the 65,536 postings that the
+//! group belongs to, the first half of an entry of `bases`; the base of the first 65,536 is 0.
 //!
 //! *Positions.* A record is for 32 postings by rank: u32 offset into `positions`, then 16 bytes whose
 //! byte i has the width of posting i in its lower and of posting 16 + i in its upper half, less one.
@@ -63,14 +65,20 @@
 //! byte of a record is filled with zeros. With flag 1 a width is twice what is written. Offsets
 //! count from a base as above, the second half of the entry.
 //!
+//! A posting of one position has one bit less with flag 8: the position and one, without the highest bit, which is 1. Its
+//! width is then what is written in the record, 0 to 15. Flag 8 has every list with positions but those of flag 1.
+//!
+//! Segments without the incompatible feature 2 have neither flag 4 nor flag 8.
+//!
 //! # Example
 //!
 //! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
 //! word that stands first in all of them and once more, at position 9, in document 255. The codes of
-//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141.
+//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141,
+//! frequencies at 01E1.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 01
+//! 0000  00 00 20 3F B9 B9 00 0C  02 00 00 00 00 00 00 01
 //! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -89,20 +97,18 @@
 //! 0100  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0110  00 00 00 00 01 00 01 00  01 00 01 00 01 00 01 00
 //! 0120  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
+//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 00 10 00
 //! 0140  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0150  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
-//! 0160  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
-//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
+//! 0150  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0160  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0180  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0190  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01A0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
-//! 01B0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
-//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
+//! 0190  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01B0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 01D0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01E0  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
-//! 01F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0200  00 00 00 00 00 00 00 00  00 48
+//! 01E0  30 00 80 90
 //! ```
 //!
 //! # Invariants
@@ -116,27 +122,29 @@
 //! # Checks
 //!
 //! Opening compares the length with the sizes of the parts. A read refuses an offset that leads outside,
-//! and thereby never allocates more than eight positions a byte. `verify` writes
+//! and thereby never allocates more than eight positions a byte, and one. `verify` writes
 //! everything again and compares.
 //!
 //! # Cost
 //!
 //! Opening reads the head and `max_codes`. A frequency takes two small reads, the positions of a posting two more;
 //! what lies in the same 4 KiB as the posting before takes none.
-//! Wikipedia articles (25 M postings): codes 0.6 B a posting, directories 0.08, frequencies 0.5, positions 3.1.
+//! Wikipedia articles (21 M postings): codes 0.5 B a posting, directories 0.09, frequencies 0.4, positions 3.7.
 //!
 //! # Versions
 //!
 //! 2: with directories of twice as many entries.
 //! 3: without `told_from`.
-//! 3, with the incompatible feature 1 of segments: as above.
+//! 3, with the incompatible feature 1 of segments: without flags 4 and 8.
+//! 3, with the incompatible features 1 and 2: as above.
 //!
 //! # Why
 //!
 //! Blocks of 64 documents, because a block is a word of a bitmap and four times as fine bounds skip four times
 //! as much as blocks of 256. Addressing by rank, because phrases look at few postings, far apart. Everything
 //! packed without escapes, because the postings that are looked at are those of high frequency. Codes stand apart from the
-//! rest, because a query reads all codes and little else.
+//! rest, because a query reads all codes and little else. Widths of frequencies by sixteen, because one frequent document makes
+//! 64 wide: they take a quarter less. Most postings have one position, whose highest bit says nothing that its width does not.
 
 mod directory;
 mod frequencies;
@@ -204,10 +212,10 @@ impl Ranking {
         Ranking { detail, bm25, lengths, tells_from, is_tight, k_by_code: bm25.k_by_code() }
     }
 
-    /// As segments with these incompatible features have it.
-    pub(crate) fn with_features(self, incompatible: u32) -> Self {
-        let tells_from = incompatible & TOLD_FROM != 0;
-        Ranking { tells_from, is_tight: incompatible & TIGHT != 0, ..self }
+    /// Writes as in segments with these incompatible features.
+    pub(crate) fn set_features(&mut self, incompatible: u32) {
+        self.tells_from = incompatible & TOLD_FROM != 0;
+        self.is_tight = incompatible & TIGHT != 0;
     }
 
     /// What is added to the frequency below the line in the score of this document.
