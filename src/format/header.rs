@@ -342,7 +342,7 @@ mod tests {
         let refused = |at, value| with(at, value).unwrap_err().kind();
         assert_eq!(refused(MAJOR_AT, FORMAT_VERSION.0 as u8 + 1), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
-        assert_eq!(refused(INCOMPATIBLE_AT, DELETES as u8), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(INCOMPATIBLE_AT, KEY as u8), ErrorKind::UnsupportedVersion);
         assert_eq!(with(INCOMPATIBLE_AT, TOLD_FROM as u8).unwrap().incompatible, TOLD_FROM);
         assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
         let known = Header::encode(FileKind::Manifest, ID, OFFSETS);

@@ -27,6 +27,7 @@ impl Widths {
     }
 
     /// A byte each, that of the first in the lowest.
+    #[cfg(any(test, target_arch = "x86_64"))]
     #[inline]
     pub(crate) fn bytes(self) -> u32 {
         self.bytes

@@ -14,8 +14,7 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below, in old segments;
-//!                               4: widths of frequencies by sixteen; 8: only positions are shorter
+//!      7     1  flags            1: widths of positions are even, up to 32; 2, in old segments, 4 and 8: see below
 //!      8     7  frequencies_len  bytes of `frequencies`
 //!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
 //!     16     n  max_codes        the largest code of each container

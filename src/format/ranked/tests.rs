@@ -330,8 +330,9 @@ fn other_bytes_are_refused_or_read_without_harm() {
         list.verify(&numbers, &model.ranking, &mut RankedWriter::default())
     };
     ask(&bytes).unwrap();
-    // Behind impacts and directories a changed byte may make another sound list.
-    let behind = len + HEAD_LEN + 4 + (1 + 128 + 300 + 1024) + (64 + 256);
+    // Behind impacts, directories and widths a changed byte may make another sound list.
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    let behind = list.positions.unwrap().records_at as usize;
     let heads = each_unless_miri(len..len + 40, 39);
     let damaged = (len..bytes.len()).step_by(unless_miri(7, 3_999)).chain(heads);
     for at in damaged {
