@@ -14,7 +14,7 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2, in old segments, 4 and 8: see below
+//!      7     1  flags            1: widths of positions are even, up to 32; 2, in old segments, 4, 8 and 16: see below
 //!      8     7  frequencies_len  bytes of `frequencies`
 //!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
 //!     16     n  max_codes        the largest code of each container
@@ -22,7 +22,8 @@
 //!      *     *  directories      container after container
 //!      *     *  widths           u32 per 64 postings
 //!      *     *  bases            16 bytes per 65,536 postings after the first 65,536
-//!      *     *  records          20 bytes per 32 postings; only with positions
+//!      *     *  starts           u32 per 1,024 postings after the first 1,024; only with flag 16
+//!      *     *  records          18 bytes per 32 postings, 20 without flag 16; only with positions
 //!      *     *  frequencies      packed
 //!      *     *  positions        packed; only with positions
 //! ```
@@ -57,27 +58,28 @@
 //! they begin with byte 8 × offset. Nothing lies between groups. Offsets count from the u64 base of the 65,536 postings that the
 //! group belongs to, the first half of an entry of `bases`; the base of the first 65,536 is 0.
 //!
-//! *Positions.* A record is for 32 postings by rank: u32 offset into `positions`, then 16 bytes whose
+//! *Positions.* A record is for 32 postings by rank: an offset into `positions`, then 16 bytes whose
 //! byte i has the width of posting i in its lower and of posting 16 + i in its upper half, less one.
 //! From that offset on stand, for each posting, its first position and then each position less the one
 //! before, all with the posting's width. The bits of a posting follow those of the one before; the last
-//! byte of a record is filled with zeros. With flag 1 a width is twice what is written. Offsets
-//! count from a base as above, the second half of the entry.
+//! byte of a record is filled with zeros. With flag 1 a width is twice what is written. With flag 16 offsets are u16 and count
+//! from the start of the 1,024 postings that the record belongs to; it is 0 for the first, and starts count from a base as above,
+//! the second half of the entry. A list has no flag 16 if such an offset passes 65,535: then they are u32, and count from the base.
 //!
 //! A posting of one position has one bit less with flag 8: the position and one, without the highest bit, which is 1. Its
-//! width is then what is written in the record, 0 to 15. Flag 8 has every list with positions but those of flag 1.
+//! width is then what is written in the record, 0 to 15. Every list with positions has flag 8 but those with flag 1.
 //!
-//! Segments without the incompatible feature 2 have neither flag 4 nor flag 8.
+//! Segments without the incompatible feature 2 have none of the flags 4, 8 and 16.
 //!
 //! # Example
 //!
 //! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
 //! word that stands first in all of them and once more, at position 9, in document 255. The codes of
 //! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141,
-//! frequencies at 01E1.
+//! frequencies at 01D1.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 0C  02 00 00 00 00 00 00 01
+//! 0000  00 00 20 3F B9 B9 00 1C  02 00 00 00 00 00 00 01
 //! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -106,8 +108,7 @@
 //! 01A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 01B0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01D0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01E0  30 00 80 90
+//! 01D0  30 00 80 90
 //! ```
 //!
 //! # Invariants
@@ -115,8 +116,8 @@
 //! - R1: `max`, `max_codes`, `codes`, `kth`, `told_from` and flag 2 are those of the postings, computed in `f32` in the order that
 //!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
-//! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
-//! - R4: widths are the smallest that hold their numbers.
+//! - R3: offsets, starts and bases are those that follow from the widths and frequencies before, and no byte is left over.
+//! - R4: widths are the smallest that hold their numbers. Flag 1 is set, and flags 4, 8 and 16 are not, only where numbers do not fit.
 //!
 //! # Checks
 //!
@@ -134,7 +135,7 @@
 //!
 //! 2: with directories of twice as many entries.
 //! 3: without `told_from`.
-//! 3, with the incompatible feature 1 of segments: without flags 4 and 8.
+//! 3, with the incompatible feature 1 of segments: without flags 4, 8 and 16.
 //! 3, with the incompatible features 1 and 2: as above.
 //!
 //! # Why
@@ -182,6 +183,7 @@ const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
 const BY_SIXTEEN: u8 = 4;
 const ONLY_IS_SHORTER: u8 = 8;
+const NEAR: u8 = 16;
 /// Bits of the length of frequencies, below `told_from`.
 const LEN_BITS: u32 = 56;
 /// Postings that share a base of offsets. As many as a container has room for, but by their rank in the list, not by
@@ -227,30 +229,43 @@ impl Ranking {
 }
 
 /// A way to pack frequencies and positions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Form {
     /// Whether each sixteen frequencies have a width, not each group.
     by_sixteen: bool,
     /// Bits that a width of positions counts.
     step: u32,
-    /// Whether the only position of a document has one bit less.
+    /// Whether the only position of a document has one bit less, the highest of its number and one.
     only_is_shorter: bool,
+    /// Whether offsets of positions are of 16 bits, and count from starts.
+    is_near: bool,
 }
 
 impl Form {
+    /// The narrowest of a field.
+    fn new(detail: Detail, is_tight: bool) -> Self {
+        let positions = is_tight && detail.has_positions();
+        Form { by_sixteen: is_tight, step: 1, only_is_shorter: positions, is_near: positions }
+    }
+
     fn flags(self) -> u8 {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flag(self.step > 1, WIDE)
             | flag(self.by_sixteen, BY_SIXTEEN)
             | flag(self.only_is_shorter, ONLY_IS_SHORTER)
+            | flag(self.is_near, NEAR)
     }
 
     /// That of a list with these flags; `None` if there is none.
     fn of_flags(flags: u8) -> Option<Self> {
         let has = |flag: u8| flags & flag != 0;
         let step = if has(WIDE) { 2 } else { 1 };
-        let form =
-            Form { by_sixteen: has(BY_SIXTEEN), step, only_is_shorter: has(ONLY_IS_SHORTER) };
+        let form = Form {
+            by_sixteen: has(BY_SIXTEEN),
+            step,
+            only_is_shorter: has(ONLY_IS_SHORTER),
+            is_near: has(NEAR),
+        };
         let is_one = form.flags() == flags & !TOLD_APART && !(has(WIDE) && form.only_is_shorter);
         is_one.then_some(form)
     }
@@ -275,8 +290,7 @@ impl RankedWriter {
         ranking: &Ranking,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let only_is_shorter = ranking.is_tight && ranking.detail.has_positions();
-        let mut form = Form { by_sixteen: ranking.is_tight, step: 1, only_is_shorter };
+        let mut form = Form::new(ranking.detail, ranking.is_tight);
         // Numbers that do not fit are rare enough to do it all again.
         while let Some(wider) = self.pack(docs, pieces.clone(), ranking, form)? {
             form = wider;
@@ -296,6 +310,7 @@ impl RankedWriter {
         directory::write(docs, out);
         out.extend_from_slice(&self.frequencies.widths);
         out.extend_from_slice(&self.bases);
+        out.extend_from_slice(&self.positions.starts);
         out.extend_from_slice(&self.positions.records);
         out.extend_from_slice(&self.frequencies.packed);
         out.extend_from_slice(&self.positions.packed);
@@ -312,7 +327,7 @@ impl RankedWriter {
     ) -> Result<Option<Form>> {
         self.impacts.clear();
         self.frequencies.clear(form.by_sixteen);
-        self.positions.clear(form.step, form.only_is_shorter);
+        self.positions.clear(form);
         self.bases.clear();
         let mut rest = docs;
         for (bytes, n) in pieces {
@@ -341,10 +356,12 @@ impl RankedWriter {
             rest = later;
         }
         self.frequencies.finish();
-        if self.frequencies.is_too_wide {
-            return Ok(Some(Form { by_sixteen: false, ..form }));
-        }
         self.positions.end_record();
+        if self.frequencies.is_too_wide || self.positions.is_too_far {
+            let by_sixteen = form.by_sixteen && !self.frequencies.is_too_wide;
+            let is_near = form.is_near && !self.positions.is_too_far;
+            return Ok(Some(Form { by_sixteen, is_near, ..form }));
+        }
         if self.positions.is_too_long {
             return Err(Error::new(ErrorKind::LimitExceeded, "packing the positions of a term")
                 .expected("at most 4294967295 bytes of them in 65536 documents")
@@ -510,9 +527,12 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         let directories_at = codes_at + codes;
         let widths_at = directories_at + directories;
         let bases_at = widths_at + df.div_ceil(64) * 4;
-        let records_at = bases_at + (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
-        let records =
-            if detail.has_positions() { df.div_ceil(32) * positions::RECORD_LEN } else { 0 };
+        let starts_at = bases_at + (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
+        let records_at = starts_at + positions::starts_len(form.is_near, df);
+        let records = match detail.has_positions() {
+            true => df.div_ceil(32) * positions::record_len(form.is_near),
+            false => 0,
+        };
         let frequencies_at = records_at + records;
         let positions_at = frequencies_at
             .checked_add(frequencies_len)
@@ -528,10 +548,10 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         };
         let positions = detail.has_positions().then_some(Positions {
             source,
+            starts_at,
             records_at,
             packed: positions_at..end,
-            step: form.step,
-            only_is_shorter: form.only_is_shorter,
+            form,
         });
         Ok(RankedLong {
             list,
@@ -589,10 +609,8 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     pub(crate) fn bytes(&self) -> RankedBytes {
         let Frequencies { widths_at, bases_at, packed, df, .. } = &self.frequencies;
         let bases = (u64::from(*df).div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
-        let records = match self.positions {
-            Some(_) => u64::from(*df).div_ceil(32) * positions::RECORD_LEN,
-            None => 0,
-        };
+        // With starts.
+        let records = packed.start - bases_at - bases;
         RankedBytes {
             heads: self.codes_at - self.range.start,
             codes: self.directories_at - self.codes_at,

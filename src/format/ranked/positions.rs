@@ -1,5 +1,6 @@
 //! Positions by rank: per 32 postings an offset and the width of each, then each at its own width.
 
+use super::Form;
 use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
@@ -9,22 +10,40 @@ use std::ops::Range;
 /// Postings of a record.
 pub(super) const RECORD: u32 = 32;
 const WIDTHS_LEN: usize = RECORD as usize / 2;
-pub(super) const RECORD_LEN: u64 = (size_of::<u32>() + WIDTHS_LEN) as u64;
+/// Postings of records whose offsets count from one start, where offsets are of 16 bits.
+const NEAR: u32 = 1_024;
+const START_LEN: u64 = size_of::<u32>() as u64;
 /// Widths that half a byte tells apart.
 const N_WIDTHS: u32 = 16;
+
+/// Length of a record.
+#[inline]
+pub(super) fn record_len(is_near: bool) -> u64 {
+    let offset_len = if is_near { size_of::<u16>() } else { size_of::<u32>() };
+    (offset_len + WIDTHS_LEN) as u64
+}
+
+/// Length of the starts of a list.
+pub(super) fn starts_len(is_near: bool, df: u64) -> u64 {
+    if is_near { (df.div_ceil(NEAR.into()) - 1) * START_LEN } else { 0 }
+}
 
 /// Collects positions.
 #[derive(Debug, Default)]
 pub(super) struct PositionWriter {
+    /// Where the records of each 1,024 postings begin but the first, if their offsets count from there.
+    pub(super) starts: Vec<u8>,
     pub(super) records: Vec<u8>,
     pub(super) packed: Vec<u8>,
     /// Whether an offset did not fit its 32 bits.
     pub(super) is_too_long: bool,
+    /// Whether one did not fit the 16 bits that it should.
+    pub(super) is_too_far: bool,
+    form: Form,
     chunk_at: usize,
-    /// Bits of a width that is written as 0, less none: 1, or 2 where positions are wide.
-    step: u32,
-    /// Whether the only position of a document has one bit less.
-    only_is_shorter: bool,
+    /// Where the records begin whose offsets count from one start.
+    near_at: usize,
+    n_records: u32,
     record_at: usize,
     bits: BitWriter,
     widths: [u8; WIDTHS_LEN],
@@ -33,11 +52,12 @@ pub(super) struct PositionWriter {
 }
 
 impl PositionWriter {
-    pub(super) fn clear(&mut self, step: u32, only_is_shorter: bool) {
+    pub(super) fn clear(&mut self, form: Form) {
+        self.starts.clear();
         self.records.clear();
         self.packed.clear();
-        (self.is_too_long, self.chunk_at) = (false, 0);
-        (self.step, self.only_is_shorter) = (step, only_is_shorter);
+        (self.is_too_long, self.is_too_far, self.form) = (false, false, form);
+        (self.chunk_at, self.near_at, self.n_records) = (0, 0, 0);
         self.start_record();
     }
 
@@ -55,7 +75,7 @@ impl PositionWriter {
         let width;
         if n == 1 {
             let first = next()?;
-            if self.only_is_shorter {
+            if self.form.only_is_shorter {
                 // Its highest bit is known, since there is one.
                 let one_more = u64::from(first) + 1;
                 width = u64::BITS - one_more.leading_zeros();
@@ -66,7 +86,7 @@ impl PositionWriter {
             } else {
                 width = self.width(first);
                 if width <= N_WIDTHS {
-                    self.bits.push(first, width * self.step, &mut self.packed);
+                    self.bits.push(first, width * self.form.step, &mut self.packed);
                 }
             }
         } else {
@@ -80,7 +100,7 @@ impl PositionWriter {
             width = self.width(all);
             if width <= N_WIDTHS {
                 for &gap in &self.gaps {
-                    self.bits.push(gap, width * self.step, &mut self.packed);
+                    self.bits.push(gap, width * self.form.step, &mut self.packed);
                 }
             }
         }
@@ -97,7 +117,7 @@ impl PositionWriter {
     /// Steps of the width that all numbers fit, given what bits they have.
     #[inline]
     fn width(&self, all: u32) -> u32 {
-        (u32::BITS - (all | 1).leading_zeros()).div_ceil(self.step)
+        (u32::BITS - (all | 1).leading_zeros()).div_ceil(self.form.step)
     }
 
     pub(super) fn end_record(&mut self) {
@@ -106,7 +126,20 @@ impl PositionWriter {
         }
         let offset = self.record_at - self.chunk_at;
         self.is_too_long |= u32::try_from(offset).is_err();
-        self.records.extend_from_slice(&(offset as u32).to_le_bytes());
+        if self.form.is_near {
+            if self.n_records.is_multiple_of(NEAR / RECORD) {
+                self.near_at = self.record_at;
+                if self.n_records > 0 {
+                    self.starts.extend_from_slice(&(offset as u32).to_le_bytes());
+                }
+            }
+            let offset = self.record_at - self.near_at;
+            self.is_too_far |= u16::try_from(offset).is_err();
+            self.records.extend_from_slice(&(offset as u16).to_le_bytes());
+        } else {
+            self.records.extend_from_slice(&(offset as u32).to_le_bytes());
+        }
+        self.n_records += 1;
         self.records.extend_from_slice(&self.widths);
         self.bits.finish(&mut self.packed);
         self.start_record();
@@ -122,12 +155,10 @@ impl PositionWriter {
 #[derive(Clone, Debug)]
 pub(crate) struct Positions<S> {
     pub(super) source: S,
+    pub(super) starts_at: u64,
     pub(super) records_at: u64,
     pub(super) packed: Range<u64>,
-    /// Bits that a width counts: 1, or 2 where positions are wide.
-    pub(super) step: u32,
-    /// Whether the only position of a document has one bit less, the highest of its number and one.
-    pub(super) only_is_shorter: bool,
+    pub(super) form: Form,
 }
 
 impl<'s, S: Source<'s>> Positions<S> {
@@ -169,7 +200,7 @@ impl<'s, S: Source<'s>> Positions<S> {
     /// What is added to the first number of a posting: where it has a bit less, the one that it lacks, less one.
     #[inline]
     pub(super) fn base(&self, place: &Place) -> u32 {
-        let is_shorter = self.only_is_shorter & (place.n == 1);
+        let is_shorter = self.form.only_is_shorter & (place.n == 1);
         // Widths are below 16 there.
         ((u32::from(is_shorter)) << (place.width % u32::BITS)).saturating_sub(is_shorter.into())
     }
@@ -177,18 +208,35 @@ impl<'s, S: Source<'s>> Positions<S> {
     /// Where the record of a posting is.
     #[inline]
     pub(super) fn record_range(&self, rank: u32) -> Range<u64> {
-        let at = self.records_at + u64::from(rank / RECORD) * RECORD_LEN;
-        at..at + RECORD_LEN
+        let len = record_len(self.form.is_near);
+        let at = self.records_at + u64::from(rank / RECORD) * len;
+        at..at + len
+    }
+
+    /// Where the start is that the offset of a posting's record counts from; `None` if that is the base.
+    #[inline]
+    pub(super) fn start_range(&self, rank: u32) -> Option<Range<u64>> {
+        let nth = (rank / NEAR).checked_sub(1).filter(|_| self.form.is_near)?;
+        let at = self.starts_at + u64::from(nth) * START_LEN;
+        Some(at..at + START_LEN)
     }
 
     /// Where the positions of a record begin, and the widths of its postings as they are written; given its
     /// bytes, and what its offset counts from.
     #[inline]
     pub(super) fn start_of(&self, record: &[u8], base: u64) -> Result<(u64, [u8; WIDTHS_LEN])> {
-        let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
-        let start =
-            self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset.into()));
-        match (start, array_at(record, size_of::<u32>())) {
+        let (offset, widths) = match self.form.is_near {
+            true => {
+                let offset = u16::from_le_bytes(array_at(record, 0).unwrap_or_default());
+                (u64::from(offset), array_at(record, size_of::<u16>()))
+            }
+            false => {
+                let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
+                (u64::from(offset), array_at(record, size_of::<u32>()))
+            }
+        };
+        let start = self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset));
+        match (start, widths) {
             (Some(start), Some(widths)) if start <= self.packed.end => Ok((start, widths)),
             _ => Err(self.outside()),
         }

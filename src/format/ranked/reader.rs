@@ -3,7 +3,7 @@
 use super::CHUNK;
 use super::frequencies::{Frequencies, GROUP, base_at};
 use super::positions::{Place, Positions, RECORD};
-use crate::bytes::{Piece, Source};
+use crate::bytes::{Piece, Source, array_at};
 use crate::error::Result;
 use crate::simd::packed::{FewSums, PackedRecord, Unpacked, bits_at};
 use crate::simd::widths::SIXTEEN;
@@ -16,6 +16,7 @@ pub(crate) struct PostingReader<'s, S> {
     positions: Positions<S>,
     entries: Piece<'s, S>,
     packed: Piece<'s, S>,
+    starts: Piece<'s, S>,
     records: Piece<'s, S>,
     bits: Piece<'s, S>,
     record: Record,
@@ -40,6 +41,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         PostingReader {
             entries: Piece::new(source, frequencies.widths_at..frequencies.bases_at),
             packed: Piece::new(source, frequencies.packed.clone()),
+            starts: Piece::new(source, positions.starts_at..positions.records_at),
             records: Piece::new(source, positions.records_at..frequencies.packed.start),
             bits: Piece::new(source, positions.packed.clone()),
             frequencies,
@@ -58,7 +60,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         if rank / RECORD != self.record.number {
             self.load(rank / RECORD)?;
         }
-        let (nth, step) = ((rank % RECORD) as usize, self.positions.step);
+        let (nth, step) = ((rank % RECORD) as usize, self.positions.form.step);
         let postings = &self.record.postings;
         place.start = self.record.start;
         place.bit = postings.bits_before(nth) * u64::from(step);
@@ -86,7 +88,12 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let packed = group_at + u64::from(start)
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
-        let base = base_at(source, bases_at, chunk, 1)?;
+        let mut base = base_at(source, bases_at, chunk, 1)?;
+        if let Some(range) = positions.start_range(rank) {
+            let start =
+                u32::from_le_bytes(array_at(self.starts.get(range)?, 0).unwrap_or_default());
+            base = base.saturating_add(start.into());
+        }
         let (start, widths) =
             positions.start_of(self.records.get(positions.record_range(rank))?, base)?;
         record.start = start;
@@ -94,7 +101,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             widths: &widths,
             packed,
             frequency_widths: [nth, nth + SIXTEEN].map(|nth| of_group.width(nth / SIXTEEN)),
-            only_is_shorter: positions.only_is_shorter,
+            only_is_shorter: positions.form.only_is_shorter,
         });
         record.number = number;
         Ok(())

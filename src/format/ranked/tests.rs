@@ -428,24 +428,35 @@ fn frequencies_that_lie_outside_are_refused_by_every_way_to_read_them() {
 /// Each form holds what the one before does not, and numbers of all come back.
 #[test]
 fn lists_take_the_narrowest_form_that_holds_their_numbers() {
-    let form = |frequency: u32, only: u32, gap: u32| {
+    let form = |frequency: u32, only: u32, gap: u32, far: u32| {
         let mut model = Model::new(0..300, 9, Detail::Positions);
         model.docs[7].1 = vec![only];
         model.docs[8].1 = vec![3, 3 + gap];
+        for doc in 60..64 {
+            model.docs[doc].1 = (0..unless_miri(10_000, 9)).map(|nth| nth * far).collect();
+        }
         model.docs[99].1 = (0..frequency).collect();
         let (bytes, len) = model.bytes();
         model.check();
         let list = open(&bytes, len, Detail::Positions).unwrap();
-        let positions = list.positions.unwrap();
-        (list.frequencies.by_sixteen, positions.step, positions.only_is_shorter)
+        let form = list.positions.unwrap().form;
+        assert_eq!(list.frequencies.by_sixteen, form.by_sixteen);
+        form
     };
     let often = unless_miri(1 << 15, 1 << 9);
-    assert_eq!(form(often, 65_534, 65_535), (true, 1, true));
-    assert_eq!(form(often, 65_535, 9), (true, 2, false));
-    assert_eq!(form(often, 9, 65_536), (true, 2, false));
+    let narrowest = Form::new(Detail::Positions, true);
+    let wide = Form { step: 2, only_is_shorter: false, ..narrowest };
+    assert_eq!(form(often, 65_534, 65_535, 1), narrowest);
+    assert_eq!(form(often, 65_535, 9, 1), wide);
+    assert_eq!(form(often, 9, 65_536, 1), wide);
     if !cfg!(miri) {
-        assert_eq!(form(often + 1, 9, 9), (false, 1, true));
-        assert_eq!(form(often + 1, 9, 65_536), (false, 2, false));
+        // Frequencies of 16 bits; four documents with 70,000 bytes of positions before the others.
+        let often = often + 1;
+        assert_eq!(form(often, 9, 9, 1), Form { by_sixteen: false, ..narrowest });
+        assert_eq!(form(often, 9, 65_536, 1), Form { by_sixteen: false, ..wide });
+        assert_eq!(form(9, 9, 9, 10_000), Form { is_near: false, ..narrowest });
+        let none = Form { by_sixteen: false, is_near: false, ..wide };
+        assert_eq!(form(often, 65_535, 9, 10_000), none);
     }
 }
 
@@ -471,7 +482,7 @@ fn heads_that_no_list_has_are_refused() {
     refused(0, &f32::NAN.to_le_bytes(), ranked_len, flags_and_part);
     for bit in 0..8 {
         let flags = 1 << bit;
-        let is_one = flags & (WIDE | TOLD_APART | BY_SIXTEEN | ONLY_IS_SHORTER) != 0;
+        let is_one = flags & (WIDE | TOLD_APART | BY_SIXTEEN | ONLY_IS_SHORTER | NEAR) != 0;
         assert_eq!(opened(7, &[flags], ranked_len).is_ok(), is_one, "{flags}");
     }
     refused(7, &[WIDE | ONLY_IS_SHORTER], ranked_len, flags_and_part);
@@ -502,9 +513,9 @@ fn bytes_of_no_document_are_refused() {
             let (bytes, len, ranked_len, [.., records_at]) = with_more_behind();
             for record in 1..10 {
                 let mut bad = bytes.clone();
-                let record_at = records_at + record * positions::RECORD_LEN as usize;
+                let record_at = records_at + record * positions::record_len(true) as usize;
                 let offset = bad[record_at..].first_chunk_mut().unwrap();
-                *offset = (u32::from_le_bytes(*offset) - 1).to_le_bytes();
+                *offset = (u16::from_le_bytes(*offset) - 1).to_le_bytes();
                 let list = open_before_more(&bad, len, ranked_len);
                 let error = list.append_occurrences(&mut vec![]).unwrap_err().to_string();
                 assert!(error.contains("a gap or overlap before a record"), "{record}: {error}");
@@ -531,7 +542,14 @@ fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
         by_sixteen: false,
     };
     let by_sixteen = Frequencies { by_sixteen: true, ..by_group.clone() };
-    let positions = Positions { source, records_at: 40, packed, step: 1, only_is_shorter: true };
+    let far = Positions {
+        source,
+        starts_at: 40,
+        records_at: 40,
+        packed,
+        form: Form::new(Detail::Positions, false),
+    };
+    let near = Positions { form: Form::new(Detail::Positions, true), ..far.clone() };
     for (base, offset, start) in [
         (0, 0, Some(16)),
         (8, 2, Some(40)),
@@ -548,8 +566,10 @@ fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
         assert_eq!(by_sixteen.group_of_entry(&entry, base, 1).ok(), of_group, "{base} {offset}");
         let mut record = [0; 20];
         record[..4].copy_from_slice(&(offset * 8).to_le_bytes());
-        let of_record = positions.start_of(&record, base);
-        assert_eq!(of_record.ok().map(|(start, _)| start), start, "{base} {offset}");
+        for positions in [&far, &near] {
+            let of_record = positions.start_of(&record, base);
+            assert_eq!(of_record.ok().map(|(start, _)| start), start, "{base} {offset}");
+        }
     }
 }
 
@@ -621,10 +641,10 @@ fn a_rank_past_the_last_is_refused_by_every_way_to_read_it() {
 fn positions_that_lie_outside_are_refused() {
     let (bytes, len, ranked_len, [_, _, records_at]) = with_more_behind();
     // The last record, of twelve documents.
-    let record = records_at + 9 * positions::RECORD_LEN as usize;
+    let record = records_at + 9 * positions::record_len(true) as usize;
     let place_in = |change: &dyn Fn(&mut [u8])| {
         let mut bad = bytes.clone();
-        change(&mut bad[record..][..20]);
+        change(&mut bad[record..][..18]);
         let list = open_before_more(&bad, len, ranked_len);
         let mut place = Place::default();
         list.reader().unwrap().place(299, &mut place).map_err(|error| error.to_string())
@@ -632,11 +652,11 @@ fn positions_that_lie_outside_are_refused() {
     place_in(&|_| ()).unwrap();
     let outside = "positions that end outside of the list";
     // The last document's numbers are wider; all begin later; they begin behind the end.
-    let wider = place_in(&|record| record[4 + 11] |= 15).unwrap_err();
+    let wider = place_in(&|record| record[2 + 11] |= 15).unwrap_err();
     assert!(wider.contains(outside), "{wider}");
     let later = place_in(&|record| record[0] += 1).unwrap_err();
     assert!(later.contains(outside), "{later}");
-    let behind = place_in(&|record| record[2] += 1).unwrap_err();
+    let behind = place_in(&|record| record[1] += 0x80).unwrap_err();
     assert!(behind.contains(outside), "{behind}");
 }
 
