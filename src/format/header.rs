@@ -63,7 +63,7 @@ const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format
 
 /// The incompatible feature bit of segments whose ranked lists say from which code on codes tell parts apart.
 pub(crate) const TOLD_FROM: u32 = 1;
-/// That of segments whose ranked lists have a width for each sixteen frequencies, and only positions with a bit less.
+/// That of segments whose ranked lists are packed tighter, see `format::ranked`.
 pub(crate) const TIGHT: u32 = 2;
 /// The incompatible feature bit of manifests with a field that keeps offsets.
 pub(super) const OFFSETS: u32 = 1;

@@ -88,8 +88,9 @@ pub(super) fn running_sums_portable(
     sum <= u64::from(u32::MAX)
 }
 
-/// Up to eight numbers of `width` bits, at most 14, that begin with `bit` of `bytes`, and whose running sums are positions,
-/// each less `base`.
+/// Up to eight packed numbers whose running sums are positions, each less `base`.
+///
+/// They have `width` bits each, at most 14, and begin with `bit` of `bytes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FewSums<'b> {
     pub(crate) bytes: &'b [u8],
@@ -136,7 +137,7 @@ impl FewSums<'_> {
 /// The postings of a record as they are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedRecord<'a> {
-    /// Byte i has the width less one of posting i in its lower and of posting 16 + i in its upper half.
+    /// Widths less one. Byte i has that of posting i in its lower half and of posting 16 + i in its upper.
     pub(crate) widths: &'a [u8; RECORD / 2],
     /// The frequencies less one, with which it begins.
     pub(crate) packed: &'a [u8],

@@ -1,5 +1,6 @@
-//! Widths of packed numbers: 64 of them, one after the other, of which each sixteen have as many bits as the widest
-//! needs.
+//! Widths of 64 packed numbers.
+//!
+//! The numbers lie one after the other, and each sixteen of them have as many bits as the widest needs.
 
 /// Numbers that have one width.
 pub(crate) const SIXTEEN: u32 = 16;
@@ -18,7 +19,7 @@ impl Widths {
         Widths { bytes: width.wrapping_mul(0x0101_0101) }
     }
 
-    /// Those of which each half of a byte has one, the lowest the first.
+    /// One in each half of a byte, the first in the lowest.
     #[inline]
     pub(crate) fn of_nibbles(nibbles: u16) -> Self {
         let nibbles = u32::from(nibbles);
@@ -46,13 +47,13 @@ impl Widths {
         self.bytes.wrapping_add(0x7777_7777) & 0x8080_8080 == 0
     }
 
-    /// Bits of the sixteens before each, in sixteens of bits: a byte each, and a fifth of all.
+    /// Bits of the sixteens before each, in sixteens: a byte each, and a fifth of all.
     #[inline]
     pub(crate) fn before(self) -> u64 {
         (u64::from(self.bytes) * 0x0101_0101) << 8
     }
 
-    /// Where a number begins, in bits, and its width; given 64, where all end.
+    /// First bit of a number, and its width; the end of all for number 64.
     #[inline]
     pub(crate) fn place(self, nth: u32) -> (u32, u32) {
         let shift = nth / SIXTEEN * 8;

@@ -67,8 +67,8 @@ impl FrequencyWriter {
         }
         bits.finish(&mut self.packed);
         let entry = match self.by_sixteen {
-            true => offset / 2 << WIDTHS_BITS | widths,
-            false => offset / 8 << WIDTH_BITS | widths,
+            true => (offset / 2) << WIDTHS_BITS | widths,
+            false => (offset / 8) << WIDTH_BITS | widths,
         };
         self.widths.extend_from_slice(&entry.to_le_bytes());
         self.group.clear();
@@ -368,7 +368,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         if expected == self.packed.end { Ok(()) } else { Err(self.outside()) }
     }
 
-    /// Whether no widths of a group are smaller, given the bits that the numbers of each sixteen have.
+    /// Whether a group's widths are the smallest, given the bits of each sixteen's numbers.
     fn are_smallest(&self, widths: Widths, mut all: [u32; (GROUP / SIXTEEN) as usize]) -> bool {
         if !self.by_sixteen {
             all = [all.iter().fold(0, |all, bits| all | bits); 4];

@@ -202,7 +202,7 @@ pub(crate) struct Ranking {
     pub(crate) lengths: Vec<u8>,
     /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
     tells_from: bool,
-    /// Whether frequencies have widths for each sixteen, and only positions a bit less, as in all segments that are written now.
+    /// Whether lists take the forms of segments with the incompatible feature 2, as all that are written now have.
     is_tight: bool,
     k_by_code: [f32; 256],
 }
@@ -235,7 +235,7 @@ struct Form {
     by_sixteen: bool,
     /// Bits that a width of positions counts.
     step: u32,
-    /// Whether the only position of a document has one bit less, the highest of its number and one.
+    /// Whether the only position of a document has one bit less.
     only_is_shorter: bool,
     /// Whether offsets of positions are of 16 bits, and count from starts.
     is_near: bool,
@@ -317,7 +317,7 @@ impl RankedWriter {
         Ok(())
     }
 
-    /// Packs everything; another form where a number does not fit this one.
+    /// Packs everything; another form if a number does not fit this one.
     fn pack<'p>(
         &mut self,
         docs: &[u32],
@@ -527,8 +527,8 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         let directories_at = codes_at + codes;
         let widths_at = directories_at + directories;
         let bases_at = widths_at + df.div_ceil(64) * 4;
-        let starts_at = bases_at + (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
-        let records_at = starts_at + positions::starts_len(form.is_near, df);
+        let bases = (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
+        let records_at = bases_at + bases + positions::starts_len(form.is_near, df);
         let records = match detail.has_positions() {
             true => df.div_ceil(32) * positions::record_len(form.is_near),
             false => 0,
@@ -548,7 +548,6 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         };
         let positions = detail.has_positions().then_some(Positions {
             source,
-            starts_at,
             records_at,
             packed: positions_at..end,
             form,

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Postings of a record.
 pub(super) const RECORD: u32 = 32;
 const WIDTHS_LEN: usize = RECORD as usize / 2;
-/// Postings of records whose offsets count from one start, where offsets are of 16 bits.
+/// Postings of records whose offsets of 16 bits count from one start.
 const NEAR: u32 = 1_024;
 const START_LEN: u64 = size_of::<u32>() as u64;
 /// Widths that half a byte tells apart.
@@ -25,13 +25,13 @@ pub(super) fn record_len(is_near: bool) -> u64 {
 
 /// Length of the starts of a list.
 pub(super) fn starts_len(is_near: bool, df: u64) -> u64 {
-    if is_near { (df.div_ceil(NEAR.into()) - 1) * START_LEN } else { 0 }
+    if is_near { df.saturating_sub(1) / u64::from(NEAR) * START_LEN } else { 0 }
 }
 
 /// Collects positions.
 #[derive(Debug, Default)]
 pub(super) struct PositionWriter {
-    /// Where the records of each 1,024 postings begin but the first, if their offsets count from there.
+    /// Starts of each 1,024 postings but the first, if offsets count from them.
     pub(super) starts: Vec<u8>,
     pub(super) records: Vec<u8>,
     pub(super) packed: Vec<u8>,
@@ -41,7 +41,7 @@ pub(super) struct PositionWriter {
     pub(super) is_too_far: bool,
     form: Form,
     chunk_at: usize,
-    /// Where the records begin whose offsets count from one start.
+    /// The start that offsets count from.
     near_at: usize,
     n_records: u32,
     record_at: usize,
@@ -155,7 +155,6 @@ impl PositionWriter {
 #[derive(Clone, Debug)]
 pub(crate) struct Positions<S> {
     pub(super) source: S,
-    pub(super) starts_at: u64,
     pub(super) records_at: u64,
     pub(super) packed: Range<u64>,
     pub(super) form: Form,
@@ -190,14 +189,14 @@ impl<'s, S: Source<'s>> Positions<S> {
         bits_at(bytes, (place.bit % 8) as usize, place.width) + self.base(place)
     }
 
-    /// The positions of a posting given their bytes, if they are eight at most and not far apart.
+    /// The positions given their bytes, if they are eight at most and not far apart.
     #[inline]
     pub(super) fn few<'b>(&self, place: &Place, bytes: &'b [u8]) -> FewSums<'b> {
         let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
         FewSums { bytes, bit, width: place.width, n, base: self.base(place) }
     }
 
-    /// What is added to the first number of a posting: where it has a bit less, the one that it lacks, less one.
+    /// The number that is added to the first of a posting: the bit that it lacks, less one.
     #[inline]
     pub(super) fn base(&self, place: &Place) -> u32 {
         let is_shorter = self.form.only_is_shorter & (place.n == 1);
@@ -213,11 +212,17 @@ impl<'s, S: Source<'s>> Positions<S> {
         at..at + len
     }
 
-    /// Where the start is that the offset of a posting's record counts from; `None` if that is the base.
+    /// The first start of a list of `df` postings.
     #[inline]
-    pub(super) fn start_range(&self, rank: u32) -> Option<Range<u64>> {
+    pub(super) fn starts_at(&self, df: u32) -> u64 {
+        self.records_at - starts_len(self.form.is_near, df.into())
+    }
+
+    /// The start that a posting's record counts from; `None` if that is the base.
+    #[inline]
+    pub(super) fn start_range(&self, rank: u32, df: u32) -> Option<Range<u64>> {
         let nth = (rank / NEAR).checked_sub(1).filter(|_| self.form.is_near)?;
-        let at = self.starts_at + u64::from(nth) * START_LEN;
+        let at = self.starts_at(df) + u64::from(nth) * START_LEN;
         Some(at..at + START_LEN)
     }
 

@@ -41,7 +41,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         PostingReader {
             entries: Piece::new(source, frequencies.widths_at..frequencies.bases_at),
             packed: Piece::new(source, frequencies.packed.clone()),
-            starts: Piece::new(source, positions.starts_at..positions.records_at),
+            starts: Piece::new(source, positions.starts_at(frequencies.df)..positions.records_at),
             records: Piece::new(source, positions.records_at..frequencies.packed.start),
             bits: Piece::new(source, positions.packed.clone()),
             frequencies,
@@ -89,7 +89,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
         let mut base = base_at(source, bases_at, chunk, 1)?;
-        if let Some(range) = positions.start_range(rank) {
+        if let Some(range) = positions.start_range(rank, frequencies.df) {
             let start =
                 u32::from_le_bytes(array_at(self.starts.get(range)?, 0).unwrap_or_default());
             base = base.saturating_add(start.into());

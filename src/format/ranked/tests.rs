@@ -542,13 +542,8 @@ fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
         by_sixteen: false,
     };
     let by_sixteen = Frequencies { by_sixteen: true, ..by_group.clone() };
-    let far = Positions {
-        source,
-        starts_at: 40,
-        records_at: 40,
-        packed,
-        form: Form::new(Detail::Positions, false),
-    };
+    let far =
+        Positions { source, records_at: 40, packed, form: Form::new(Detail::Positions, false) };
     let near = Positions { form: Form::new(Detail::Positions, true), ..far.clone() };
     for (base, offset, start) in [
         (0, 0, Some(16)),

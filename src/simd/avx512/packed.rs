@@ -189,7 +189,7 @@ fn unpack_widths(widths: &[u8; RECORD / 2]) -> __m512i {
     _mm512_add_epi16(_mm512_cvtepu8_epi16(less_one), _mm512_set1_epi16(1))
 }
 
-/// The first 32 numbers, of at most 14 bits each of the first sixteen and of the others, each and one.
+/// The first 32 numbers, each and one: sixteen of one width, at most 14, and sixteen of another.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")]
 fn plus_one(packed: &[u8], [width, other]: [u32; 2]) -> __m512i {
