@@ -141,16 +141,30 @@ pub(crate) struct PackedRecord<'a> {
     pub(crate) widths: &'a [u8; RECORD / 2],
     /// The frequencies less one, with which it begins.
     pub(crate) packed: &'a [u8],
+    pub(crate) form: RecordForm,
+}
+
+/// Form of a record, small enough for a register: twins are called with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordForm {
     /// Bits of each frequency of the first sixteen and of the others, at most 32.
-    pub(crate) frequency_widths: [u32; 2],
+    pub(crate) frequency_widths: [u8; 2],
     /// Whether the only position of a document has one bit less.
     pub(crate) only_is_shorter: bool,
+}
+
+impl RecordForm {
+    #[inline]
+    pub(super) fn widths(self) -> [u32; 2] {
+        let [first, second] = self.frequency_widths;
+        [first.into(), second.into()]
+    }
 }
 
 impl PackedRecord<'_> {
     /// The frequency of a posting.
     fn frequency(&self, nth: usize) -> u32 {
-        let [first, second] = self.frequency_widths.map(|width| width as usize);
+        let [first, second] = self.form.widths().map(|width| width as usize);
         let (bit, width) = match nth.checked_sub(RECORD / 2) {
             None => (nth * first, first),
             Some(nth) => (RECORD / 2 * first + nth * second, second),
@@ -184,20 +198,20 @@ impl Unpacked {
     /// Unpacks a record.
     #[inline]
     pub(crate) fn unpack(&mut self, record: PackedRecord<'_>) {
-        let [first, second] = record.frequency_widths;
+        let [first, second] = record.form.widths();
         self.are_great = first.max(second) > SPREAD_WIDTH_MAX;
         if !self.are_great {
             return_by_vectors!(
                 avx512 avx512::packed::unpack,
                 neon neon::packed::unpack
-                => (self, record)
+                => (self, record.widths, record.packed, record.form)
             );
         }
         let (low, high) = self.widths.split_at_mut(RECORD / 2);
         for ((low, high), both) in low.iter_mut().zip(high).zip(record.widths) {
             (*low, *high) = (u16::from(both & 15) + 1, u16::from(both >> 4) + 1);
         }
-        let shorter = u16::from(record.only_is_shorter);
+        let shorter = u16::from(record.form.only_is_shorter);
         if self.are_great {
             let great = self.great.iter_mut().zip(&mut self.widths);
             for (nth, (frequency, width)) in great.enumerate() {
@@ -206,8 +220,10 @@ impl Unpacked {
             }
         } else {
             plus_one(record, &mut self.frequencies);
-            for (width, frequency) in self.widths.iter_mut().zip(&self.frequencies) {
-                *width -= shorter * u16::from(*frequency == 1);
+            if record.form.only_is_shorter {
+                for (width, frequency) in self.widths.iter_mut().zip(&self.frequencies) {
+                    *width -= u16::from(*frequency == 1);
+                }
             }
             product_sums(&self.frequencies, &self.widths, &mut self.before);
         }
@@ -257,7 +273,7 @@ fn product_sums_portable(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; 
 /// Makes `numbers` the frequencies of a record, of at most 14 bits.
 #[inline]
 fn plus_one(record: PackedRecord<'_>, numbers: &mut [u16; RECORD]) {
-    return_by_vectors!(avx2 vector::plus_one => (record, numbers));
+    return_by_vectors!(avx2 vector::plus_one => (record.packed, record.form, numbers));
     plus_one_portable(record, numbers);
 }
 
@@ -269,7 +285,7 @@ fn plus_one_portable(record: PackedRecord<'_>, numbers: &mut [u16; RECORD]) {
 
 #[cfg(target_arch = "x86_64")]
 mod vector {
-    use super::{FewSums, PackedRecord, RECORD, STEP, word_at};
+    use super::{FewSums, RECORD, RecordForm, STEP, word_at};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx2")]
@@ -403,10 +419,9 @@ mod vector {
     }
 
     #[target_feature(enable = "avx2,bmi2")]
-    pub(super) fn plus_one(record: PackedRecord<'_>, numbers: &mut [u16; RECORD]) {
-        let packed = record.packed;
+    pub(super) fn plus_one(packed: &[u8], form: RecordForm, numbers: &mut [u16; RECORD]) {
         let mut bit = 0;
-        for (to, width) in numbers.as_chunks_mut::<16>().0.iter_mut().zip(record.frequency_widths) {
+        for (to, width) in numbers.as_chunks_mut::<16>().0.iter_mut().zip(form.widths()) {
             let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
             let step = 4 * width as usize;
             // Stored as a whole: it is read as a whole soon.
@@ -558,7 +573,9 @@ mod tests {
             bytes.extend(pack(&less_one[16..], 0, second));
             bytes.extend(more);
             let record = PackedRecord {
-                widths: &widths, packed: &bytes, frequency_widths: [first, second], only_is_shorter,
+                widths: &widths,
+                packed: &bytes,
+                form: RecordForm { frequency_widths: [first as u8, second as u8], only_is_shorter },
             };
             for () in each_step() {
                 let mut unpacked = Unpacked::default();
@@ -591,12 +608,11 @@ mod tests {
             let mut record = PackedRecord {
                 widths: &[0; 16],
                 packed: &[],
-                frequency_widths: [8, 3],
-                only_is_shorter: false,
+                form: RecordForm { frequency_widths: [8, 3], only_is_shorter: false },
             };
             unpacked.unpack(record);
             assert_eq!(unpacked.bits_before(31), 31);
-            record.only_is_shorter = true;
+            record.form.only_is_shorter = true;
             unpacked.unpack(record);
             assert_eq!(unpacked.bits_before(31), 0);
         }

@@ -68,6 +68,14 @@ impl Widths {
         (u64::from(self.bytes) >> (sixteen * 8)) as u32 & 0xFF
     }
 
+    /// First bit of the 32 numbers from this one on, which is 0 or 32, and the widths of both sixteens.
+    #[inline]
+    pub(crate) fn half(self, nth: u32) -> (u32, [u8; 2]) {
+        let shift = nth / SIXTEEN * 8;
+        let [first, second, ..] = (u64::from(self.bytes) >> shift).to_le_bytes();
+        ((self.before() >> shift) as u32 % 256 * SIXTEEN, [first, second])
+    }
+
     /// How many numbers from this one on, below 64, have the same width.
     #[inline]
     pub(crate) fn run(self, nth: u32) -> u32 {
@@ -109,6 +117,8 @@ mod tests {
                     bit += width;
                 }
                 prop_assert_eq!(found.place(64), (bit, 0));
+                prop_assert_eq!(found.half(0), (0, [widths[0], widths[1]]));
+                prop_assert_eq!(found.half(32), (found.place(32).0, [widths[2], widths[3]]));
             }
         }
     }

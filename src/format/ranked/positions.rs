@@ -199,9 +199,9 @@ impl<'s, S: Source<'s>> Positions<S> {
     /// The number that is added to the first of a posting: the bit that it lacks, less one.
     #[inline]
     pub(super) fn base(&self, place: &Place) -> u32 {
-        let is_shorter = self.form.only_is_shorter & (place.n == 1);
+        let lacks_one = self.form.only_is_shorter & (place.n == 1);
         // Widths are below 16 there.
-        ((u32::from(is_shorter)) << (place.width % u32::BITS)).saturating_sub(is_shorter.into())
+        if lacks_one { (1 << (place.width % u32::BITS)) - 1 } else { 0 }
     }
 
     /// Where the record of a posting is.

@@ -5,7 +5,7 @@ use super::frequencies::{Frequencies, GROUP, base_at};
 use super::positions::{Place, Positions, RECORD};
 use crate::bytes::{Piece, Source, array_at};
 use crate::error::Result;
-use crate::simd::packed::{FewSums, PackedRecord, Unpacked, bits_at};
+use crate::simd::packed::{FewSums, PackedRecord, RecordForm, Unpacked, bits_at};
 use crate::simd::widths::SIXTEEN;
 
 /// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
@@ -83,9 +83,11 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let base = base_at(source, bases_at, chunk, 0)?;
         let (group_at, of_group) = frequencies.group_of_entry(entry, base, group)?;
         let nth = rank % GROUP;
+        let (start, frequency_widths) = of_group.half(nth);
+        let [first, second] = frequency_widths.map(u32::from);
+        let end = start + n.min(SIXTEEN) * first + n.saturating_sub(SIXTEEN) * second;
         // A sixteen begins with a byte.
-        let (start, end) = (of_group.place(nth).0 / 8, of_group.place(nth + n).0);
-        let packed = group_at + u64::from(start)
+        let packed = group_at + u64::from(start / 8)
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
         let mut base = base_at(source, bases_at, chunk, 1)?;
@@ -100,8 +102,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         record.postings.unpack(PackedRecord {
             widths: &widths,
             packed,
-            frequency_widths: [nth, nth + SIXTEEN].map(|nth| of_group.width(nth / SIXTEEN)),
-            only_is_shorter: positions.form.only_is_shorter,
+            form: RecordForm { frequency_widths, only_is_shorter: positions.form.only_is_shorter },
         });
         record.number = number;
         Ok(())

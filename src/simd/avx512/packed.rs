@@ -1,7 +1,7 @@
 //! Twins of [`packed`](crate::simd::packed): sixteen numbers are cut out of their bytes at once, and added up in a vector.
 
 use super::{LANES, load_bytes};
-use crate::simd::packed::{FewSums, PackedRecord, RECORD, STEP, Unpacked};
+use crate::simd::packed::{FewSums, RECORD, RecordForm, STEP, Unpacked};
 use std::arch::x86_64::*;
 
 /// As [`n_behind`](FewSums::n_behind): the sums of both lists are halves of a vector.
@@ -157,12 +157,17 @@ pub(in crate::simd) fn running_sums(
 
 /// As [`Unpacked::unpack`], of frequencies of at most 14 bits; nothing is read that was just written.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
-pub(in crate::simd) fn unpack(unpacked: &mut Unpacked, record: PackedRecord<'_>) {
-    let frequencies = plus_one(record.packed, record.frequency_widths);
+pub(in crate::simd) fn unpack(
+    unpacked: &mut Unpacked,
+    widths: &[u8; RECORD / 2],
+    packed: &[u8],
+    form: RecordForm,
+) {
+    let frequencies = plus_one(packed, form.widths());
     let one = _mm512_set1_epi16(1);
-    let shorter = _bzhi_u32(u32::MAX, 32 * u32::from(record.only_is_shorter));
+    let shorter = _bzhi_u32(u32::MAX, 32 * u32::from(form.only_is_shorter));
     let shorter = _mm512_mask_cmpeq_epi16_mask(shorter, frequencies, one);
-    let widths = unpack_widths(record.widths);
+    let widths = unpack_widths(widths);
     let widths = _mm512_mask_sub_epi16(widths, shorter, widths, one);
     store_lanes(widths, &mut unpacked.widths);
     store_lanes(frequencies, &mut unpacked.frequencies);

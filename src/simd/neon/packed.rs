@@ -1,7 +1,7 @@
 //! Twins of [`packed`](crate::simd::packed): eight numbers are cut out of 16 bytes, and added up in vectors.
 
 use super::{Four, sixteen_bytes, store_four};
-use crate::simd::packed::{FewSums, PackedRecord, STEP, Unpacked, running_sums_portable};
+use crate::simd::packed::{FewSums, RECORD, RecordForm, STEP, Unpacked, running_sums_portable};
 use std::arch::aarch64::*;
 
 /// Eight numbers of up to 14 bits.
@@ -116,8 +116,13 @@ fn eight_sums(FewSums { bytes, bit, width, n, .. }: FewSums<'_>) -> [uint32x4_t;
 
 /// As [`Unpacked::unpack`], of frequencies of at most 14 bits.
 #[target_feature(enable = "neon")]
-pub(in crate::simd) fn unpack(unpacked: &mut Unpacked, record: PackedRecord<'_>) {
-    let both = super::load_bytes(record.widths);
+pub(in crate::simd) fn unpack(
+    unpacked: &mut Unpacked,
+    widths: &[u8; RECORD / 2],
+    packed: &[u8],
+    form: RecordForm,
+) {
+    let both = super::load_bytes(widths);
     let one = vdupq_n_u8(1);
     let low = vaddq_u8(vandq_u8(both, vdupq_n_u8(15)), one);
     let high = vaddq_u8(vshrq_n_u8::<4>(both), one);
@@ -127,10 +132,10 @@ pub(in crate::simd) fn unpack(unpacked: &mut Unpacked, record: PackedRecord<'_>)
         vmovl_u8(vget_low_u8(high)),
         vmovl_high_u8(high),
     ];
-    let [first, second] = record.frequency_widths;
+    let [first, second] = form.widths();
     let eights = [Eight::of(0, first), Eight::of(0, second)];
     let starts = [0, first, 2 * first, 2 * first + second];
-    let shorter = vdupq_n_u16(record.only_is_shorter.into());
+    let shorter = vdupq_n_u16(form.only_is_shorter.into());
     let mut before = vdupq_n_u32(0);
     let lists = unpacked.widths.as_chunks_mut::<STEP>().0.iter_mut();
     let lists = lists.zip(unpacked.frequencies.as_chunks_mut::<STEP>().0);
@@ -138,7 +143,7 @@ pub(in crate::simd) fn unpack(unpacked: &mut Unpacked, record: PackedRecord<'_>)
     for ((nth, widths), ((to_widths, to_frequencies), to_sums)) in
         of_eights.into_iter().enumerate().zip(lists)
     {
-        let bytes = sixteen_bytes(record.packed, starts[nth] as usize);
+        let bytes = sixteen_bytes(packed, starts[nth] as usize);
         let [low, high] = eights[nth / 2].cut(bytes, STEP);
         let frequencies = vcombine_u16(vmovn_u32(low), vmovn_u32(high));
         let frequencies = vaddq_u16(frequencies, vdupq_n_u16(1));
