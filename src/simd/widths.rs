@@ -71,9 +71,8 @@ impl Widths {
     /// First bit of the 32 numbers from this one on, which is 0 or 32, and the widths of both sixteens.
     #[inline]
     pub(crate) fn half(self, nth: u32) -> (u32, [u8; 2]) {
-        let shift = nth / SIXTEEN * 8;
-        let [first, second, ..] = (u64::from(self.bytes) >> shift).to_le_bytes();
-        ((self.before() >> shift) as u32 % 256 * SIXTEEN, [first, second])
+        let [a, b, c, d] = self.bytes.to_le_bytes();
+        if nth == 0 { (0, [a, b]) } else { ((u32::from(a) + u32::from(b)) * SIXTEEN, [c, d]) }
     }
 
     /// How many numbers from this one on, below 64, have the same width.
