@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) const RECORD: u32 = 32;
 const WIDTHS_LEN: usize = RECORD as usize / 2;
 /// Postings of records whose offsets of 16 bits count from one start.
-const NEAR: u32 = 1_024;
+pub(super) const NEAR: u32 = 1_024;
 const START_LEN: u64 = size_of::<u32>() as u64;
 /// Widths that half a byte tells apart.
 const N_WIDTHS: u32 = 16;

@@ -2,7 +2,7 @@
 
 use super::CHUNK;
 use super::frequencies::{Frequencies, GROUP, base_at};
-use super::positions::{Place, Positions, RECORD};
+use super::positions::{NEAR, Place, Positions, RECORD};
 use crate::bytes::{Piece, Source, array_at};
 use crate::error::Result;
 use crate::simd::packed::{FewSums, PackedRecord, RecordForm, Unpacked, bits_at};
@@ -17,6 +17,8 @@ pub(crate) struct PostingReader<'s, S> {
     entries: Piece<'s, S>,
     packed: Piece<'s, S>,
     starts: Piece<'s, S>,
+    /// The postings that share the start at hand, by their number, and that start.
+    near: (u32, u64),
     records: Piece<'s, S>,
     bits: Piece<'s, S>,
     record: Record,
@@ -41,6 +43,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         PostingReader {
             entries: Piece::new(source, frequencies.widths_at..frequencies.bases_at),
             packed: Piece::new(source, frequencies.packed.clone()),
+            near: (0, 0),
             starts: Piece::new(source, positions.starts_at(frequencies.df)..positions.records_at),
             records: Piece::new(source, positions.records_at..frequencies.packed.start),
             bits: Piece::new(source, positions.packed.clone()),
@@ -69,9 +72,25 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         if is_inside { Ok(()) } else { Err(self.positions.outside()) }
     }
 
+    /// The start that offsets of a posting's record count from, 0 if that is the base.
+    #[inline]
+    fn near_start(&mut self, rank: u32) -> Result<u64> {
+        if rank / NEAR != self.near.0
+            && let Some(range) = self.positions.start_range(rank, self.frequencies.df)
+        {
+            let start = array_at(self.starts.get(range)?, 0).unwrap_or_default();
+            self.near = (rank / NEAR, u32::from_le_bytes(start).into());
+        }
+        Ok(self.near.1)
+    }
+
     /// Unpacks a record.
     #[inline(never)]
     fn load(&mut self, number: u32) -> Result<()> {
+        let near_start = match number * RECORD {
+            0..NEAR => 0,
+            rank => self.near_start(rank)?,
+        };
         let PostingReader { frequencies, positions, record, .. } = self;
         // Nothing is at hand if this fails.
         record.number = u32::MAX;
@@ -85,17 +104,15 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let nth = rank % GROUP;
         let (start, frequency_widths) = of_group.half(nth);
         let [first, second] = frequency_widths.map(u32::from);
-        let end = start + n.min(SIXTEEN) * first + n.saturating_sub(SIXTEEN) * second;
+        let end = match n {
+            RECORD => start + SIXTEEN * (first + second),
+            n => start + n.min(SIXTEEN) * first + n.saturating_sub(SIXTEEN) * second,
+        };
         // A sixteen begins with a byte.
         let packed = group_at + u64::from(start / 8)
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
-        let mut base = base_at(source, bases_at, chunk, 1)?;
-        if let Some(range) = positions.start_range(rank, frequencies.df) {
-            let start =
-                u32::from_le_bytes(array_at(self.starts.get(range)?, 0).unwrap_or_default());
-            base = base.saturating_add(start.into());
-        }
+        let base = base_at(source, bases_at, chunk, 1)?.saturating_add(near_start);
         let (start, widths) =
             positions.start_of(self.records.get(positions.record_range(rank))?, base)?;
         record.start = start;
