@@ -63,6 +63,8 @@ const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format
 
 /// The incompatible feature bit of segments whose ranked lists say from which code on codes tell parts apart.
 pub(crate) const TOLD_FROM: u32 = 1;
+/// That of segments whose ranked lists are packed tighter, see `format::ranked`.
+pub(crate) const TIGHT: u32 = 2;
 /// The incompatible feature bit of manifests with a field that keeps offsets.
 pub(super) const OFFSETS: u32 = 1;
 /// That of manifests with a segment some of whose documents are deleted.
@@ -110,7 +112,7 @@ impl FileKind {
                 of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY
             }
             FileKind::Image => LONG_NAMES,
-            FileKind::Segment => TOLD_FROM,
+            FileKind::Segment => TOLD_FROM | TIGHT,
             FileKind::Deletes => 0,
         }
     }
@@ -118,7 +120,7 @@ impl FileKind {
     /// Feature bits of all files of this kind that are written now.
     pub(super) fn written(self) -> u32 {
         match self {
-            FileKind::Segment => TOLD_FROM,
+            FileKind::Segment => TOLD_FROM | TIGHT,
             FileKind::Manifest | FileKind::Image | FileKind::Deletes => 0,
         }
     }
@@ -340,7 +342,7 @@ mod tests {
         let refused = |at, value| with(at, value).unwrap_err().kind();
         assert_eq!(refused(MAJOR_AT, FORMAT_VERSION.0 as u8 + 1), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
-        assert_eq!(refused(INCOMPATIBLE_AT, DELETES as u8), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(INCOMPATIBLE_AT, KEY as u8), ErrorKind::UnsupportedVersion);
         assert_eq!(with(INCOMPATIBLE_AT, TOLD_FROM as u8).unwrap().incompatible, TOLD_FROM);
         assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
         let known = Header::encode(FileKind::Manifest, ID, OFFSETS);

@@ -47,6 +47,7 @@
 //! | incompatible 32 | manifests | a field keeps a column (the module `column`) |
 //! | incompatible 1 | images | names take up to 64 bytes |
 //! | incompatible 1 | segments | ranked lists say from which code on codes tell parts apart (the module `ranked`) |
+//! | incompatible 2 | segments | ranked lists take less: flags 4, 8 and 16 (the module `ranked`) |
 
 #![deny(
     clippy::expect_used,

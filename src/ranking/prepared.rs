@@ -504,7 +504,7 @@ impl<'s> Weight<'s> {
         WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 
-    /// Parts that there are bounds of, for people.
+    /// ScoreDetail that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
         let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
         let parts = [

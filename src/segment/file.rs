@@ -15,7 +15,7 @@ use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
-use crate::format::header::{FileKind, TOLD_FROM, checksum_differs};
+use crate::format::header::{FileKind, checksum_differs};
 use crate::format::statistics::SegmentStatistics;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
@@ -181,9 +181,9 @@ impl SegmentFile {
         self.envelope.header.id
     }
 
-    /// Whether ranked lists say from which code on codes tell parts apart.
-    pub(crate) fn tells_from(&self) -> bool {
-        self.envelope.header.incompatible & TOLD_FROM != 0
+    /// Its incompatible features.
+    pub(crate) fn features(&self) -> u32 {
+        self.envelope.header.incompatible
     }
 
     pub(crate) fn path(&self) -> PathBuf {

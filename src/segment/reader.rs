@@ -253,9 +253,9 @@ impl<'s> FieldReader<'s> {
         self.segment.file.of_field(self.field)?.require(Some(self.field), kind)
     }
 
-    /// Whether ranked lists say from which code on codes tell parts apart.
-    pub(crate) fn tells_from(self) -> Result<bool> {
-        Ok(self.segment.file.of_field(self.field)?.tells_from())
+    /// Incompatible features of the file that has it.
+    pub(crate) fn features(self) -> Result<u32> {
+        Ok(self.segment.file.of_field(self.field)?.features())
     }
 
     /// The dictionary; opening it reads the header of its index.

@@ -88,7 +88,7 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let mut docs = vec![];
     let offsets = reader.offsets()?;
     let mut positions = offsets.map(|_| PositionCheck::new(segment.n_docs()));
-    let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs(), reader.tells_from()?)?;
+    let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     let kind = segment.schema().get(field).kind;
     let mut column = reader.column()?.map(ColumnCheck::new).transpose()?;
     let cumulative = reader.cumulative(dictionary.n_blocks())?;
@@ -279,11 +279,11 @@ struct OccurrenceCheck {
 }
 
 impl OccurrenceCheck {
-    fn new(field: FieldReader<'_>, n_docs: u32, tells_from: bool) -> Result<Option<Self>> {
+    fn new(field: FieldReader<'_>, n_docs: u32) -> Result<Option<Self>> {
         let Some(lengths) = field.lengths()? else { return Ok(None) };
         let codes = lengths.codes(0..n_docs)?.to_vec();
         let mut ranking = Ranking::new(field.detail(), lengths.bm25(), codes);
-        ranking.tells_from = tells_from;
+        ranking.set_features(field.features()?);
         Ok(Some(OccurrenceCheck {
             ranking,
             writer: RankedWriter::default(),

@@ -88,19 +88,24 @@ pub(super) fn running_sums_portable(
     sum <= u64::from(u32::MAX)
 }
 
-/// Up to eight numbers of `width` bits, 1 to 14, that begin with `bit` of `bytes`, and whose running sums are positions.
+/// Up to eight packed numbers whose running sums are positions, each less `base`.
+///
+/// They have `width` bits each, at most 14, and begin with `bit` of `bytes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FewSums<'b> {
     pub(crate) bytes: &'b [u8],
     pub(crate) bit: usize,
     pub(crate) width: u32,
     pub(crate) n: usize,
+    pub(crate) base: u32,
 }
 
 impl FewSums<'_> {
-    /// Number of the sums that have one of `first`, which are not none, `distance` before them, modulo 2³².
+    /// Number of the positions that have one of `first`, which are not none, `distance` before them, modulo 2³².
     #[inline]
     pub(crate) fn n_behind(self, first: FewSums<'_>, distance: u32) -> u32 {
+        // Twins compare sums.
+        let distance = distance.wrapping_add(first.base).wrapping_sub(self.base);
         return_by_vectors!(
             avx512 avx512::packed::n_behind,
             avx2 vector::n_behind,
@@ -129,6 +134,45 @@ impl FewSums<'_> {
     }
 }
 
+/// The postings of a record as they are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedRecord<'a> {
+    /// Widths less one. Byte i has that of posting i in its lower half and of posting 16 + i in its upper.
+    pub(crate) widths: &'a [u8; RECORD / 2],
+    /// The frequencies less one, with which it begins.
+    pub(crate) packed: &'a [u8],
+    pub(crate) form: RecordForm,
+}
+
+/// Form of a record, small enough for a register: twins are called with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordForm {
+    /// Bits of each frequency of the first sixteen and of the others, at most 32.
+    pub(crate) frequency_widths: [u8; 2],
+    /// Whether the only position of a document has one bit less.
+    pub(crate) only_is_shorter: bool,
+}
+
+impl RecordForm {
+    #[inline]
+    pub(super) fn widths(self) -> [u32; 2] {
+        let [first, second] = self.frequency_widths;
+        [first.into(), second.into()]
+    }
+}
+
+impl PackedRecord<'_> {
+    /// The frequency of a posting.
+    fn frequency(&self, nth: usize) -> u32 {
+        let [first, second] = self.form.widths().map(|width| width as usize);
+        let (bit, width) = match nth.checked_sub(RECORD / 2) {
+            None => (nth * first, first),
+            Some(nth) => (RECORD / 2 * first + nth * second, second),
+        };
+        bits_at(self.packed, bit, width as u32).saturating_add(1)
+    }
+}
+
 /// The postings of a record, unpacked: frequencies, and the widths of their positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Unpacked {
@@ -151,29 +195,36 @@ impl Default for Unpacked {
 }
 
 impl Unpacked {
-    /// Unpacks a record. Byte i of `widths` has the width less one of posting i in its lower and of posting
-    /// 16 + i in its upper half; `packed` begins with the frequencies, less one, of `width` bits each, at
-    /// most 32.
+    /// Unpacks a record.
     #[inline]
-    pub(crate) fn unpack(&mut self, widths: &[u8; RECORD / 2], packed: &[u8], width: u32) {
-        self.are_great = width > SPREAD_WIDTH_MAX;
+    pub(crate) fn unpack(&mut self, record: PackedRecord<'_>) {
+        let [first, second] = record.form.widths();
+        self.are_great = first.max(second) > SPREAD_WIDTH_MAX;
         if !self.are_great {
             return_by_vectors!(
                 avx512 avx512::packed::unpack,
                 neon neon::packed::unpack
-                => (self, widths, packed, width)
+                => (self, record.widths, record.packed, record.form)
             );
         }
         let (low, high) = self.widths.split_at_mut(RECORD / 2);
-        for ((low, high), both) in low.iter_mut().zip(high).zip(widths) {
+        for ((low, high), both) in low.iter_mut().zip(high).zip(record.widths) {
             (*low, *high) = (u16::from(both & 15) + 1, u16::from(both >> 4) + 1);
         }
+        let shorter = u16::from(record.form.only_is_shorter);
         if self.are_great {
-            for (nth, frequency) in self.great.iter_mut().enumerate() {
-                *frequency = bits_at(packed, nth * width as usize, width).saturating_add(1);
+            let great = self.great.iter_mut().zip(&mut self.widths);
+            for (nth, (frequency, width)) in great.enumerate() {
+                *frequency = record.frequency(nth);
+                *width -= shorter * u16::from(*frequency == 1);
             }
         } else {
-            plus_one(packed, width, &mut self.frequencies);
+            plus_one(record, &mut self.frequencies);
+            if record.form.only_is_shorter {
+                for (width, frequency) in self.widths.iter_mut().zip(&self.frequencies) {
+                    *width -= u16::from(*frequency == 1);
+                }
+            }
             product_sums(&self.frequencies, &self.widths, &mut self.before);
         }
     }
@@ -219,22 +270,22 @@ fn product_sums_portable(a: &[u16; RECORD], b: &[u16; RECORD], sums: &mut [u32; 
     }
 }
 
-/// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
+/// Makes `numbers` the frequencies of a record, of at most 14 bits.
 #[inline]
-fn plus_one(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
-    return_by_vectors!(avx2 vector::plus_one => (packed, width, numbers));
-    plus_one_portable(packed, width, numbers);
+fn plus_one(record: PackedRecord<'_>, numbers: &mut [u16; RECORD]) {
+    return_by_vectors!(avx2 vector::plus_one => (record.packed, record.form, numbers));
+    plus_one_portable(record, numbers);
 }
 
-fn plus_one_portable(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
+fn plus_one_portable(record: PackedRecord<'_>, numbers: &mut [u16; RECORD]) {
     for (nth, number) in numbers.iter_mut().enumerate() {
-        *number = bits_at(packed, nth * width as usize, width) as u16 + 1;
+        *number = record.frequency(nth) as u16;
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod vector {
-    use super::{FewSums, RECORD, STEP, word_at};
+    use super::{FewSums, RECORD, RecordForm, STEP, word_at};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx2")]
@@ -325,7 +376,7 @@ mod vector {
     /// The sums; behind them, the last again.
     #[inline]
     #[target_feature(enable = "avx2,bmi2")]
-    fn eight_sums(FewSums { bytes, bit, width, n }: FewSums<'_>) -> __m256i {
+    fn eight_sums(FewSums { bytes, bit, width, n, .. }: FewSums<'_>) -> __m256i {
         let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
         let of_half = width as usize * STEP / 2;
         let end = bit + n * width as usize;
@@ -368,11 +419,11 @@ mod vector {
     }
 
     #[target_feature(enable = "avx2,bmi2")]
-    pub(super) fn plus_one(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
-        let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
-        let step = 4 * width as usize;
+    pub(super) fn plus_one(packed: &[u8], form: RecordForm, numbers: &mut [u16; RECORD]) {
         let mut bit = 0;
-        for to in numbers.as_chunks_mut::<16>().0 {
+        for (to, width) in numbers.as_chunks_mut::<16>().0.iter_mut().zip(form.widths()) {
+            let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
+            let step = 4 * width as usize;
             // Stored as a whole: it is read as a whole soon.
             let sixteen = _mm256_set_epi64x(
                 _pdep_u64(bits_from(packed, bit + 3 * step), lanes).cast_signed(),
@@ -478,6 +529,7 @@ mod tests {
             second in prop::collection::vec(1u32..1 << 14, 0..=STEP),
             (width, bit) in (1u32..=14, 0usize..20),
             distance in prop_oneof![Just(1u32), 0u32..9, Just(u32::MAX)],
+            bases in (0u32..3, prop_oneof![0u32..3, any::<u32>()]),
             more in prop::collection::vec(any::<u8>(), 0..20),
         ) {
             // Numbers of few bits, so that many sums meet.
@@ -490,12 +542,13 @@ mod tests {
                 bytes.extend(&more);
                 bytes
             });
+            let bases = [bases.0, bases.1];
             let [first, second] = [0, 1].map(|list| FewSums {
-                bytes: &packed[list], bit, width, n: lists[list].len(),
+                bytes: &packed[list], bit, width, n: lists[list].len(), base: bases[list],
             });
-            let [sums, others] = lists.each_ref().map(|numbers| {
-                let sums = numbers.iter().scan(0u32, |sum, n| { *sum += n; Some(*sum) });
-                sums.collect::<Vec<_>>()
+            let [sums, others] = [0, 1].map(|list| {
+                let add = |sum: &mut u32, n: &u32| { *sum = sum.wrapping_add(*n); Some(*sum) };
+                lists[list].iter().scan(bases[list], add).collect::<Vec<_>>()
             });
             let wanted = sums.iter().map(|sum| sum.wrapping_add(distance));
             let expected = wanted.filter(|sum| others.contains(sum)).count() as u32;
@@ -508,20 +561,31 @@ mod tests {
         fn bits_of_postings_are_frequencies_times_widths(
             widths in any::<[u8; 16]>(),
             frequencies in prop::collection::vec(any::<u32>(), 32),
-            width in 0u32..33,
+            (first, second) in prop_oneof![(0u32..4, 0u32..15), (0u32..33, 0u32..33)],
+            only_is_shorter: bool,
             more in prop::collection::vec(any::<u8>(), 0..12),
         ) {
-            let less_one: Vec<u32> =
-                frequencies.iter().map(|n| n.checked_shr(32 - width).unwrap_or(0)).collect();
-            let mut bytes = pack(&less_one, 0, width);
+            let cut = |(nth, n): (usize, &u32)| {
+                n.checked_shr(32 - if nth < 16 { first } else { second }).unwrap_or(0)
+            };
+            let less_one: Vec<u32> = frequencies.iter().enumerate().map(cut).collect();
+            let mut bytes = pack(&less_one[..16], 0, first);
+            bytes.extend(pack(&less_one[16..], 0, second));
             bytes.extend(more);
+            let record = PackedRecord {
+                widths: &widths,
+                packed: &bytes,
+                form: RecordForm { frequency_widths: [first as u8, second as u8], only_is_shorter },
+            };
             for () in each_step() {
                 let mut unpacked = Unpacked::default();
-                unpacked.unpack(&widths, &bytes, width);
+                unpacked.unpack(record);
                 let mut expected = 0;
                 for n in 0..32 {
                     prop_assert_eq!(unpacked.bits_before(n), expected);
+                    let is_shorter = only_is_shorter && less_one[n] == 0;
                     let of_posting = u32::from(widths[n % 16] >> (n / 16 * 4) & 15) + 1;
+                    let of_posting = of_posting - u32::from(is_shorter);
                     prop_assert_eq!(unpacked.width(n), of_posting);
                     prop_assert_eq!(unpacked.frequency(n), less_one[n].saturating_add(1));
                     expected += u64::from(less_one[n].saturating_add(1)) * u64::from(of_posting);
@@ -541,8 +605,16 @@ mod tests {
         }
         for () in each_step() {
             let mut unpacked = Unpacked::default();
-            unpacked.unpack(&[0; 16], &[], 8);
+            let mut record = PackedRecord {
+                widths: &[0; 16],
+                packed: &[],
+                form: RecordForm { frequency_widths: [8, 3], only_is_shorter: false },
+            };
+            unpacked.unpack(record);
             assert_eq!(unpacked.bits_before(31), 31);
+            record.form.only_is_shorter = true;
+            unpacked.unpack(record);
+            assert_eq!(unpacked.bits_before(31), 0);
         }
         assert_eq!(bits_at(&[], 9, 32), 0);
     }

@@ -9,12 +9,13 @@ use super::avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon;
 use super::packed::bits_at;
+use super::widths::Widths;
 
 /// Documents of a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Numbers of 64 postings at the most, packed: the bytes that they begin with, and the bits of each.
-pub(crate) type Packed<'a> = (&'a [u8], u32);
+/// Numbers of 64 postings at the most, packed: the bytes that they begin with, and their widths.
+pub(crate) type Packed<'a> = (&'a [u8], Widths);
 
 /// Replaces the first of `frequencies` by those of the documents in `wanted`, one for each, 0 where the list does not have it. The list
 /// has the documents in `listed`, of which the first is number `nth` of the first group, at most 63.
@@ -26,7 +27,7 @@ pub(crate) fn gather(
     groups: [Packed<'_>; 2],
     frequencies: &mut [f32; BLOCK],
 ) {
-    if groups.iter().all(|(_, width)| *width <= 8) {
+    if groups.iter().all(|(_, widths)| widths.fit_bytes()) {
         return_by_vectors!(
             avx512 avx512::scores::gather,
             avx2 gather_bytes
@@ -48,11 +49,12 @@ fn gather_portable(
         let bit = left & left.wrapping_neg();
         left ^= bit;
         let at = nth + (listed & bit.wrapping_sub(1)).count_ones();
-        let (packed, width) = groups[(at / BLOCK as u32) as usize & 1];
+        let (packed, widths) = groups[(at / BLOCK as u32) as usize & 1];
         *frequency = match listed & bit {
             0 => 0.0,
             _ => {
-                let less_one = bits_at(packed, (at % BLOCK as u32 * width) as usize, width);
+                let (bit, width) = widths.place(at % BLOCK as u32);
+                let less_one = bits_at(packed, bit as usize, width);
                 less_one.saturating_add(1) as f32
             }
         };
@@ -79,12 +81,13 @@ fn gather_bytes(
     // Postings that are wanted, by their numbers in both groups.
     let postings = u128::from(_pext_u64(common, listed)) << (nth as usize % BLOCK);
     let (mut bytes, mut n) = ([0; BLOCK + 8], 0);
-    for ((packed, width), postings) in groups.into_iter().zip([postings, postings >> BLOCK]) {
+    for ((packed, widths), postings) in groups.into_iter().zip([postings, postings >> BLOCK]) {
         let mut left = postings as u64;
-        let mut at = (left.trailing_zeros() / 8) as usize % 8;
+        let mut at = left.trailing_zeros() / 8 % 8;
         left >>= 8 * at;
         while left != 0 {
-            let numbers = spread(packed, at * width as usize, width);
+            let (bit, width) = widths.place(8 * at);
+            let numbers = spread(packed, (bit / 8) as usize, width);
             put(&mut bytes, n, _pext_u64(numbers, bytes_of(left as u8)));
             n += (left as u8).count_ones() as usize;
             (left, at) = (left >> 8, at + 1);
@@ -229,14 +232,28 @@ mod tests {
             (listed, wanted) in (any::<u64>(), any::<u64>()),
             nth in 0u32..64,
             bytes in prop::collection::vec(any::<u8>(), 0..300),
-            widths in prop_oneof![(0u32..9, 0u32..9), (0u32..33, 0u32..33)],
+            widths in prop_oneof![
+                (0u32..9, 0u32..9).prop_map(|(a, b)| (Widths::all(a), Widths::all(b))),
+                (0u32..33, 0u32..33).prop_map(|(a, b)| (Widths::all(a), Widths::all(b))),
+                any::<(u16, u16)>().prop_map(|(a, b)| (Widths::of_nibbles(a), Widths::of_nibbles(b))),
+                // Of 8 bits at the most, all but those that are 8.
+                any::<(u16, u16)>().prop_map(|(a, b)| {
+                    (Widths::of_nibbles(a & 0x7777), Widths::of_nibbles(b & 0x7777))
+                }),
+                (0u16..16, 0u16..16).prop_map(|(a, b)| {
+                    (Widths::of_nibbles(a << 3 | 0x8080), Widths::of_nibbles(b << 3 | 0x0808))
+                }),
+            ],
         ) {
             let groups = [(&bytes[..], widths.0), (&bytes[bytes.len() / 2..], widths.1)];
             let mut expected = vec![];
             for bit in (0..64).filter(|bit| wanted >> bit & 1 == 1) {
                 let before = (0..bit).filter(|bit| listed >> bit & 1 == 1).count() as u32;
-                let (packed, width) = groups[((nth + before) / 64) as usize % 2];
-                let at = (nth + before) % 64 * width;
+                let (packed, widths) = groups[((nth + before) / 64) as usize % 2];
+                let nth = (nth + before) % 64;
+                let of_sixteens = widths.bytes().to_le_bytes().map(u32::from);
+                let at: u32 = (0..nth).map(|nth| of_sixteens[nth as usize / 16]).sum();
+                let width = of_sixteens[nth as usize / 16];
                 let frequency = bits_at(packed, at as usize, width).saturating_add(1) as f32;
                 expected.push(if listed >> bit & 1 == 1 { frequency } else { 0.0 });
             }

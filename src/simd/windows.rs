@@ -5,7 +5,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::packed::{bits_at, word_at};
-use super::scores::{BLOCK, at_least};
+use super::scores::{BLOCK, Packed, at_least};
 
 /// Documents of a window: numbers that share their upper 16 bits.
 pub(crate) const DOCS: usize = 1 << 16;
@@ -42,10 +42,9 @@ pub(crate) struct ListParts<'a> {
 pub(crate) struct Group<'a> {
     /// The documents, less what those of the window have in common.
     pub(crate) lows: &'a [[u8; 2]],
-    /// The frequencies less one, the bits of each, and the number of the first that is of a document here.
-    pub(crate) packed: &'a [u8],
-    pub(crate) width: u32,
-    pub(crate) first: usize,
+    /// The frequencies less one, and the number of the first that is of a document here.
+    pub(crate) packed: Packed<'a>,
+    pub(crate) first: u32,
 }
 
 /// Replaces `to` by the places of the bits that are set.
@@ -84,57 +83,64 @@ kernel! {
 kernel! {
     /// Adds to the scores of documents what a list adds, given the codes of all lengths of the window; what lies past their end is 0.
     add(scores: &mut [f32; DOCS], group: Group<'_>, codes: &[u8], parts: ListParts<'_>) {
-        let Group { lows, packed, width, first } = group;
+        let Group { lows, packed: (packed, widths), first } = group;
         let code_of = |low: usize| usize::from(codes.get(low).copied().unwrap_or_default());
-        if let Some(table) = parts.table
-            && width <= LOOKED_UP_MAX
-        {
-            let mask = ((1 << width) - 1) & ((1 << LOOKED_UP_MAX) - 1);
-            for (nth, lows) in lows.chunks(LOOKED_UP_AT_ONCE).enumerate() {
-                let bit = (first + nth * LOOKED_UP_AT_ONCE) * width as usize;
-                let mut less_one = word_at(packed, bit / 8) >> (bit % 8);
-                for low in lows {
-                    let low = usize::from(u16::from_le_bytes(*low));
-                    let row = less_one as usize & mask;
-                    scores[low] += table[row * CODES + code_of(low)];
-                    less_one >>= width;
+        let (mut left, mut nth) = (lows, first % BLOCK as u32);
+        while !left.is_empty() {
+            let n = (widths.run(nth) as usize).min(left.len());
+            let (lows, rest) = left.split_at(n);
+            let (bit, width) = widths.place(nth);
+            let mut bit = bit as usize;
+            (left, nth) = (rest, (nth + n as u32) % BLOCK as u32);
+            if let Some(table) = parts.table
+                && width <= LOOKED_UP_MAX
+            {
+                let mask = ((1 << width) - 1) & ((1 << LOOKED_UP_MAX) - 1);
+                for lows in lows.chunks(LOOKED_UP_AT_ONCE) {
+                    let mut less_one = word_at(packed, bit / 8) >> (bit % 8);
+                    for low in lows {
+                        let low = usize::from(u16::from_le_bytes(*low));
+                        let row = less_one as usize & mask;
+                        scores[low] += table[row * CODES + code_of(low)];
+                        less_one >>= width;
+                    }
+                    bit += LOOKED_UP_AT_ONCE * width as usize;
                 }
+                continue;
             }
-            return;
-        }
-        let (chunks, rest) = lows.as_chunks::<AT_ONCE>();
-        let mut bit = first * width as usize;
-        for lows in chunks {
-            let mut frequencies = [0.0f32; AT_ONCE];
-            if width <= WORD_MAX {
-                let less_one = word_at(packed, bit / 8) >> (bit % 8);
-                for (nth, frequency) in frequencies.iter_mut().enumerate() {
-                    let less_one = (less_one >> (nth * width as usize % 64)) as u8 & ((1 << width) - 1) as u8;
-                    *frequency = f32::from(u16::from(less_one) + 1);
+            let (chunks, rest) = lows.as_chunks::<AT_ONCE>();
+            for lows in chunks {
+                let mut frequencies = [0.0f32; AT_ONCE];
+                if width <= WORD_MAX {
+                    let less_one = word_at(packed, bit / 8) >> (bit % 8);
+                    for (nth, frequency) in frequencies.iter_mut().enumerate() {
+                        let less_one = (less_one >> (nth * width as usize % 64)) as u8 & ((1 << width) - 1) as u8;
+                        *frequency = f32::from(u16::from(less_one) + 1);
+                    }
+                } else {
+                    for (nth, frequency) in frequencies.iter_mut().enumerate() {
+                        let bit = bit + nth * width as usize;
+                        *frequency = bits_at(packed, bit, width).saturating_add(1) as f32;
+                    }
                 }
-            } else {
-                for (nth, frequency) in frequencies.iter_mut().enumerate() {
-                    let bit = bit + nth * width as usize;
-                    *frequency = bits_at(packed, bit, width).saturating_add(1) as f32;
+                let mut added = [0.0f32; AT_ONCE];
+                for (k, low) in added.iter_mut().zip(lows) {
+                    *k = parts.norm_cache[code_of(usize::from(u16::from_le_bytes(*low)))];
                 }
+                for (added, frequency) in added.iter_mut().zip(frequencies) {
+                    *added = parts.weight * (frequency / (frequency + *added));
+                }
+                for (low, added) in lows.iter().zip(added) {
+                    scores[usize::from(u16::from_le_bytes(*low))] += added;
+                }
+                bit += AT_ONCE * width as usize;
             }
-            let mut added = [0.0f32; AT_ONCE];
-            for (k, low) in added.iter_mut().zip(lows) {
-                *k = parts.norm_cache[code_of(usize::from(u16::from_le_bytes(*low)))];
+            for low in rest {
+                let low = usize::from(u16::from_le_bytes(*low));
+                let frequency = bits_at(packed, bit, width).saturating_add(1) as f32;
+                scores[low] += parts.weight * (frequency / (frequency + parts.norm_cache[code_of(low)]));
+                bit += width as usize;
             }
-            for (added, frequency) in added.iter_mut().zip(frequencies) {
-                *added = parts.weight * (frequency / (frequency + *added));
-            }
-            for (low, added) in lows.iter().zip(added) {
-                scores[usize::from(u16::from_le_bytes(*low))] += added;
-            }
-            bit += AT_ONCE * width as usize;
-        }
-        for low in rest {
-            let low = usize::from(u16::from_le_bytes(*low));
-            let frequency = bits_at(packed, bit, width).saturating_add(1) as f32;
-            scores[low] += parts.weight * (frequency / (frequency + parts.norm_cache[code_of(low)]));
-            bit += width as usize;
         }
     }
 }
@@ -179,6 +185,7 @@ pub(crate) fn good<'a>(
 mod tests {
     use super::*;
     use crate::simd::each_step;
+    use crate::simd::widths::Widths;
     use proptest::prelude::*;
 
     #[test]
@@ -209,18 +216,24 @@ mod tests {
             lows in prop::collection::btree_set(prop_oneof![any::<u16>(), 0u16..300], 0..64),
             codes in prop::collection::vec(any::<u8>(), 0..300),
             packed in prop::collection::vec(any::<u8>(), 0..300),
-            (width, weight, first) in (0u32..=32, 0.0f32..20.0, 0usize..64),
+            widths in prop_oneof![
+                (0u32..=32).prop_map(Widths::all),
+                any::<u16>().prop_map(Widths::of_nibbles),
+                any::<u16>().prop_map(|nibbles| Widths::of_nibbles(nibbles & 0x3333)),
+            ],
+            (weight, first) in (0.0f32..20.0, 0u32..64),
             k in prop::collection::vec(prop_oneof![Just(0.0f32), 0.0f32..9.0], CODES),
             has_table: bool,
         ) {
             let k: [f32; CODES] = std::array::from_fn(|nth| k[nth]);
-            let lows: Vec<[u8; 2]> = lows.into_iter().map(u16::to_le_bytes).collect();
+            let n_lows = lows.len().min(64 - first as usize);
+            let lows: Vec<[u8; 2]> = lows.into_iter().take(n_lows).map(u16::to_le_bytes).collect();
             let mut expected = vec![ABSENT; DOCS];
             expected[7] = 1.5;
             for (nth, low) in lows.iter().enumerate() {
                 let low = usize::from(u16::from_le_bytes(*low));
-                let bit = (first + nth) * width as usize;
-                let frequency = bits_at(&packed, bit, width).saturating_add(1) as f32;
+                let (bit, width) = widths.place(first + nth as u32);
+                let frequency = bits_at(&packed, bit as usize, width).saturating_add(1) as f32;
                 let k = k[usize::from(codes.get(low).copied().unwrap_or_default())];
                 expected[low] += weight * (frequency / (frequency + k));
             }
@@ -236,7 +249,8 @@ mod tests {
                 let mut scores = vec![ABSENT; DOCS];
                 scores[7] = 1.5;
                 let scores: &mut [f32; DOCS] = scores.first_chunk_mut().unwrap();
-                add(scores, Group { lows: &lows, packed: &packed, width, first }, &codes, parts);
+                let packed = (&packed[..], widths);
+                add(scores, Group { lows: &lows, packed, first }, &codes, parts);
                 let is_equal = |(found, expected): (&f32, &f32)| found.to_bits() == expected.to_bits();
                 prop_assert!(scores.iter().zip(&expected).all(is_equal));
                 prop_assert_eq!(count(scores, &bounds), n_matching);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::ErrorKind;
-use crate::format::header::TOLD_FROM;
+use crate::format::header::{TIGHT, TOLD_FROM};
 use crate::format::{FORMAT_VERSION, doc_check};
 use crate::test_sizes::{each_unless_miri, unless_miri};
 
@@ -56,7 +56,7 @@ fn what_was_written_is_found_again() {
     let (file, seal) = example();
     let envelope = open(&file, Some((ID, seal))).unwrap();
     let version = FORMAT_VERSION;
-    let header = Header { id: ID, version, incompatible: TOLD_FROM, writable: true };
+    let header = Header { id: ID, version, incompatible: TOLD_FROM | TIGHT, writable: true };
     assert_eq!(envelope.header, header);
     let entry = envelope.section(Some(FieldId(0)), SectionKind::TERMS).unwrap();
     let start = entry.offset as usize;

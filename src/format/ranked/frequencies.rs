@@ -1,35 +1,44 @@
-//! Frequencies by rank, packed in groups of 64.
+//! Frequencies by rank, packed in groups of 64, with a width for each sixteen.
 
 use super::{BASE_LEN, CHUNK};
 use crate::bytes::{Bytes, Piece, Source, array_at};
 use crate::error::{Error, Result};
 use crate::simd::packed::bits_at;
 use crate::simd::scores::Packed;
+use crate::simd::widths::{SIXTEEN, Widths};
 use crate::simd::windows::{self, Group, ListParts};
 use std::ops::Range;
 
 /// Postings of a group.
 pub(super) const GROUP: u32 = 64;
 const WIDTH_LEN: u64 = 4;
+/// Bits of the width of a group in its entry, or of the four of its sixteens.
 const WIDTH_BITS: u32 = 8;
+const WIDTHS_BITS: u32 = 16;
 const WIDTH_MAX: u32 = 32;
+/// The greatest width of a sixteen that an entry has room for.
+const NIBBLE_MAX: u32 = 15;
 
 /// Collects frequencies.
 #[derive(Debug, Default)]
 pub(super) struct FrequencyWriter {
     pub(super) widths: Vec<u8>,
     pub(super) packed: Vec<u8>,
+    /// Whether a sixteen is wider than its entry can say.
+    pub(super) is_too_wide: bool,
+    /// Whether each sixteen has a width, not each group.
+    by_sixteen: bool,
     chunk_at: usize,
     /// The frequencies less one of the group that is not complete.
     group: Vec<u32>,
 }
 
 impl FrequencyWriter {
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear(&mut self, by_sixteen: bool) {
         self.widths.clear();
         self.packed.clear();
         self.group.clear();
-        self.chunk_at = 0;
+        (self.is_too_wide, self.by_sixteen, self.chunk_at) = (false, by_sixteen, 0);
     }
 
     #[inline]
@@ -46,14 +55,22 @@ impl FrequencyWriter {
     }
 
     pub(super) fn end_group(&mut self) {
-        let all = self.group.iter().fold(0, |all, less_one| all | less_one);
-        let width = u32::BITS - all.leading_zeros();
-        // Groups of a chunk take at most 1,024 times 256 bytes.
-        let offset = ((self.packed.len() - self.chunk_at) / 8) as u32;
-        self.widths.extend_from_slice(&(offset << WIDTH_BITS | width).to_le_bytes());
-        let mut bits = BitWriter::default();
-        self.group.iter().for_each(|&less_one| bits.push(less_one, width, &mut self.packed));
+        // Groups of a chunk take at most 1,024 times 256 bytes; those of narrow sixteens 120.
+        let offset = (self.packed.len() - self.chunk_at) as u32;
+        let (mut bits, mut widths) = (BitWriter::default(), 0);
+        let n = if self.by_sixteen { SIXTEEN } else { GROUP };
+        for (nth, numbers) in (0..).zip(self.group.chunks(n as usize)) {
+            let width = width_of(numbers);
+            self.is_too_wide |= self.by_sixteen && width > NIBBLE_MAX;
+            widths |= width << (nth * 4);
+            numbers.iter().for_each(|&less_one| bits.push(less_one, width, &mut self.packed));
+        }
         bits.finish(&mut self.packed);
+        let entry = match self.by_sixteen {
+            true => (offset / 2) << WIDTHS_BITS | widths,
+            false => (offset / 8) << WIDTH_BITS | widths,
+        };
+        self.widths.extend_from_slice(&entry.to_le_bytes());
         self.group.clear();
     }
 
@@ -62,6 +79,11 @@ impl FrequencyWriter {
             self.end_group();
         }
     }
+}
+
+/// The bits of the widest of some numbers.
+fn width_of(numbers: &[u32]) -> u32 {
+    u32::BITS - numbers.iter().fold(0, |all, number| all | number).leading_zeros()
 }
 
 /// Appends numbers of some bits, lowest first.
@@ -102,20 +124,23 @@ pub(crate) struct Frequencies<S> {
     pub(super) bases_at: u64,
     pub(super) packed: Range<u64>,
     pub(super) df: u32,
+    /// Whether each sixteen has a width, not each group.
+    pub(super) by_sixteen: bool,
 }
 
 /// The frequencies less one of up to 64 postings, packed.
 #[derive(Debug)]
 pub(crate) struct FrequencyGroup<'s> {
     packed: Bytes<'s>,
-    width: u32,
+    widths: Widths,
 }
 
 impl FrequencyGroup<'_> {
     /// The frequency of posting `nth` of the group, below 64.
     #[inline]
     pub(crate) fn get(&self, nth: u32) -> u32 {
-        bits_at(&self.packed, (nth * self.width) as usize, self.width).saturating_add(1)
+        let (bit, width) = self.widths.place(nth % GROUP);
+        bits_at(&self.packed, bit as usize, width).saturating_add(1)
     }
 }
 
@@ -125,10 +150,10 @@ pub(crate) struct FrequencyReader<'s, S> {
     frequencies: Frequencies<S>,
     entries: Piece<'s, S>,
     packed: Piece<'s, S>,
-    /// The group at hand, none at first; where it begins, and its width.
+    /// The group at hand, none at first; where it begins, and its widths.
     group: u32,
     at: u64,
-    width: u32,
+    widths: Widths,
     /// Chunk at hand, and the base that its offsets count from.
     base: (u32, u64),
 }
@@ -142,7 +167,7 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
             frequencies,
             group: u32::MAX,
             at: 0,
-            width: 0,
+            widths: Widths::default(),
             base: (0, 0),
         }
     }
@@ -156,13 +181,14 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         if rank / GROUP != self.group {
             self.open_group(rank / GROUP)?;
         }
-        if self.width == 0 {
+        if self.widths.are_none() {
             return Ok(1);
         }
-        let bit = u64::from(rank % GROUP * self.width);
-        let (start, end) = (self.at + bit / 8, self.at + (bit + u64::from(self.width)).div_ceil(8));
+        let (bit, width) = self.widths.place(rank % GROUP);
+        let start = self.at + u64::from(bit / 8);
+        let end = self.at + u64::from((bit + width).div_ceil(8));
         let bytes = self.packed.get(start..self.frequencies.inside(end)?)?;
-        Ok(bits_at(bytes, (bit % 8) as usize, self.width).saturating_add(1))
+        Ok(bits_at(bytes, (bit % 8) as usize, width).saturating_add(1))
     }
 
     /// Adds to the scores of documents of a window what the list adds; the first has this rank. Given are the codes of lengths of the
@@ -178,8 +204,8 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         while !lows.is_empty() {
             let n = lows.len().min((GROUP - rank % GROUP) as usize);
             let (of_group, rest) = lows.split_at(n);
-            let [(packed, width), _] = self.groups(rank / GROUP, false)?;
-            let group = Group { lows: of_group, packed, width, first: (rank % GROUP) as usize };
+            let [packed, _] = self.groups(rank / GROUP, false)?;
+            let group = Group { lows: of_group, packed, first: rank % GROUP };
             windows::add(scores, group, codes, parts);
             (lows, rank) = (rest, rank + n as u32);
         }
@@ -195,39 +221,39 @@ impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
         if last >= df.div_ceil(GROUP) {
             return Err(self.frequencies.no_such_rank(last.saturating_mul(GROUP)));
         }
-        let (at, width) = self.group_at(nth)?;
-        let len = |nth: u32, width: u32| {
+        let (at, widths) = self.group_at(nth)?;
+        let len = |nth: u32, widths: Widths| {
             let n = (df - nth * GROUP).min(GROUP);
-            u64::from((n * width).div_ceil(8))
+            u64::from(widths.place(n).0.div_ceil(8))
         };
-        let end = at + len(nth, width);
+        let end = at + len(nth, widths);
         let (next, end) = match has_next {
-            false => ((end, width), end),
+            false => ((end, widths), end),
             true => {
-                let (next_at, next_width) = self.group_at(last)?;
+                let (next_at, next_widths) = self.group_at(last)?;
                 // One lies behind the other (R4).
                 if next_at != end {
                     return Err(self.frequencies.outside());
                 }
-                ((next_at, next_width), next_at + len(last, next_width))
+                ((next_at, next_widths), next_at + len(last, next_widths))
             }
         };
         let bytes = self.packed.get(at..self.frequencies.inside(end)?)?;
-        Ok([(bytes, width), (bytes.get((next.0 - at) as usize..).unwrap_or_default(), next.1)])
+        Ok([(bytes, widths), (bytes.get((next.0 - at) as usize..).unwrap_or_default(), next.1)])
     }
 
     #[inline]
     fn open_group(&mut self, nth: u32) -> Result<()> {
         // Nothing is at hand if this fails.
         self.group = u32::MAX;
-        (self.at, self.width) = self.group_at(nth)?;
+        (self.at, self.widths) = self.group_at(nth)?;
         self.group = nth;
         Ok(())
     }
 
-    /// Start of a group, and its width.
+    /// Start of a group, and its widths.
     #[inline]
-    fn group_at(&mut self, nth: u32) -> Result<(u64, u32)> {
+    fn group_at(&mut self, nth: u32) -> Result<(u64, Widths)> {
         let chunk = nth / (CHUNK / GROUP);
         if chunk != self.base.0 {
             let Frequencies { source, bases_at, .. } = self.frequencies;
@@ -250,13 +276,13 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         if rank >= self.df {
             return Err(self.no_such_rank(rank));
         }
-        let (at, width) = self.group_at(rank / GROUP)?;
-        if width == 0 {
+        let (at, widths) = self.group_at(rank / GROUP)?;
+        if widths.are_none() {
             return Ok(1);
         }
-        let bit = u64::from(rank % GROUP * width);
-        let end = at + (bit + u64::from(width)).div_ceil(8);
-        let bytes = self.source.bytes(at + bit / 8..self.inside(end)?)?;
+        let (bit, width) = widths.place(rank % GROUP);
+        let end = at + u64::from((bit + width).div_ceil(8));
+        let bytes = self.source.bytes(at + u64::from(bit / 8)..self.inside(end)?)?;
         Ok(bits_at(&bytes, (bit % 8) as usize, width).saturating_add(1))
     }
 
@@ -266,14 +292,14 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         let Some(n) = self.df.checked_sub(nth.saturating_mul(GROUP)).filter(|n| *n > 0) else {
             return Err(self.no_such_rank(nth.saturating_mul(GROUP)));
         };
-        let (at, width) = self.group_at(nth)?;
-        let end = at + u64::from((n.min(GROUP) * width).div_ceil(8));
-        Ok(FrequencyGroup { packed: self.source.bytes(at..self.inside(end)?)?, width })
+        let (at, widths) = self.group_at(nth)?;
+        let end = at + u64::from(widths.place(n.min(GROUP)).0.div_ceil(8));
+        Ok(FrequencyGroup { packed: self.source.bytes(at..self.inside(end)?)?, widths })
     }
 
-    /// Start of a group, and its width.
+    /// Start of a group, and its widths.
     #[inline]
-    fn group_at(&self, nth: u32) -> Result<(u64, u32)> {
+    fn group_at(&self, nth: u32) -> Result<(u64, Widths)> {
         let entry = self.source.bytes(self.entry_range(nth))?;
         let base = base_at(self.source, self.bases_at, nth / (CHUNK / GROUP), 0)?;
         self.group_of_entry(&entry, base, nth)
@@ -286,17 +312,27 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         at..at + WIDTH_LEN
     }
 
-    /// Start of a group, and its width, given its entry and the base of its offsets.
+    /// Start of a group, and its widths, given its entry and the base of its offsets.
     #[inline(always)]
-    pub(super) fn group_of_entry(&self, entry: &[u8], base: u64, nth: u32) -> Result<(u64, u32)> {
+    pub(super) fn group_of_entry(
+        &self,
+        entry: &[u8],
+        base: u64,
+        nth: u32,
+    ) -> Result<(u64, Widths)> {
         let entry = u32::from_le_bytes(array_at(entry, 0).unwrap_or_default());
-        let (offset, width) = (entry >> WIDTH_BITS, entry & ((1 << WIDTH_BITS) - 1));
-        if width > WIDTH_MAX {
-            let error = self.damage(format!("a width of {width} bits"));
-            return Err(self.source.locate(self.entry_range(nth).start, error));
-        }
-        let start = self.packed.start.saturating_add(base).saturating_add(u64::from(offset) * 8);
-        Ok((self.inside(start)?, width))
+        let (offset, widths) = if self.by_sixteen {
+            (u64::from(entry >> WIDTHS_BITS) * 2, Widths::of_nibbles(entry as u16))
+        } else {
+            let width = entry & ((1 << WIDTH_BITS) - 1);
+            if width > WIDTH_MAX {
+                let error = self.damage(format!("a width of {width} bits"));
+                return Err(self.source.locate(self.entry_range(nth).start, error));
+            }
+            (u64::from(entry >> WIDTH_BITS) * 8, Widths::all(width))
+        };
+        let start = self.packed.start.saturating_add(base).saturating_add(offset);
+        Ok((self.inside(start)?, widths))
     }
 
     #[inline]
@@ -308,19 +344,31 @@ impl<'s, S: Source<'s>> Frequencies<S> {
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u32)) -> Result<()> {
         let mut expected = self.packed.start;
         for nth in 0..self.df.div_ceil(GROUP) {
-            let (at, width) = self.group_at(nth)?;
+            let (at, widths) = self.group_at(nth)?;
             let (n, group) = ((self.df - nth * GROUP).min(GROUP), self.group(nth)?);
-            let mut all = 0;
-            for frequency in (0..n).map(|nth| group.get(nth)) {
-                all |= frequency - 1;
+            let mut all = [0; (GROUP / SIXTEEN) as usize];
+            for nth in 0..n {
+                let frequency = group.get(nth);
+                if let Some(all) = all.get_mut((nth / SIXTEEN) as usize) {
+                    *all |= frequency - 1;
+                }
                 visit(frequency);
             }
-            if at != expected || u32::BITS - all.leading_zeros() != width {
+            if at != expected || !self.are_smallest(widths, all) {
                 return Err(self.source.locate(at, self.damage("a group elsewhere, or too wide")));
             }
-            expected += u64::from((n * width).div_ceil(8));
+            expected += u64::from(widths.place(n).0.div_ceil(8));
         }
         if expected == self.packed.end { Ok(()) } else { Err(self.outside()) }
+    }
+
+    /// Whether a group's widths are the smallest, given the bits of each sixteen's numbers.
+    fn are_smallest(&self, widths: Widths, mut all: [u32; (GROUP / SIXTEEN) as usize]) -> bool {
+        if !self.by_sixteen {
+            all = [all.iter().fold(0, |all, bits| all | bits); 4];
+        }
+        let mut of_each = (0..).zip(all);
+        of_each.all(|(nth, bits)| widths.width(nth) == u32::BITS - bits.leading_zeros())
     }
 
     #[cold]

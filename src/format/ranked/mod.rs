@@ -14,7 +14,7 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32; 2: see below, in old segments
+//!      7     1  flags            1: widths of positions are even, up to 32; 2, in old segments, 4, 8 and 16: see below
 //!      8     7  frequencies_len  bytes of `frequencies`
 //!     15     1  told_from        the smallest code from which on codes tell parts apart; 0: none
 //!     16     n  max_codes        the largest code of each container
@@ -22,7 +22,8 @@
 //!      *     *  directories      container after container
 //!      *     *  widths           u32 per 64 postings
 //!      *     *  bases            16 bytes per 65,536 postings after the first 65,536
-//!      *     *  records          20 bytes per 32 postings; only with positions
+//!      *     *  starts           u32 per 1,024 postings after the first 1,024; only with flag 16
+//!      *     *  records          18 bytes per 32 postings, 20 without flag 16; only with positions
 //!      *     *  frequencies      packed
 //!      *     *  positions        packed; only with positions
 //! ```
@@ -50,27 +51,35 @@
 //! one code a posting, the first posting of each block has the block's code and the others have 0.
 //! Entry i of a directory is the number of postings of the container before the documents it is for.
 //!
-//! *Frequencies.* An entry of `widths` is offset << 8 | width, for 64 postings by rank: their
-//! frequencies less one are packed with `width` bits each (0 to 32, lowest bit first) from byte
-//! 8 × offset of `frequencies` on. All groups but a list's last take 8 × width bytes. Offsets count from
-//! the u64 base of the 65,536 postings that the group belongs to, the first half of an entry of
-//! `bases`; the base of the first 65,536 is 0.
+//! *Frequencies.* An entry of `widths` is for 64 postings by rank, whose frequencies less one are packed, lowest bit first, from a
+//! byte of `frequencies` on. With flag 4 the entry is offset << 16 | four times four bits, from the lowest on, which are the widths
+//! of the first sixteen postings, of the second and so on, 0 to 15 bits a posting; they begin with byte 2 × offset. A list
+//! with a frequency above 32,768 has no flag 4: then the entry is offset << 8 | width, 0 to 32 bits for each of the 64, and
+//! they begin with byte 8 × offset. Nothing lies between groups. Offsets count from the u64 base of the 65,536 postings that the
+//! group belongs to, the first half of an entry of `bases`; the base of the first 65,536 is 0.
 //!
-//! *Positions.* A record is for 32 postings by rank: u32 offset into `positions`, then 16 bytes whose
+//! *Positions.* A record is for 32 postings by rank: an offset into `positions`, then 16 bytes whose
 //! byte i has the width of posting i in its lower and of posting 16 + i in its upper half, less one.
 //! From that offset on stand, for each posting, its first position and then each position less the one
 //! before, all with the posting's width. The bits of a posting follow those of the one before; the last
-//! byte of a record is filled with zeros. With flag 1 a width is twice what is written. Offsets
-//! count from a base as above, the second half of the entry.
+//! byte of a record is filled with zeros. With flag 1 a width is twice what is written. With flag 16 offsets are u16 and count
+//! from the start of the 1,024 postings that the record belongs to; it is 0 for the first, and starts count from a base as above,
+//! the second half of the entry. A list has no flag 16 if such an offset passes 65,535: then they are u32, and count from the base.
+//!
+//! A posting of one position has one bit less with flag 8: the position and one, without the highest bit, which is 1. Its
+//! width is then what is written in the record, 0 to 15. Every list with positions has flag 8 but those with flag 1.
+//!
+//! Segments without the incompatible feature 2 have none of the flags 4, 8 and 16.
 //!
 //! # Example
 //!
 //! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
 //! word that stands first in all of them and once more, at position 9, in document 255. The codes of
-//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141.
+//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141,
+//! frequencies at 01D1.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 01
+//! 0000  00 00 20 3F B9 B9 00 1C  02 00 00 00 00 00 00 01
 //! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -89,20 +98,17 @@
 //! 0100  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0110  00 00 00 00 01 00 01 00  01 00 01 00 01 00 01 00
 //! 0120  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
+//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 00 10 00
 //! 0140  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0150  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
-//! 0160  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
-//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
+//! 0150  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0160  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0180  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0190  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01A0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
-//! 01B0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
-//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
-//! 01D0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01E0  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
-//! 01F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0200  00 00 00 00 00 00 00 00  00 48
+//! 0190  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01B0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01D0  30 00 80 90
 //! ```
 //!
 //! # Invariants
@@ -110,33 +116,35 @@
 //! - R1: `max`, `max_codes`, `codes`, `kth`, `told_from` and flag 2 are those of the postings, computed in `f32` in the order that
 //!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
-//! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
-//! - R4: widths are the smallest that hold their numbers.
+//! - R3: offsets, starts and bases are those that follow from the widths and frequencies before, and no byte is left over.
+//! - R4: widths are the smallest that hold their numbers. Flag 1 is set, and flags 4, 8 and 16 are not, only where numbers do not fit.
 //!
 //! # Checks
 //!
 //! Opening compares the length with the sizes of the parts. A read refuses an offset that leads outside,
-//! and thereby never allocates more than eight positions a byte. `verify` writes
+//! and thereby never allocates more than eight positions a byte, and one. `verify` writes
 //! everything again and compares.
 //!
 //! # Cost
 //!
 //! Opening reads the head and `max_codes`. A frequency takes two small reads, the positions of a posting two more;
 //! what lies in the same 4 KiB as the posting before takes none.
-//! Wikipedia articles (25 M postings): codes 0.6 B a posting, directories 0.08, frequencies 0.5, positions 3.1.
+//! Wikipedia articles (21 M postings): codes 0.5 B a posting, directories 0.09, frequencies 0.4, positions 3.7.
 //!
 //! # Versions
 //!
 //! 2: with directories of twice as many entries.
 //! 3: without `told_from`.
-//! 3, with the incompatible feature 1 of segments: as above.
+//! 3, with the incompatible feature 1 of segments: without flags 4, 8 and 16.
+//! 3, with the incompatible features 1 and 2: as above.
 //!
 //! # Why
 //!
 //! Blocks of 64 documents, because a block is a word of a bitmap and four times as fine bounds skip four times
 //! as much as blocks of 256. Addressing by rank, because phrases look at few postings, far apart. Everything
 //! packed without escapes, because the postings that are looked at are those of high frequency. Codes stand apart from the
-//! rest, because a query reads all codes and little else.
+//! rest, because a query reads all codes and little else. Widths of frequencies by sixteen, because one frequent document makes
+//! 64 wide: they take a quarter less. Most postings have one position, whose highest bit says nothing that its width does not.
 
 mod directory;
 mod frequencies;
@@ -159,6 +167,7 @@ pub(crate) use walk::Walk;
 
 use crate::bytes::{Bytes, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::header::{TIGHT, TOLD_FROM};
 use crate::format::lengths::Bm25;
 use crate::format::occurrences::{self, OccurrenceReader};
 use crate::format::postings::LongList;
@@ -172,6 +181,9 @@ use std::ops::Range;
 const HEAD_LEN: usize = 16;
 const WIDE: u8 = 1;
 const TOLD_APART: u8 = 2;
+const BY_SIXTEEN: u8 = 4;
+const ONLY_IS_SHORTER: u8 = 8;
+const NEAR: u8 = 16;
 /// Bits of the length of frequencies, below `told_from`.
 const LEN_BITS: u32 = 56;
 /// Postings that share a base of offsets. As many as a container has room for, but by their rank in the list, not by
@@ -189,13 +201,22 @@ pub(crate) struct Ranking {
     /// Codes of the documents' lengths; empty where the field keeps no frequencies.
     pub(crate) lengths: Vec<u8>,
     /// Whether lists say from which code on codes tell parts apart, as in all segments that are written now.
-    pub(crate) tells_from: bool,
+    tells_from: bool,
+    /// Whether lists take the forms of segments with the incompatible feature 2, as all that are written now have.
+    is_tight: bool,
     norm_cache: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
-        Ranking { detail, bm25, lengths, tells_from: true, norm_cache: bm25.norm_cache() }
+        let (tells_from, is_tight) = (true, true);
+        Ranking { detail, bm25, lengths, tells_from, is_tight, norm_cache: bm25.norm_cache() }
+    }
+
+    /// Writes as in segments with these incompatible features.
+    pub(crate) fn set_features(&mut self, incompatible: u32) {
+        self.tells_from = incompatible & TOLD_FROM != 0;
+        self.is_tight = incompatible & TIGHT != 0;
     }
 
     /// Addend to the frequency below the line in the score of this document.
@@ -204,6 +225,49 @@ impl Ranking {
     fn k(&self, doc: u32) -> f32 {
         let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
         self.norm_cache[usize::from(code)]
+    }
+}
+
+/// A way to pack frequencies and positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Form {
+    /// Whether each sixteen frequencies have a width, not each group.
+    by_sixteen: bool,
+    /// Bits that a width of positions counts.
+    step: u32,
+    /// Whether the only position of a document has one bit less.
+    only_is_shorter: bool,
+    /// Whether offsets of positions are of 16 bits, and count from starts.
+    is_near: bool,
+}
+
+impl Form {
+    /// The narrowest of a field.
+    fn new(detail: Detail, is_tight: bool) -> Self {
+        let positions = is_tight && detail.has_positions();
+        Form { by_sixteen: is_tight, step: 1, only_is_shorter: positions, is_near: positions }
+    }
+
+    fn flags(self) -> u8 {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        flag(self.step > 1, WIDE)
+            | flag(self.by_sixteen, BY_SIXTEEN)
+            | flag(self.only_is_shorter, ONLY_IS_SHORTER)
+            | flag(self.is_near, NEAR)
+    }
+
+    /// That of a list with these flags; `None` if there is none.
+    fn of_flags(flags: u8) -> Option<Self> {
+        let has = |flag: u8| flags & flag != 0;
+        let step = if has(WIDE) { 2 } else { 1 };
+        let form = Form {
+            by_sixteen: has(BY_SIXTEEN),
+            step,
+            only_is_shorter: has(ONLY_IS_SHORTER),
+            is_near: has(NEAR),
+        };
+        let is_one = form.flags() == flags & !TOLD_APART && !(has(WIDE) && form.only_is_shorter);
+        is_one.then_some(form)
     }
 }
 
@@ -226,12 +290,11 @@ impl RankedWriter {
         ranking: &Ranking,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let packed = self.pack(docs, pieces.clone(), ranking, 1)?;
-        if !packed {
-            // A position that 16 bits do not hold: rare enough to do it all again.
-            self.pack(docs, pieces, ranking, 2)?;
+        let mut form = Form::new(ranking.detail, ranking.is_tight);
+        // Numbers that do not fit are rare enough to do it all again.
+        while let Some(wider) = self.pack(docs, pieces.clone(), ranking, form)? {
+            form = wider;
         }
-        self.frequencies.finish();
         let (max, kth) = self.impacts.finish();
         out.extend_from_slice(&max.to_le_bytes());
         out.extend_from_slice(&kth);
@@ -240,30 +303,31 @@ impl RankedWriter {
             (false, 1) => (0, TOLD_APART),
             (false, _) => (0, 0),
         };
-        out.push(told_apart | if packed { 0 } else { WIDE });
+        out.push(told_apart | form.flags());
         let frequencies_len = self.frequencies.packed.len() as u64;
         out.extend_from_slice(&(frequencies_len | u64::from(told_from) << LEN_BITS).to_le_bytes());
         self.impacts.write_codes(out);
         directory::write(docs, out);
         out.extend_from_slice(&self.frequencies.widths);
         out.extend_from_slice(&self.bases);
+        out.extend_from_slice(&self.positions.starts);
         out.extend_from_slice(&self.positions.records);
         out.extend_from_slice(&self.frequencies.packed);
         out.extend_from_slice(&self.positions.packed);
         Ok(())
     }
 
-    /// Packs everything; false where a position does not fit widths of 1 to 16 times `step`.
+    /// Packs everything; another form if a number does not fit this one.
     fn pack<'p>(
         &mut self,
         docs: &[u32],
         pieces: impl Iterator<Item = (&'p [u8], u32)>,
         ranking: &Ranking,
-        step: u32,
-    ) -> Result<bool> {
+        form: Form,
+    ) -> Result<Option<Form>> {
         self.impacts.clear();
-        self.frequencies.clear();
-        self.positions.clear(step);
+        self.frequencies.clear(form.by_sixteen);
+        self.positions.clear(form);
         self.bases.clear();
         let mut rest = docs;
         for (bytes, n) in pieces {
@@ -285,19 +349,25 @@ impl RankedWriter {
                 if ranking.detail.has_positions() {
                     let read = self.positions.add(frequency, || occurrences.gap());
                     if !read.ok_or_else(damaged)? {
-                        return Ok(false);
+                        return Ok(Some(Form { step: 2, only_is_shorter: false, ..form }));
                     }
                 }
             }
             rest = later;
         }
+        self.frequencies.finish();
         self.positions.end_record();
+        if self.frequencies.is_too_wide || self.positions.is_too_far {
+            let by_sixteen = form.by_sixteen && !self.frequencies.is_too_wide;
+            let is_near = form.is_near && !self.positions.is_too_far;
+            return Ok(Some(Form { by_sixteen, is_near, ..form }));
+        }
         if self.positions.is_too_long {
             return Err(Error::new(ErrorKind::LimitExceeded, "packing the positions of a term")
                 .expected("at most 4294967295 bytes of them in 65536 documents")
                 .found("more"));
         }
-        if rest.is_empty() { Ok(true) } else { Err(damaged()) }
+        if rest.is_empty() { Ok(None) } else { Err(damaged()) }
     }
 }
 
@@ -441,9 +511,9 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, lens))
         };
         let (max, kth, flags, lens) = head().ok_or_else(|| wrong(format!("{len} bytes")))?;
-        if flags & !(WIDE | TOLD_APART) != 0 || !(0.0..=1.0).contains(&max) {
-            return Err(wrong(format!("flags {flags} and a best score part of {max}")));
-        }
+        let form = Form::of_flags(flags)
+            .filter(|_| (0.0..=1.0).contains(&max))
+            .ok_or_else(|| wrong(format!("flags {flags} and a best score part of {max}")))?;
         let (frequencies_len, told_from) = (lens & ((1 << LEN_BITS) - 1), (lens >> LEN_BITS) as u8);
         let told_from = if flags & TOLD_APART != 0 { 1 } else { told_from };
         let df = list.cardinality();
@@ -457,9 +527,12 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         let directories_at = codes_at + codes;
         let widths_at = directories_at + directories;
         let bases_at = widths_at + df.div_ceil(64) * 4;
-        let records_at = bases_at + (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
-        let records =
-            if detail.has_positions() { df.div_ceil(32) * positions::RECORD_LEN } else { 0 };
+        let bases = (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
+        let records_at = bases_at + bases + positions::starts_len(form.is_near, df);
+        let records = match detail.has_positions() {
+            true => df.div_ceil(32) * positions::record_len(form.is_near),
+            false => 0,
+        };
         let frequencies_at = records_at + records;
         let positions_at = frequencies_at
             .checked_add(frequencies_len)
@@ -471,12 +544,13 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             bases_at,
             packed: frequencies_at..positions_at,
             df: df as u32,
+            by_sixteen: form.by_sixteen,
         };
         let positions = detail.has_positions().then_some(Positions {
             source,
             records_at,
             packed: positions_at..end,
-            step: if flags & WIDE == 0 { 1 } else { 2 },
+            form,
         });
         Ok(RankedLong {
             list,
@@ -534,10 +608,8 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     pub(crate) fn bytes(&self) -> RankedBytes {
         let Frequencies { widths_at, bases_at, packed, df, .. } = &self.frequencies;
         let bases = (u64::from(*df).div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
-        let records = match self.positions {
-            Some(_) => u64::from(*df).div_ceil(32) * positions::RECORD_LEN,
-            None => 0,
-        };
+        // With starts.
+        let records = packed.start - bases_at - bases;
         RankedBytes {
             heads: self.codes_at - self.range.start,
             codes: self.directories_at - self.codes_at,

@@ -1,28 +1,49 @@
 //! Positions by rank. Per 32 postings there are an offset and the width of each, then each at its own width.
 
+use super::Form;
 use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
-use crate::simd::packed::{FewSums, SPREAD_WIDTH_MAX, STEP, running_sums};
+use crate::simd::packed::{FewSums, SPREAD_WIDTH_MAX, STEP, bits_at, running_sums};
 use std::ops::Range;
 
 /// Postings of a record.
 pub(super) const RECORD: u32 = 32;
 const WIDTHS_LEN: usize = RECORD as usize / 2;
-pub(super) const RECORD_LEN: u64 = (size_of::<u32>() + WIDTHS_LEN) as u64;
+/// Postings of records whose offsets of 16 bits count from one start.
+pub(super) const NEAR: u32 = 1_024;
+const START_LEN: u64 = size_of::<u32>() as u64;
 /// Widths that half a byte tells apart.
 const N_WIDTHS: u32 = 16;
+
+/// Length of a record.
+#[inline]
+pub(super) fn record_len(is_near: bool) -> u64 {
+    let offset_len = if is_near { size_of::<u16>() } else { size_of::<u32>() };
+    (offset_len + WIDTHS_LEN) as u64
+}
+
+/// Length of the starts of a list.
+pub(super) fn starts_len(is_near: bool, df: u64) -> u64 {
+    if is_near { df.saturating_sub(1) / u64::from(NEAR) * START_LEN } else { 0 }
+}
 
 /// Collects positions.
 #[derive(Debug, Default)]
 pub(super) struct PositionWriter {
+    /// Starts of each 1,024 postings but the first, if offsets count from them.
+    pub(super) starts: Vec<u8>,
     pub(super) records: Vec<u8>,
     pub(super) packed: Vec<u8>,
     /// Whether an offset did not fit its 32 bits.
     pub(super) is_too_long: bool,
+    /// Whether one did not fit the 16 bits that it should.
+    pub(super) is_too_far: bool,
+    form: Form,
     chunk_at: usize,
-    /// Bits of a width that is written as 0, less none: 1, or 2 where positions are wide.
-    step: u32,
+    /// The start that offsets count from.
+    near_at: usize,
+    n_records: u32,
     record_at: usize,
     bits: BitWriter,
     widths: [u8; WIDTHS_LEN],
@@ -31,10 +52,12 @@ pub(super) struct PositionWriter {
 }
 
 impl PositionWriter {
-    pub(super) fn clear(&mut self, step: u32) {
+    pub(super) fn clear(&mut self, form: Form) {
+        self.starts.clear();
         self.records.clear();
         self.packed.clear();
-        (self.is_too_long, self.chunk_at, self.step) = (false, 0, step);
+        (self.is_too_long, self.is_too_far, self.form) = (false, false, form);
+        (self.chunk_at, self.near_at, self.n_records) = (0, 0, 0);
         self.start_record();
     }
 
@@ -52,9 +75,19 @@ impl PositionWriter {
         let width;
         if n == 1 {
             let first = next()?;
-            width = self.width(first);
-            if width <= N_WIDTHS {
-                self.bits.push(first, width * self.step, &mut self.packed);
+            if self.form.only_is_shorter {
+                // Its highest bit is known, since there is one.
+                let one_more = u64::from(first) + 1;
+                width = u64::BITS - one_more.leading_zeros();
+                if width <= N_WIDTHS {
+                    let rest = one_more as u32 & ((1 << (width - 1)) - 1);
+                    self.bits.push(rest, width - 1, &mut self.packed);
+                }
+            } else {
+                width = self.width(first);
+                if width <= N_WIDTHS {
+                    self.bits.push(first, width * self.form.step, &mut self.packed);
+                }
             }
         } else {
             let mut all = 0;
@@ -67,7 +100,7 @@ impl PositionWriter {
             width = self.width(all);
             if width <= N_WIDTHS {
                 for &gap in &self.gaps {
-                    self.bits.push(gap, width * self.step, &mut self.packed);
+                    self.bits.push(gap, width * self.form.step, &mut self.packed);
                 }
             }
         }
@@ -84,7 +117,7 @@ impl PositionWriter {
     /// Steps of the width that all numbers fit, given what bits they have.
     #[inline]
     fn width(&self, all: u32) -> u32 {
-        (u32::BITS - (all | 1).leading_zeros()).div_ceil(self.step)
+        (u32::BITS - (all | 1).leading_zeros()).div_ceil(self.form.step)
     }
 
     pub(super) fn end_record(&mut self) {
@@ -93,7 +126,20 @@ impl PositionWriter {
         }
         let offset = self.record_at - self.chunk_at;
         self.is_too_long |= u32::try_from(offset).is_err();
-        self.records.extend_from_slice(&(offset as u32).to_le_bytes());
+        if self.form.is_near {
+            if self.n_records.is_multiple_of(NEAR / RECORD) {
+                self.near_at = self.record_at;
+                if self.n_records > 0 {
+                    self.starts.extend_from_slice(&(offset as u32).to_le_bytes());
+                }
+            }
+            let offset = self.record_at - self.near_at;
+            self.is_too_far |= u16::try_from(offset).is_err();
+            self.records.extend_from_slice(&(offset as u16).to_le_bytes());
+        } else {
+            self.records.extend_from_slice(&(offset as u32).to_le_bytes());
+        }
+        self.n_records += 1;
         self.records.extend_from_slice(&self.widths);
         self.bits.finish(&mut self.packed);
         self.start_record();
@@ -111,8 +157,7 @@ pub(crate) struct Positions<S> {
     pub(super) source: S,
     pub(super) records_at: u64,
     pub(super) packed: Range<u64>,
-    /// Bits that a width counts: 1, or 2 where positions are wide.
-    pub(super) step: u32,
+    pub(super) form: Form,
 }
 
 impl<'s, S: Source<'s>> Positions<S> {
@@ -126,6 +171,11 @@ impl<'s, S: Source<'s>> Positions<S> {
         limit: u32,
         positions: &mut Vec<u32>,
     ) -> Result<()> {
+        if place.n == 1 {
+            positions.clear();
+            positions.push(self.only(place, bytes));
+            return Ok(());
+        }
         let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
         match running_sums(bytes, bit, place.width, n, limit, positions) {
             true => Ok(()),
@@ -133,21 +183,65 @@ impl<'s, S: Source<'s>> Positions<S> {
         }
     }
 
+    /// The position of a posting that has one, given its bytes.
+    #[inline]
+    pub(super) fn only(&self, place: &Place, bytes: &[u8]) -> u32 {
+        bits_at(bytes, (place.bit % 8) as usize, place.width) + self.base(place)
+    }
+
+    /// The positions given their bytes, if they are eight at most and not far apart.
+    #[inline]
+    pub(super) fn few<'b>(&self, place: &Place, bytes: &'b [u8]) -> FewSums<'b> {
+        let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
+        FewSums { bytes, bit, width: place.width, n, base: self.base(place) }
+    }
+
+    /// The number that is added to the first of a posting: the bit that it lacks, less one.
+    #[inline]
+    pub(super) fn base(&self, place: &Place) -> u32 {
+        let lacks_one = self.form.only_is_shorter & (place.n == 1);
+        // Widths are below 16 there.
+        if lacks_one { (1 << (place.width % u32::BITS)) - 1 } else { 0 }
+    }
+
     /// Range of the record of a posting.
     #[inline]
     pub(super) fn record_range(&self, rank: u32) -> Range<u64> {
-        let at = self.records_at + u64::from(rank / RECORD) * RECORD_LEN;
-        at..at + RECORD_LEN
+        let len = record_len(self.form.is_near);
+        let at = self.records_at + u64::from(rank / RECORD) * len;
+        at..at + len
+    }
+
+    /// The first start of a list of `df` postings.
+    #[inline]
+    pub(super) fn starts_at(&self, df: u32) -> u64 {
+        self.records_at - starts_len(self.form.is_near, df.into())
+    }
+
+    /// The start that a posting's record counts from; `None` if that is the base.
+    #[inline]
+    pub(super) fn start_range(&self, rank: u32, df: u32) -> Option<Range<u64>> {
+        let nth = (rank / NEAR).checked_sub(1).filter(|_| self.form.is_near)?;
+        let at = self.starts_at(df) + u64::from(nth) * START_LEN;
+        Some(at..at + START_LEN)
     }
 
     /// Start of the positions of a record, and the widths of its postings as they are written; given its bytes, and the
     /// base of its offset.
     #[inline]
     pub(super) fn start_of(&self, record: &[u8], base: u64) -> Result<(u64, [u8; WIDTHS_LEN])> {
-        let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
-        let start =
-            self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset.into()));
-        match (start, array_at(record, size_of::<u32>())) {
+        let (offset, widths) = match self.form.is_near {
+            true => {
+                let offset = u16::from_le_bytes(array_at(record, 0).unwrap_or_default());
+                (u64::from(offset), array_at(record, size_of::<u16>()))
+            }
+            false => {
+                let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
+                (u64::from(offset), array_at(record, size_of::<u32>()))
+            }
+        };
+        let start = self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset));
+        match (start, widths) {
             (Some(start), Some(widths)) if start <= self.packed.end => Ok((start, widths)),
             _ => Err(self.outside()),
         }
@@ -194,12 +288,6 @@ impl Place {
     pub(crate) fn n_bytes(&self) -> u64 {
         let bytes = self.bytes();
         bytes.end - bytes.start
-    }
-
-    /// The positions given their bytes, if they are eight at most and not far apart.
-    #[inline]
-    pub(super) fn few<'b>(&self, bytes: &'b [u8]) -> FewSums<'b> {
-        FewSums { bytes, bit: (self.bit % 8) as usize, width: self.width, n: self.n as usize }
     }
 
     #[inline]

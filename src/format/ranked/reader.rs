@@ -2,10 +2,11 @@
 
 use super::CHUNK;
 use super::frequencies::{Frequencies, GROUP, base_at};
-use super::positions::{Place, Positions, RECORD};
-use crate::bytes::{Piece, Source};
+use super::positions::{NEAR, Place, Positions, RECORD};
+use crate::bytes::{Piece, Source, array_at};
 use crate::error::Result;
-use crate::simd::packed::{FewSums, Unpacked, bits_at};
+use crate::simd::packed::{FewSums, PackedRecord, RecordForm, Unpacked, bits_at};
+use crate::simd::widths::SIXTEEN;
 
 /// Reads postings of a long list, by rank. Data near the posting before is at hand: of each part of the list 4 KiB, and
 /// the frequencies and widths of 32 postings, unpacked.
@@ -15,6 +16,9 @@ pub(crate) struct PostingReader<'s, S> {
     positions: Positions<S>,
     entries: Piece<'s, S>,
     packed: Piece<'s, S>,
+    starts: Piece<'s, S>,
+    /// The postings that share the start at hand, by their number, and that start.
+    near: (u32, u64),
     records: Piece<'s, S>,
     bits: Piece<'s, S>,
     record: Record,
@@ -39,6 +43,8 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         PostingReader {
             entries: Piece::new(source, frequencies.widths_at..frequencies.bases_at),
             packed: Piece::new(source, frequencies.packed.clone()),
+            near: (0, 0),
+            starts: Piece::new(source, positions.starts_at(frequencies.df)..positions.records_at),
             records: Piece::new(source, positions.records_at..frequencies.packed.start),
             bits: Piece::new(source, positions.packed.clone()),
             frequencies,
@@ -57,7 +63,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         if rank / RECORD != self.record.number {
             self.load(rank / RECORD)?;
         }
-        let (nth, step) = ((rank % RECORD) as usize, self.positions.step);
+        let (nth, step) = ((rank % RECORD) as usize, self.positions.form.step);
         let postings = &self.record.postings;
         place.start = self.record.start;
         place.bit = postings.bits_before(nth) * u64::from(step);
@@ -66,9 +72,25 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         if is_inside { Ok(()) } else { Err(self.positions.outside()) }
     }
 
+    /// The start that offsets of a posting's record count from, 0 if that is the base.
+    #[inline]
+    fn near_start(&mut self, rank: u32) -> Result<u64> {
+        if rank / NEAR != self.near.0
+            && let Some(range) = self.positions.start_range(rank, self.frequencies.df)
+        {
+            let start = array_at(self.starts.get(range)?, 0).unwrap_or_default();
+            self.near = (rank / NEAR, u32::from_le_bytes(start).into());
+        }
+        Ok(self.near.1)
+    }
+
     /// Unpacks a record.
     #[inline(never)]
     fn load(&mut self, number: u32) -> Result<()> {
+        let near_start = match number * RECORD {
+            0..NEAR => 0,
+            rank => self.near_start(rank)?,
+        };
         let PostingReader { frequencies, positions, record, .. } = self;
         // Nothing is at hand if this fails.
         record.number = u32::MAX;
@@ -78,16 +100,27 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         let group = rank / GROUP;
         let entry = self.entries.get(frequencies.entry_range(group))?;
         let base = base_at(source, bases_at, chunk, 0)?;
-        let (group_at, width) = frequencies.group_of_entry(entry, base, group)?;
-        let (start, end) = (rank % GROUP * width / 8, (rank % GROUP + n) * width);
-        let packed = group_at + u64::from(start)
+        let (group_at, of_group) = frequencies.group_of_entry(entry, base, group)?;
+        let nth = rank % GROUP;
+        let (start, frequency_widths) = of_group.half(nth);
+        let [first, second] = frequency_widths.map(u32::from);
+        let end = match n {
+            RECORD => start + SIXTEEN * (first + second),
+            n => start + n.min(SIXTEEN) * first + n.saturating_sub(SIXTEEN) * second,
+        };
+        // A sixteen begins with a byte.
+        let packed = group_at + u64::from(start / 8)
             ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
         let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
-        let base = base_at(source, bases_at, chunk, 1)?;
+        let base = base_at(source, bases_at, chunk, 1)?.saturating_add(near_start);
         let (start, widths) =
             positions.start_of(self.records.get(positions.record_range(rank))?, base)?;
         record.start = start;
-        record.postings.unpack(&widths, packed, width);
+        record.postings.unpack(PackedRecord {
+            widths: &widths,
+            packed,
+            form: RecordForm { frequency_widths, only_is_shorter: positions.form.only_is_shorter },
+        });
         record.number = number;
         Ok(())
     }
@@ -118,7 +151,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
     #[inline]
     pub(crate) fn few_positions(&mut self, place: &Place) -> Result<Option<FewSums<'_>>> {
         match place.is_of_few() {
-            true => Ok(Some(place.few(self.bits.get(place.bytes())?))),
+            true => Ok(Some(self.positions.few(place, self.bits.get(place.bytes())?))),
             false => Ok(None),
         }
     }
@@ -126,8 +159,7 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
     /// The position at a place that is the only one.
     #[inline]
     pub(crate) fn only_position(&mut self, place: &Place) -> Result<u32> {
-        let bytes = self.bits.get(place.bytes())?;
-        Ok(bits_at(bytes, (place.bit % 8) as usize, place.width))
+        Ok(self.positions.only(place, self.bits.get(place.bytes())?))
     }
 
     /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand
@@ -147,8 +179,10 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             end = range.end;
             let bytes = self.bits.get(range)?;
             let mut bit = (place.bit % 8) as usize;
+            let base = self.positions.base(&place);
             let mut numbers = (0..place.n).map(|_| {
-                let number = bits_at(bytes, bit, place.width);
+                // There is but one number if something is added.
+                let number = bits_at(bytes, bit, place.width) + base;
                 bit += place.width as usize;
                 number
             });

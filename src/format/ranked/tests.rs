@@ -4,8 +4,12 @@ use super::*;
 use crate::format::doc_check;
 use crate::format::lengths::{self, length_of, score_part};
 use crate::format::postings;
+use crate::simd::widths::Widths;
 use crate::test_sizes::{each_unless_miri, unless_miri};
 use std::collections::BTreeSet;
+
+/// Features of segments that are read: those that were written before, and those that are.
+const FEATURES: [u32; 2] = [TOLD_FROM, TOLD_FROM | TIGHT];
 
 /// A term as a plain list: each document with its positions.
 struct Model {
@@ -77,8 +81,15 @@ impl Model {
         score_part(positions.len() as u32, k1 * (1.0 - b + b * length / average))
     }
 
-    /// Compares all that a list says with the plain one.
-    fn check(&self) {
+    /// Compares all that a list says with the plain one, in segments of all kinds.
+    fn check(&mut self) {
+        for features in FEATURES {
+            self.ranking.set_features(features);
+            self.check_as_written();
+        }
+    }
+
+    fn check_as_written(&self) {
         let (bytes, len) = self.bytes();
         let list = open(&bytes, len, self.ranking.detail).unwrap();
         list.verify(&self.numbers(), &self.ranking, &mut RankedWriter::default()).unwrap();
@@ -226,7 +237,7 @@ fn check_positions<'s>(reader: &mut PostingReader<'s, &'s [u8]>, rank: u32, posi
 fn the_example_in_the_docs_is_what_we_write() {
     let word = |doc| (doc, if doc == 255 { vec![0, 9] } else { vec![0] });
     let ranking = Ranking::new(Detail::Positions, Bm25::of_segment(2560, 256), vec![10; 256]);
-    let model = Model { docs: (0..256).map(word).collect(), ranking };
+    let mut model = Model { docs: (0..256).map(word).collect(), ranking };
     let (bytes, len) = model.bytes();
     let written = &bytes[len..];
     let documented = doc_check::hex_dump(include_str!("mod.rs"));
@@ -319,8 +330,9 @@ fn other_bytes_are_refused_or_read_without_harm() {
         list.verify(&numbers, &model.ranking, &mut RankedWriter::default())
     };
     ask(&bytes).unwrap();
-    // Behind impacts and directories a changed byte may make another sound list.
-    let behind = len + HEAD_LEN + 4 + (1 + 128 + 300 + 1024) + (64 + 256);
+    // Behind impacts, directories and widths a changed byte may make another sound list.
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    let behind = list.positions.unwrap().records_at as usize;
     let heads = each_unless_miri(len..len + 40, 39);
     let damaged = (len..bytes.len()).step_by(unless_miri(7, 3_999)).chain(heads);
     for at in damaged {
@@ -355,7 +367,13 @@ fn a_walk_finds_what_a_search_finds() {
 /// A list of 300 documents, in each of which the word stands eight times; what is behind it in the file; and
 /// where the widths, the frequencies and the records begin.
 fn with_more_behind() -> (Vec<u8>, usize, u64, [usize; 3]) {
+    with_more_behind_in(TOLD_FROM | TIGHT)
+}
+
+/// As [`with_more_behind`], in a segment with these features.
+fn with_more_behind_in(features: u32) -> (Vec<u8>, usize, u64, [usize; 3]) {
     let mut model = Model::new(0..300, 9, Detail::Positions);
+    model.ranking.set_features(features);
     model.docs.iter_mut().for_each(|(_, positions)| *positions = (0..8).collect());
     let (mut bytes, len) = model.bytes();
     let ranked_len = (bytes.len() - len) as u64;
@@ -374,32 +392,72 @@ fn open_before_more(bytes: &[u8], len: usize, ranked_len: u64) -> RankedLong<'_,
 
 #[test]
 fn frequencies_that_lie_outside_are_refused_by_every_way_to_read_them() {
-    let (bytes, len, ranked_len, [widths_at, ..]) = with_more_behind();
-    let right = u32::from_le_bytes(bytes[widths_at + 16..][..4].try_into().unwrap());
-    assert_eq!(right & 0xFF, 3, "bits for eight");
-    // The last group: 44 documents, whose bits end where the frequencies end.
-    let refused = |entry: u32, why: &str| {
-        let mut bad = bytes.clone();
-        bad[widths_at + 16..][..4].copy_from_slice(&entry.to_le_bytes());
-        let list = open_before_more(&bad, len, ranked_len);
-        let frequencies = list.frequencies();
-        let found = [
-            frequencies.get(299).map(|_| ()),
-            frequencies.reader().get(299).map(|_| ()),
-            frequencies.group(4).map(|_| ()),
-            list.reader().unwrap().place(299, &mut Place::default()),
-        ];
-        for (way, found) in found.into_iter().enumerate() {
-            let error = found.unwrap_err().to_string();
-            assert!(error.contains(why), "way {way}: {error}");
+    for (features, widths, shift) in [(TOLD_FROM, 3, 8), (TOLD_FROM | TIGHT, 0x333, 16)] {
+        let (bytes, len, ranked_len, [widths_at, ..]) = with_more_behind_in(features);
+        let right = u32::from_le_bytes(bytes[widths_at + 16..][..4].try_into().unwrap());
+        assert_eq!(right % (1 << shift), widths, "bits for eight");
+        // The last group: 44 documents, whose bits end where the frequencies end.
+        let refused = |entry: u32, why: &str| {
+            let mut bad = bytes.clone();
+            bad[widths_at + 16..][..4].copy_from_slice(&entry.to_le_bytes());
+            let list = open_before_more(&bad, len, ranked_len);
+            let frequencies = list.frequencies();
+            let found = [
+                frequencies.get(299).map(|_| ()),
+                frequencies.reader().get(299).map(|_| ()),
+                frequencies.reader().groups(4, false).map(|_| ()),
+                frequencies.group(4).map(|_| ()),
+                list.reader().unwrap().place(299, &mut Place::default()),
+            ];
+            for (way, found) in found.into_iter().enumerate() {
+                let error = found.unwrap_err().to_string();
+                assert!(error.contains(why), "way {way}: {error}");
+            }
+        };
+        let list = open_before_more(&bytes, len, ranked_len);
+        assert_eq!(list.frequencies().get(299).unwrap(), 8);
+        refused(right + 1, "other groups");
+        refused(right + (1 << shift), "other groups");
+        refused(right - widths + (1 << 28), "other groups");
+        if features & TIGHT == 0 {
+            refused(right - widths + 33, "a width of 33 bits");
         }
+    }
+}
+
+/// Each form holds what the one before does not, and numbers of all come back.
+#[test]
+fn lists_take_the_narrowest_form_that_holds_their_numbers() {
+    let form = |frequency: u32, only: u32, gap: u32, far: u32| {
+        let mut model = Model::new(0..300, 9, Detail::Positions);
+        model.docs[7].1 = vec![only];
+        model.docs[8].1 = vec![3, 3 + gap];
+        for doc in 60..64 {
+            model.docs[doc].1 = (0..unless_miri(10_000, 9)).map(|nth| nth * far).collect();
+        }
+        model.docs[99].1 = (0..frequency).collect();
+        let (bytes, len) = model.bytes();
+        model.check();
+        let list = open(&bytes, len, Detail::Positions).unwrap();
+        let form = list.positions.unwrap().form;
+        assert_eq!(list.frequencies.by_sixteen, form.by_sixteen);
+        form
     };
-    let list = open_before_more(&bytes, len, ranked_len);
-    assert_eq!(list.frequencies().get(299).unwrap(), 8);
-    refused(right + 1, "other groups");
-    refused(right + (1 << 8), "other groups");
-    refused(right - 3 + (1 << 20), "other groups");
-    refused(right - 3 + 33, "a width of 33 bits");
+    let often = unless_miri(1 << 15, 1 << 9);
+    let narrowest = Form::new(Detail::Positions, true);
+    let wide = Form { step: 2, only_is_shorter: false, ..narrowest };
+    assert_eq!(form(often, 65_534, 65_535, 1), narrowest);
+    assert_eq!(form(often, 65_535, 9, 1), wide);
+    assert_eq!(form(often, 9, 65_536, 1), wide);
+    if !cfg!(miri) {
+        // Frequencies of 16 bits; four documents with 70,000 bytes of positions before the others.
+        let often = often + 1;
+        assert_eq!(form(often, 9, 9, 1), Form { by_sixteen: false, ..narrowest });
+        assert_eq!(form(often, 9, 65_536, 1), Form { by_sixteen: false, ..wide });
+        assert_eq!(form(9, 9, 9, 10_000), Form { is_near: false, ..narrowest });
+        let none = Form { by_sixteen: false, is_near: false, ..wide };
+        assert_eq!(form(often, 65_535, 9, 10_000), none);
+    }
 }
 
 #[test]
@@ -424,10 +482,10 @@ fn heads_that_no_list_has_are_refused() {
     refused(0, &f32::NAN.to_le_bytes(), ranked_len, flags_and_part);
     for bit in 0..8 {
         let flags = 1 << bit;
-        let is_one = flags & (WIDE | TOLD_APART) != 0;
+        let is_one = flags & (WIDE | TOLD_APART | BY_SIXTEEN | ONLY_IS_SHORTER | NEAR) != 0;
         assert_eq!(opened(7, &[flags], ranked_len).is_ok(), is_one, "{flags}");
     }
-    refused(7, &[4], ranked_len, flags_and_part);
+    refused(7, &[WIDE | ONLY_IS_SHORTER], ranked_len, flags_and_part);
     // Frequencies that end behind the list or before themselves.
     refused(8, &(ranked_len + 1).to_le_bytes(), ranked_len, "of them frequencies");
     refused(8, &u64::MAX.to_le_bytes(), ranked_len, "of them frequencies");
@@ -455,9 +513,9 @@ fn bytes_of_no_document_are_refused() {
             let (bytes, len, ranked_len, [.., records_at]) = with_more_behind();
             for record in 1..10 {
                 let mut bad = bytes.clone();
-                let record_at = records_at + record * positions::RECORD_LEN as usize;
+                let record_at = records_at + record * positions::record_len(true) as usize;
                 let offset = bad[record_at..].first_chunk_mut().unwrap();
-                *offset = (u32::from_le_bytes(*offset) - 1).to_le_bytes();
+                *offset = (u16::from_le_bytes(*offset) - 1).to_le_bytes();
                 let list = open_before_more(&bad, len, ranked_len);
                 let error = list.append_occurrences(&mut vec![]).unwrap_err().to_string();
                 assert!(error.contains("a gap or overlap before a record"), "{record}: {error}");
@@ -475,9 +533,18 @@ fn bytes_of_no_document_are_refused() {
 fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
     let source = &[0u8; 64][..];
     let packed = 16..40;
-    let frequencies =
-        Frequencies { source, widths_at: 0, bases_at: 8, packed: packed.clone(), df: 128 };
-    let positions = Positions { source, records_at: 40, packed, step: 1 };
+    let by_group = Frequencies {
+        source,
+        widths_at: 0,
+        bases_at: 8,
+        packed: packed.clone(),
+        df: 128,
+        by_sixteen: false,
+    };
+    let by_sixteen = Frequencies { by_sixteen: true, ..by_group.clone() };
+    let far =
+        Positions { source, records_at: 40, packed, form: Form::new(Detail::Positions, false) };
+    let near = Positions { form: Form::new(Detail::Positions, true), ..far.clone() };
     for (base, offset, start) in [
         (0, 0, Some(16)),
         (8, 2, Some(40)),
@@ -486,14 +553,18 @@ fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
         (u64::MAX, 1, None),
         (u64::MAX - 8, 3, None),
     ] {
-        // Offsets of frequencies count eight bytes.
+        // Offsets of frequencies count eight bytes, or two.
         let entry = (offset << 8 | 3u32).to_le_bytes();
-        let of_group = frequencies.group_of_entry(&entry, base, 1);
-        assert_eq!(of_group.ok(), start.map(|start| (start, 3)), "{base} {offset}");
+        let of_group = by_group.group_of_entry(&entry, base, 1).ok();
+        assert_eq!(of_group, start.map(|start| (start, Widths::all(3))), "{base} {offset}");
+        let entry = (offset * 4 << 16 | 0x3333u32).to_le_bytes();
+        assert_eq!(by_sixteen.group_of_entry(&entry, base, 1).ok(), of_group, "{base} {offset}");
         let mut record = [0; 20];
         record[..4].copy_from_slice(&(offset * 8).to_le_bytes());
-        let of_record = positions.start_of(&record, base);
-        assert_eq!(of_record.ok().map(|(start, _)| start), start, "{base} {offset}");
+        for positions in [&far, &near] {
+            let of_record = positions.start_of(&record, base);
+            assert_eq!(of_record.ok().map(|(start, _)| start), start, "{base} {offset}");
+        }
     }
 }
 
@@ -503,7 +574,8 @@ fn frequencies_of_32_bits_are_read() {
     let all = (0..64).map(|n| u32::MAX - 1 - n);
     bytes.extend(all.clone().flat_map(u32::to_le_bytes));
     let (source, packed) = (&bytes[..], 4..260);
-    let frequencies = Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64 };
+    let frequencies =
+        Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64, by_sixteen: false };
     for (rank, less_one) in all.enumerate() {
         assert_eq!(frequencies.get(rank as u32).unwrap(), less_one + 1);
         assert_eq!(frequencies.group(0).unwrap().get(rank as u32), less_one + 1);
@@ -512,14 +584,16 @@ fn frequencies_of_32_bits_are_read() {
 
 #[test]
 fn groups_that_are_wider_than_they_must_be_and_groups_behind_the_last_are_refused() {
-    let bytes = [&[8][..], &[0; 99]].concat();
-    let (source, packed) = (&bytes[..], 4..68);
-    let wide = Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64 };
-    assert_eq!(wide.get(63).unwrap(), 1);
-    let error = wide.for_each(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("a group elsewhere, or too wide"), "{error}");
-    // Whatever is there.
-    assert!(wide.group(0).is_ok() && wide.group(1).is_err());
+    for (by_sixteen, widths) in [(false, [8, 0]), (true, [0x88, 0x88])] {
+        let bytes = [&widths[..], &[0; 98]].concat();
+        let (source, packed) = (&bytes[..], 4..68);
+        let wide = Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64, by_sixteen };
+        assert_eq!(wide.get(63).unwrap(), 1);
+        let error = wide.for_each(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("a group elsewhere, or too wide"), "{error}");
+        // Whatever is there.
+        assert!(wide.group(0).is_ok() && wide.group(1).is_err());
+    }
 }
 
 /// Merging reads all of them, and copies what it reads: only one way to write them is taken.
@@ -562,10 +636,10 @@ fn a_rank_past_the_last_is_refused_by_every_way_to_read_it() {
 fn positions_that_lie_outside_are_refused() {
     let (bytes, len, ranked_len, [_, _, records_at]) = with_more_behind();
     // The last record, of twelve documents.
-    let record = records_at + 9 * positions::RECORD_LEN as usize;
+    let record = records_at + 9 * positions::record_len(true) as usize;
     let place_in = |change: &dyn Fn(&mut [u8])| {
         let mut bad = bytes.clone();
-        change(&mut bad[record..][..20]);
+        change(&mut bad[record..][..18]);
         let list = open_before_more(&bad, len, ranked_len);
         let mut place = Place::default();
         list.reader().unwrap().place(299, &mut place).map_err(|error| error.to_string())
@@ -573,11 +647,11 @@ fn positions_that_lie_outside_are_refused() {
     place_in(&|_| ()).unwrap();
     let outside = "positions that end outside of the list";
     // The last document's numbers are wider; all begin later; they begin behind the end.
-    let wider = place_in(&|record| record[4 + 11] |= 15).unwrap_err();
+    let wider = place_in(&|record| record[2 + 11] |= 15).unwrap_err();
     assert!(wider.contains(outside), "{wider}");
     let later = place_in(&|record| record[0] += 1).unwrap_err();
     assert!(later.contains(outside), "{later}");
-    let behind = place_in(&|record| record[2] += 1).unwrap_err();
+    let behind = place_in(&|record| record[1] += 0x80).unwrap_err();
     assert!(behind.contains(outside), "{behind}");
 }
 

@@ -2,7 +2,7 @@
 //! up in a vector.
 
 use super::{LANES, load_bytes};
-use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked};
+use crate::simd::packed::{FewSums, RECORD, RecordForm, STEP, Unpacked};
 use std::arch::x86_64::*;
 
 /// As [`n_behind`](FewSums::n_behind): the sums of both lists are halves of a vector.
@@ -162,9 +162,14 @@ pub(in crate::simd) fn unpack(
     unpacked: &mut Unpacked,
     widths: &[u8; RECORD / 2],
     packed: &[u8],
-    width: u32,
+    form: RecordForm,
 ) {
-    let (widths, frequencies) = (unpack_widths(widths), plus_one(packed, width));
+    let frequencies = plus_one(packed, form.widths());
+    let one = _mm512_set1_epi16(1);
+    let shorter = _bzhi_u32(u32::MAX, 32 * u32::from(form.only_is_shorter));
+    let shorter = _mm512_mask_cmpeq_epi16_mask(shorter, frequencies, one);
+    let widths = unpack_widths(widths);
+    let widths = _mm512_mask_sub_epi16(widths, shorter, widths, one);
     store_lanes(widths, &mut unpacked.widths);
     store_lanes(frequencies, &mut unpacked.frequencies);
     let Some((_, sums)) = unpacked.before.split_first_chunk_mut::<1>() else { return };
@@ -190,19 +195,23 @@ fn unpack_widths(widths: &[u8; RECORD / 2]) -> __m512i {
     _mm512_add_epi16(_mm512_cvtepu8_epi16(less_one), _mm512_set1_epi16(1))
 }
 
-/// The first 32 numbers of `width` bits, at most 14, each and one.
+/// The first 32 numbers, each and one: sixteen of one width, at most 14, and sixteen of another.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")]
-fn plus_one(packed: &[u8], width: u32) -> __m512i {
+fn plus_one(packed: &[u8], [width, other]: [u32; 2]) -> __m512i {
+    const OTHERS: u32 = 0xFFFF_0000;
     const NTH: [u16; RECORD] = {
         let (mut numbers, mut nth) = ([0; RECORD], 0);
         while nth < RECORD {
-            numbers[nth] = nth as u16;
+            numbers[nth] = nth as u16 % (RECORD as u16 / 2);
             nth += 1;
         }
         numbers
     };
-    let bits = _mm512_mullo_epi16(load_lanes(&NTH), _mm512_set1_epi16(width as i16));
+    let widths = _mm512_mask_set1_epi16(_mm512_set1_epi16(width as i16), OTHERS, other as i16);
+    let bits = _mm512_mullo_epi16(load_lanes(&NTH), widths);
+    let behind = _mm512_maskz_set1_epi16(OTHERS, (RECORD as u32 / 2 * width) as i16);
+    let bits = _mm512_add_epi16(bits, behind);
     let first = _mm512_srli_epi16::<3>(bits);
     // The byte with the first bit and the next, and the two behind these.
     let low = _mm512_or_si512(first, _mm512_slli_epi16::<8>(first));
@@ -211,7 +220,9 @@ fn plus_one(packed: &[u8], width: u32) -> __m512i {
     let bytes = load_bytes(packed);
     let (low, high) = (_mm512_permutexvar_epi8(low, bytes), _mm512_permutexvar_epi8(high, bytes));
     let shifts = _mm512_and_si512(bits, _mm512_set1_epi16(7));
-    let mask = _mm512_set1_epi16(_bzhi_u32(u32::MAX, width) as i16);
+    let mask = _bzhi_u32(u32::MAX, width) as i16;
+    let mask_of_others = _bzhi_u32(u32::MAX, other) as i16;
+    let mask = _mm512_mask_set1_epi16(_mm512_set1_epi16(mask), OTHERS, mask_of_others);
     let less_one = _mm512_and_si512(_mm512_shrdv_epi16(low, high, shifts), mask);
     _mm512_add_epi16(less_one, _mm512_set1_epi16(1))
 }

@@ -52,26 +52,35 @@ pub(in crate::simd) fn gather(
 /// 64 numbers of at most 8 bits as bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-fn unpack((packed, width): Packed<'_>) -> __m512i {
-    // Eight numbers take `width` bytes, so that the eight bytes from number 8 n on begin with byte n × width, and the bits of each
-    // begin with bits 0, width, 2 × width...
-    let multiples = _mm512_set1_epi64((u64::from(width) * ASCENDING).cast_signed());
+fn unpack((packed, widths): Packed<'_>) -> __m512i {
+    /// The second eight of each sixteen.
+    const SECONDS: u64 = 0xFF00_FF00_FF00_FF00;
     let ascending = _mm512_set1_epi64(ASCENDING.cast_signed());
-    let of_word = _mm512_set_epi64(
-        0x0707_0707_0707_0707,
-        0x0606_0606_0606_0606,
-        0x0505_0505_0505_0505,
-        0x0404_0404_0404_0404,
+    // Byte n for sixteen n, which is a quarter of the vector.
+    let of_sixteen = _mm512_set_epi64(
+        0x0303_0303_0303_0303,
         0x0303_0303_0303_0303,
         0x0202_0202_0202_0202,
+        0x0202_0202_0202_0202,
+        0x0101_0101_0101_0101,
         0x0101_0101_0101_0101,
         0,
+        0,
     );
-    let at = _mm512_add_epi8(_mm512_shuffle_epi8(multiples, of_word), ascending);
-    let words = _mm512_permutexvar_epi8(at, load_bytes(packed));
+    // Eight numbers take as many bytes as each has bits.
+    let starts = _mm512_set1_epi32((widths.before() as u32).wrapping_mul(2).cast_signed());
+    let starts = _mm512_shuffle_epi8(starts, of_sixteen);
+    let widths = _mm512_set1_epi32(widths.bytes().cast_signed());
+    let widths = _mm512_shuffle_epi8(widths, of_sixteen);
+    let starts = _mm512_mask_add_epi8(starts, SECONDS, starts, widths);
+    let words = _mm512_permutexvar_epi8(_mm512_add_epi8(starts, ascending), load_bytes(packed));
+    // The bits of the eight begin with bits 0, width, 2 × width... of their bytes: products of two bytes at once, which pass none.
+    let low_bytes = _mm512_and_si512(widths, _mm512_set1_epi16(0xFF));
+    let multiples = _mm512_mullo_epi16(ascending, low_bytes);
     let numbers = _mm512_multishift_epi64_epi8(multiples, words);
-    let mask = _bzhi_u32(u32::MAX, width) as i8;
-    _mm512_and_si512(numbers, _mm512_set1_epi8(mask))
+    let masks =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 3, 7, 15, 31, 63, 127, -1, 0, 0, 0, 0, 0, 0, 0));
+    _mm512_and_si512(numbers, _mm512_shuffle_epi8(masks, widths))
 }
 
 #[inline]

@@ -1,7 +1,7 @@
 //! Twins of [`packed`](crate::simd::packed) in NEON. Eight numbers are cut out of 16 bytes, and added up in vectors.
 
 use super::{Four, sixteen_bytes, store_four};
-use crate::simd::packed::{FewSums, RECORD, STEP, Unpacked, running_sums_portable};
+use crate::simd::packed::{FewSums, RECORD, RecordForm, STEP, Unpacked, running_sums_portable};
 use std::arch::aarch64::*;
 
 /// Eight numbers of up to 14 bits.
@@ -110,7 +110,7 @@ pub(in crate::simd) fn n_behind(second: FewSums<'_>, first: FewSums<'_>, distanc
 /// The sums; behind them, the last again.
 #[inline]
 #[target_feature(enable = "neon")]
-fn eight_sums(FewSums { bytes, bit, width, n }: FewSums<'_>) -> [uint32x4_t; 2] {
+fn eight_sums(FewSums { bytes, bit, width, n, .. }: FewSums<'_>) -> [uint32x4_t; 2] {
     sums(Eight::of((bit % 8) as u32, width).cut(sixteen_bytes(bytes, bit / 8), n))
 }
 
@@ -120,7 +120,7 @@ pub(in crate::simd) fn unpack(
     unpacked: &mut Unpacked,
     widths: &[u8; RECORD / 2],
     packed: &[u8],
-    width: u32,
+    form: RecordForm,
 ) {
     let both = super::load_bytes(widths);
     let one = vdupq_n_u8(1);
@@ -132,7 +132,10 @@ pub(in crate::simd) fn unpack(
         vmovl_u8(vget_low_u8(high)),
         vmovl_high_u8(high),
     ];
-    let eight = Eight::of(0, width);
+    let [first, second] = form.widths();
+    let eights = [Eight::of(0, first), Eight::of(0, second)];
+    let starts = [0, first, 2 * first, 2 * first + second];
+    let shorter = vdupq_n_u16(form.only_is_shorter.into());
     let mut before = vdupq_n_u32(0);
     let lists = unpacked.widths.as_chunks_mut::<STEP>().0.iter_mut();
     let lists = lists.zip(unpacked.frequencies.as_chunks_mut::<STEP>().0);
@@ -140,9 +143,12 @@ pub(in crate::simd) fn unpack(
     for ((nth, widths), ((to_widths, to_frequencies), to_sums)) in
         of_eights.into_iter().enumerate().zip(lists)
     {
-        let [low, high] = eight.cut(sixteen_bytes(packed, nth * width as usize), STEP);
+        let bytes = sixteen_bytes(packed, starts[nth] as usize);
+        let [low, high] = eights[nth / 2].cut(bytes, STEP);
         let frequencies = vcombine_u16(vmovn_u32(low), vmovn_u32(high));
         let frequencies = vaddq_u16(frequencies, vdupq_n_u16(1));
+        let are_one = vceqq_u16(frequencies, vdupq_n_u16(1));
+        let widths = vsubq_u16(widths, vandq_u16(are_one, shorter));
         store_eight(widths, to_widths);
         store_eight(frequencies, to_frequencies);
         let low = vmull_u16(vget_low_u16(frequencies), vget_low_u16(widths));

@@ -35,7 +35,7 @@ pub(super) struct RequiredFirst {
 }
 
 impl RequiredFirst {
-    /// Parts of `root`, if it is such a sum of words and the one that must be there is in many documents.
+    /// WindowPostings of `root`, if it is such a sum of words and the one that must be there is in many documents.
     pub(super) fn of(root: &Node, tree: &Tree<'_>) -> Option<Self> {
         let Node::Sum { must, should, must_not, minimum } = root else { return None };
         let terms = |nodes: &[Node]| nodes.iter().map(Node::term).collect::<Option<Numbers>>();
