@@ -118,7 +118,8 @@ final class Ask {
       if (parts.length != 2) {
         throw new IOException(file + ": a line is no question: " + line);
       }
-      classes.computeIfAbsent(parts[0], kind -> new ArrayList<>()).add(new Question(parts[0], parts[1]));
+      List<Question> known = classes.computeIfAbsent(parts[0], kind -> new ArrayList<>());
+      known.add(new Question(parts[0], parts[1]));
     }
     return classes;
   }
