@@ -63,7 +63,7 @@ fn without_numbers(text: &str) -> String {
             _ => out.push(char),
         }
     }
-    out.replace("# term ", "# terms ")
+    out.replace("# term ", "# terms ").replace("# term:", "# terms:")
 }
 
 /// Plans of many searches have no algorithm and no rule that the glossary does not explain.
