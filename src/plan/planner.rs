@@ -356,8 +356,9 @@ impl<'s> Plan<'s> {
                 LeafKey::Term { .. } => {}
             }
         }
-        // The only set of the plan is counted by its size; every other plan compares windows.
-        if self.nodes.len() > 1 {
+        // The only set of the plan is counted by its size, and a phrase opens its lists itself; every other plan compares windows.
+        let is_counted_phrase = !self.explain && self.counts(self.root()) && self.is_phrase();
+        if self.nodes.len() > 1 && !is_counted_phrase {
             for (leaf, key) in leaves.iter_mut().zip(&self.leaves) {
                 if let Some(field) = key.field() {
                     leaf.read_header(segment.field(field))?;

@@ -75,7 +75,7 @@ impl Widths {
         if nth == 0 { (0, [a, b]) } else { ((u32::from(a) + u32::from(b)) * SIXTEEN, [c, d]) }
     }
 
-    /// How many numbers from this one on, below 64, have the same width.
+    /// Number of those from this one on, below 64, that have the same width.
     #[inline]
     pub(crate) fn run(self, nth: u32) -> u32 {
         let width = self.width(nth / SIXTEEN);
