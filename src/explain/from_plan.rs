@@ -242,18 +242,23 @@ impl Explaining<'_, '_> {
 
     /// Whether an operator was carried out, or will be; others only say what matches.
     fn runs(&self, id: NodeId) -> bool {
-        let by_page = || self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching());
         match self.run {
             _ if self.is_below_phrase(id) => false,
             Some(_) => self.profile_of(id).is_some(),
-            None => id.index() < self.plan.n_of_sets() || by_page(),
+            None => id.index() < self.plan.n_of_sets() || self.runs_matching(),
         }
     }
 
     /// Whether the phrase at the root reads the lists of an operator by itself.
     fn is_below_phrase(&self, id: NodeId) -> bool {
         let is_of_set = id.index() < self.plan.n_of_sets();
-        !is_of_set && id != self.plan.root() && self.plan.counts_phrase()
+        let is_below_root = !is_of_set && id != self.plan.root();
+        is_below_root && self.runs_matching() && self.plan.counts_phrase()
+    }
+
+    /// Whether the page leaves the matching operators anything to do.
+    fn runs_matching(&self) -> bool {
+        self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching())
     }
 
     /// Returns the profile of an operator, where it was carried out.
