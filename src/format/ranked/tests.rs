@@ -557,7 +557,7 @@ fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
         let entry = (offset << 8 | 3u32).to_le_bytes();
         let of_group = by_group.group_of_entry(&entry, base, 1).ok();
         assert_eq!(of_group, start.map(|start| (start, Widths::all(3))), "{base} {offset}");
-        let entry = (offset * 4 << 16 | 0x3333u32).to_le_bytes();
+        let entry = (((offset * 4) << 16) | 0x3333u32).to_le_bytes();
         assert_eq!(by_sixteen.group_of_entry(&entry, base, 1).ok(), of_group, "{base} {offset}");
         let mut record = [0; 20];
         record[..4].copy_from_slice(&(offset * 8).to_le_bytes());
