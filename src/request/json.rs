@@ -226,7 +226,8 @@ impl SearchRequest<'static> {
     /// [index](crate::Index::with_limits) that it was asked of, or will be.
     ///
     /// ```
-    /// use treepie::{Limits, Query, SearchRequest};
+    /// use treepie::query::Query;
+    /// use treepie::{Limits, SearchRequest};
     ///
     /// let mut limits = Limits::default();
     /// limits.query_clauses = 2_000;
