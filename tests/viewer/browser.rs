@@ -1,6 +1,7 @@
 //! A headless Chromium, driven through `chromedriver` by the WebDriver protocol: JSON over HTTP.
 
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -22,6 +23,10 @@ pub(crate) struct Browser {
 /// Clicks on an element that is drawn anew each time.
 const CLICKS_MAX: u32 = 10;
 
+/// Starts of a driver. It takes a free port of IPv4 and then the port of this number of IPv6, and ends if another program
+/// has that one: drivers of other tests start at the same moment.
+const STARTS_MAX: u32 = 10;
+
 /// A browser, or nothing and a line that says why.
 pub(crate) fn browser(test: &str) -> Option<Browser> {
     match Browser::start(test) {
@@ -33,33 +38,43 @@ pub(crate) fn browser(test: &str) -> Option<Browser> {
     }
 }
 
+/// A driver that runs, with its port, or one that has ended or is about to, with its lines added to `printed`.
+fn start_driver(program: &str, printed: &mut String) -> Result<(Child, Option<u16>), String> {
+    let mut driver = Command::new(program)
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("{program} does not start: {error}"))?;
+    let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        writeln!(printed, "{line}").expect("a line in memory");
+        line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
+    });
+    // It must be able to go on writing.
+    std::thread::spawn(move || lines.for_each(drop));
+    Ok((driver, port))
+}
+
 impl Browser {
     /// Starts `chromedriver`, or what `TREEPIE_CHROMEDRIVER` names. Once that runs everything else has to work.
     fn start(test: &str) -> Result<Browser, String> {
         let program = env::var("TREEPIE_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
         let folder = env::temp_dir().join(format!("treepie-viewer-{test}-{}", process::id()));
-        let mut driver = Command::new(&program)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("{program} does not start: {error}"))?;
         fs::create_dir_all(&folder).expect("a folder for the browser");
-        let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
-        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
-            line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
-        });
-        // It must be able to go on writing.
-        std::thread::spawn(move || lines.for_each(drop));
-        let mut browser = Browser {
-            driver,
-            port: port.expect("chromedriver says its port"),
-            session: String::new(),
-            folder,
-            version: String::new(),
-        };
-        browser.open_session();
-        Ok(browser)
+        let mut printed = String::new();
+        for _ in 0..STARTS_MAX {
+            let (mut driver, port) = start_driver(&program, &mut printed)?;
+            if let Some(port) = port {
+                let (session, version) = (String::new(), String::new());
+                let mut browser = Browser { driver, port, session, folder, version };
+                browser.open_session();
+                return Ok(browser);
+            }
+            let status = driver.wait().expect("the driver's exit status");
+            writeln!(printed, "({program} ended: {status})").expect("a line in memory");
+        }
+        panic!("{program} names no port after {STARTS_MAX} starts:\n{printed}");
     }
 
     fn open_session(&mut self) {
