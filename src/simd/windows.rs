@@ -160,17 +160,17 @@ kernel! {
     }
 }
 
-/// Documents that score at least so much, in blocks of 64 whose bounds are not below the limit, with their scores.
+/// Documents that score at least what is said of their block, in blocks of 64 whose bounds are not below the limit, with their scores.
 pub(crate) fn good<'a>(
     scores: &'a [f32; DOCS],
     bounds: &'a [u16; DOCS / BLOCK],
     limit: u32,
-    least: f32,
+    least: impl Fn(usize) -> f32,
 ) -> impl Iterator<Item = (u32, f32)> {
     let blocks = scores.as_chunks::<BLOCK>().0.iter().zip(bounds).zip((0..).step_by(BLOCK));
     let blocks = blocks.filter(move |((_, bound), _)| u32::from(**bound) >= limit);
     blocks.flat_map(move |((scores, _), first)| {
-        let mut good = at_least(BLOCK, scores, least);
+        let mut good = at_least(BLOCK, scores, least(first as usize / BLOCK));
         let good = std::iter::from_fn(move || {
             let bit = (good != 0).then(|| good.trailing_zeros())?;
             good &= good - 1;
@@ -260,7 +260,7 @@ mod tests {
                     };
                     let all = (0..).zip(expected.iter().copied());
                     let expected: Vec<_> = all.filter(is_good).collect();
-                    let found: Vec<_> = good(scores, &bounds, 2, least).collect();
+                    let found: Vec<_> = good(scores, &bounds, 2, |_| least).collect();
                     prop_assert_eq!(found, expected);
                 }
             }

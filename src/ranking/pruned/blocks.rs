@@ -7,10 +7,11 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
+use super::essential::{Divided, Essential};
 use super::exhaustive::WholeWindow;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::{LongPart, Opened, Postings};
-use super::query::{Query, Run};
+use super::query::Run;
 use super::ranked_and::RankedAnd;
 use super::single_term::{ExcludedDocs, Scan};
 use super::sum::Sum;
@@ -20,7 +21,7 @@ use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
-use crate::plan::in_window::{self, are_many};
+use crate::plan::in_window::{self, WholeCosts, are_many};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
@@ -37,6 +38,7 @@ pub(super) struct Blocks {
     pub(super) noted: BlockQueue,
     pub(super) block: Block,
     pub(super) whole: WholeWindow,
+    pub(super) essential: Essential,
     pub(super) common: RankedAnd,
 }
 
@@ -69,7 +71,7 @@ pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
 }
 
 heap_bytes!(Block { seen });
-heap_bytes!(Blocks { bands, few, touched, noted, block, whole, common });
+heap_bytes!(Blocks { bands, few, touched, noted, block, whole, essential, common });
 
 impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -82,32 +84,44 @@ impl Blocks {
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
-            add_up::<ALL>(sums, scored);
+            add_up::<ALL>(sums, scored.iter());
             for codes in filters.iter().filter_map(Opened::codes_by_block) {
                 sums::keep(sums, codes);
             }
         }
         run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let (Blocks { bands, block, whole, common, .. }, scale) = (self, run.query.scale);
-        let (of_whole, of_block) = whole_costs::<ALL>(&run.query, windows, opened);
+        let (Blocks { bands, block, whole, essential, common, .. }, scale) =
+            (self, run.query.scale);
         let is_settled = run.pruning.blocks_scored > 0;
         let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
-        let switch = ((of_whole / of_block) as usize, patience);
-        let is_done = bands.visit(windows.len(), switch, &scale, top, |place, top| {
-            block.score::<ALL>(run, &windows[place.window], opened, place, top)
-        })?;
+        let n_docs = run.query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
+        let costs = |limit| whole_costs::<ALL>(windows, opened, n_docs, limit);
+        let is_done =
+            bands.visit(windows.len(), (costs, patience), &scale, top, |place, top| {
+                block.score::<ALL>(run, &windows[place.window], opened, place, top)
+            })?;
         if !is_done {
+            let n_left = bands.candidates.len() as u64;
+            let costs = costs(scale.limit(top.threshold()).max(1));
             run.pruning.windows_whole += windows.len() as u64;
-            run.pruning.whole_ns += of_whole;
-            run.pruning.by_blocks_ns += bands.candidates.len() as u64 * of_block;
+            run.pruning.whole_ns += costs.of_windows + n_left * costs.of_left;
+            run.pruning.by_blocks_ns += n_left * costs.of_block;
             for (window, bounds) in windows.iter().zip(bands.sums(windows.len())) {
                 let (key, lists) = (window.key, &opened[window.opened.clone()]);
                 if ALL {
                     common.offer(run, (key, lists.len(), Some(bounds)), lists, top)?;
                 } else {
-                    let Run { query, readers, pruning } = &mut *run;
-                    whole.score(query.clauses, (key, lists), readers)?;
-                    pruning.documents_scored += whole.offer(query, key, bounds, top);
+                    let limit = scale.limit(top.threshold()).max(1);
+                    let (order, n_others) = divide(window, lists, limit);
+                    let (others, of_order) = order[..lists.len()].split_at(n_others);
+                    let scored = of_order.iter().map(|nth| &lists[usize::from(*nth)]);
+                    whole.score(run.query.clauses, key, scored, run.readers)?;
+                    if others.is_empty() {
+                        run.pruning.documents_scored += whole.offer(&run.query, key, bounds, top);
+                    } else {
+                        let divided = Divided { key, lists, bounds, others, essential: of_order };
+                        essential.offer(run, &divided, whole, top)?;
+                    }
                 }
                 let n_blocks = bounds.iter().filter(|bound| **bound > 0).count() as u64;
                 run.pruning.blocks_scored += n_blocks;
@@ -201,27 +215,51 @@ impl Blocks {
     }
 }
 
-/// Time that intersecting the lists of some windows takes, or scoring these whole, of which there is no end where lists filter, and
-/// that of looking into one of their blocks.
+/// Time that intersecting the lists of some windows takes, or adding up those that are essential, of which there is no end where lists
+/// filter, and that of looking into one of their blocks.
 fn whole_costs<const ALL: bool>(
-    query: &Query<'_, '_>,
     windows: &[OpenWindow],
     opened: &[Opened<'_, '_>],
-) -> (u64, u64) {
+    n_docs: u32,
+    limit: u32,
+) -> WholeCosts {
     let (mut n_lists, mut n_postings, mut common) = (0, 0, 0.0);
-    let n_docs = query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
     for window in windows {
         if !ALL && window.opened.len() > window.n_scored {
-            return (u64::MAX, 1);
+            return WholeCosts::NEVER;
         }
-        n_lists = n_lists.max(window.opened.len());
-        let lists = opened[window.opened.clone()].iter().map(|list| list.n_postings() as usize);
-        n_postings += lists.clone().sum::<usize>();
-        let size = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
-        common += lists.fold(1.0, |share, n| share * n as f64 / f64::from(size));
+        let lists = &opened[window.opened.clone()];
+        n_lists = n_lists.max(lists.len());
+        let size = |list: &Opened<'_, '_>| list.n_postings() as usize;
+        if ALL {
+            n_postings += lists.iter().map(size).sum::<usize>();
+            let n_docs = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
+            let shares = lists.iter().map(|list| size(list) as f64 / f64::from(n_docs));
+            common += shares.product::<f64>();
+        } else if lists.len() > 2 {
+            let (order, n_others) = divide(window, lists, limit);
+            let essential = order[n_others..lists.len()].iter();
+            n_postings += essential.map(|nth| size(&lists[usize::from(*nth)])).sum::<usize>();
+        }
     }
     let n_common = ALL.then_some(64.0 * common / windows.len() as f64);
     in_window::whole_ns((windows.len(), n_postings), n_lists, n_common)
+}
+
+/// The numbers of the lists of a window, first those that are not essential, of which there are so many; and of these the ones first
+/// that add least. A list without a code for each block is short enough to be gone through.
+fn divide(window: &OpenWindow, lists: &[Opened<'_, '_>], limit: u32) -> ([u8; CLAUSES_MAX], usize) {
+    let (mut order, mut n_others, mut sum) = (window.order, 0, 0);
+    for nth in 0..lists.len() {
+        let list = &lists[usize::from(order[nth])];
+        if list.codes_by_block().is_some() && sum + u32::from(list.best) < limit {
+            sum += u32::from(list.best);
+            order[n_others..=nth].rotate_right(1);
+            n_others += 1;
+        }
+    }
+    order[n_others..lists.len()].sort_unstable();
+    (order, n_others)
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
@@ -272,9 +310,12 @@ fn each_block(docs: &[u32], units: &[u16], mut add: impl FnMut(usize, u16)) {
 }
 
 /// Replaces `sums` by those of a window.
-fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) {
+pub(super) fn add_up<'o, const ALL: bool>(
+    sums: &mut [u16; BLOCKS],
+    opened: impl Iterator<Item = &'o Opened<'o, 'o>> + Clone,
+) {
     let mut is_first = true;
-    for part in opened {
+    for part in opened.clone() {
         if let Some(codes) = part.codes_by_block() {
             match is_first {
                 true => sums::set(sums, codes, part.weight),
@@ -287,7 +328,7 @@ fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) 
     if is_first {
         sums.fill(0);
     }
-    for part in opened.iter().filter(|part| part.codes_by_block().is_none()) {
+    for part in opened.filter(|part| part.codes_by_block().is_none()) {
         each_posting(part, |block, units| {
             if let Some(sum) = sums.get_mut(block) {
                 *sum = sum.wrapping_add(units);

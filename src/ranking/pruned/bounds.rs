@@ -55,6 +55,18 @@ impl ScoreQuantizer {
         if units.is_nan() { 1 } else { units.clamp(1.0, self.units) as u16 }
     }
 
+    /// Units that a known score part does not pass.
+    #[inline]
+    pub(super) fn bound(&self, score: f32) -> u32 {
+        (f64::from(score) * self.units_per_score) as u32 + 1
+    }
+
+    /// The least score part that may be worth so many units.
+    #[inline]
+    pub(super) fn score(&self, units: u32) -> f32 {
+        (f64::from(units) / self.units_per_score * (1.0 - 1e-6)) as f32
+    }
+
     /// The sum of units below which no document enters whose score must not be below `score`.
     #[inline]
     pub(super) fn limit(&self, score: f32) -> u32 {

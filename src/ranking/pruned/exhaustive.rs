@@ -40,11 +40,12 @@ impl WholeWindow {
         self.filled.clear();
     }
 
-    /// Scores the documents of all lists that are open in a window, in the order of the clauses.
-    pub(super) fn score<'s>(
+    /// Adds up what some lists give the documents of a window; of all that are open, in the order of the clauses, these are scores.
+    pub(super) fn score<'o, 's: 'o>(
         &mut self,
         clauses: &[Clause<'s>],
-        (key, opened): (u32, &[Opened<'_, 's>]),
+        key: u32,
+        mut opened: impl Iterator<Item = &'o Opened<'o, 's>>,
         readers: &mut Readers<'s>,
     ) -> Result<()> {
         self.scores.clear();
@@ -52,7 +53,7 @@ impl WholeWindow {
         let n_tables = clauses.len().min(CLAUSES_MAX).max(self.tables.len());
         self.tables.resize(n_tables, [0.0; _]);
         self.filled.resize(n_tables, false);
-        opened.iter().try_for_each(|part| {
+        opened.try_for_each(|part| {
             budget::work(ns::POSTING_SCORED * u64::from(part.n_postings()))?;
             self.add(&clauses[part.clause], key, part, readers)
         })
@@ -97,6 +98,17 @@ impl WholeWindow {
         frequencies.add_all(scores, (lows, postings.first_rank), &codes, parts)
     }
 
+    /// Documents whose sums are not below what is said of their block, of those blocks whose bounds are not below the limit.
+    pub(super) fn at_least<'a>(
+        &'a self,
+        bounds: &'a [u16; BLOCKS],
+        limit: u32,
+        least: impl Fn(usize) -> f32 + Copy + 'a,
+    ) -> impl Iterator<Item = (u32, f32)> + 'a {
+        let scores = self.scores.first_chunk().into_iter();
+        scores.flat_map(move |scores| windows::good(scores, bounds, limit, least))
+    }
+
     /// Offers the documents of those blocks whose bounds are not below the limit; how many are in blocks whose bounds are not 0, less
     /// those that were offered before.
     pub(super) fn offer(
@@ -106,11 +118,11 @@ impl WholeWindow {
         bounds: &[u16; BLOCKS],
         top: &mut Top,
     ) -> u64 {
-        let Some(scores) = self.scores.first_chunk() else { return 0 };
         let (limit, least) = (query.scale.limit(top.threshold()).max(1), top.threshold());
-        for (low, score) in windows::good(scores, bounds, limit, least) {
+        for (low, score) in self.at_least(bounds, limit, |_| least) {
             query.push(score, key * WINDOW + low, top);
         }
+        let Some(scores) = self.scores.first_chunk() else { return 0 };
         let n_before = query.offered.iter().filter(|doc| **doc / WINDOW == key).count();
         windows::count(scores, bounds).saturating_sub(n_before) as u64
     }
@@ -134,7 +146,7 @@ pub(super) fn offer<'s>(
     for window in &parts.windows {
         of_window.clear();
         parts.open(clauses, window, &mut of_window)?;
-        whole.score(clauses, (window.key, &of_window), readers)?;
+        whole.score(clauses, window.key, of_window.iter(), readers)?;
         pruning.documents_scored += whole.offer(query, window.key, &[1; BLOCKS], top);
     }
     *opened = recycled(of_window);

@@ -10,6 +10,7 @@
 mod batch;
 mod blocks;
 mod bounds;
+mod essential;
 mod exhaustive;
 mod shortest_list;
 mod ranked_and;

@@ -6,6 +6,7 @@
 use super::bounds::ScoreQuantizer;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::plan::in_window::WholeCosts;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{self, BLOCKS};
@@ -52,12 +53,12 @@ impl ScoreBuckets {
         &mut self.sums[..n]
     }
 
-    /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than
-    /// `most`, or so many times that as patience allows at first; then sums of those that were visited are 0.
+    /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than pay, given the least units
+    /// that matter, or so many times that as patience allows at first; then sums of those that were visited are 0.
     pub(super) fn visit(
         &mut self,
         n: usize,
-        (most, patience): (usize, usize),
+        (costs, patience): (impl Fn(u32) -> WholeCosts, usize),
         scale: &ScoreQuantizer,
         top: &mut Top,
         mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
@@ -73,6 +74,7 @@ impl ScoreBuckets {
             if level < limit || band >= BANDS {
                 level = limit;
             }
+            let most = costs(limit).blocks_at_most();
             let patience = if n_visited > most { 1 } else { patience };
             let bar = most.saturating_mul(patience);
             if bar < n * BLOCKS && (patience == 1 || band > 1) {

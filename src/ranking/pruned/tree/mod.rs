@@ -34,7 +34,7 @@ use super::sum::Readers;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
-use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS};
+use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS, WholeCosts};
 use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
@@ -231,7 +231,8 @@ impl<'q, 's> Search<'q, 's, '_> {
             add_up(&view(*window), weighed.root, sums, spare);
         }
         pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
-        bands.visit(summed.len(), (usize::MAX, 1), &weighed.scale, top, |place, top| {
+        let by_blocks = (|_| WholeCosts::NEVER, 1);
+        bands.visit(summed.len(), by_blocks, &weighed.scale, top, |place, top| {
             scorer.offer(view(summed[place.window]), place.block, top, pruning)
         })?;
         self.start();
