@@ -82,7 +82,7 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
 }
 
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
-const WHOLE_LISTS_MIN: usize = 3;
+pub(crate) const WHOLE_LISTS_MIN: usize = 3;
 
 /// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
 /// that can matter then; and that of looking into such a block instead.
@@ -117,14 +117,8 @@ pub(crate) fn whole_ns(
     match n_common {
         None if n_lists < WHOLE_LISTS_MIN => WholeCosts::NEVER,
         None => {
-            let v = |name: &str, d: usize| {
-                std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
-            };
-            costs(
-                n_windows * v("CW", 8_000) + n_postings * v("CP", 150) / 100,
-                n_lists * v("CL", 0),
-                130 + n_lists * 15,
-            )
+            let v = knobs();
+            costs(n_windows * v[3] + n_postings * v[4] / 100, v[5], 130 + n_lists * 15)
         }
         Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as usize {
             0 => WholeCosts::NEVER,
@@ -133,6 +127,33 @@ pub(crate) fn whole_ns(
     }
 }
 
+/// Whether so many documents are looked up in lists of so many postings for less than all are added up.
+#[inline]
+pub(crate) fn looking_up_pays(n_documents: usize, n_postings: usize, n_lists: usize) -> bool {
+    let v = knobs();
+    n_documents * (v[0] + v[1] * n_lists) < 8_000 + n_postings * v[2] / 100
+}
+
 /// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
 /// go later where the worst of the best is still to rise.
-pub(crate) const PATIENCE: [usize; 2] = [16, 4];
+pub(crate) fn patience(all: bool) -> usize {
+    if all { 4 } else { knobs()[6] }
+}
+
+fn knobs() -> &'static [usize; 7] {
+    static KNOBS: std::sync::OnceLock<[usize; 7]> = std::sync::OnceLock::new();
+    KNOBS.get_or_init(|| {
+        let v = |name: &str, d: usize| {
+            std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
+        };
+        [
+            v("LU", 5),
+            v("LL", 3),
+            v("LP", 120),
+            v("CW", 2_000),
+            v("CP", 130),
+            v("CL", 20),
+            v("PA", 2),
+        ]
+    })
+}

@@ -21,7 +21,7 @@ use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
-use crate::plan::in_window::{self, WholeCosts, are_many};
+use crate::plan::in_window::{self, WHOLE_LISTS_MIN, WholeCosts, are_many};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
@@ -93,12 +93,15 @@ impl Blocks {
         let (Blocks { bands, block, whole, essential, common, .. }, scale) =
             (self, run.query.scale);
         let is_settled = run.pruning.blocks_scored > 0;
-        let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
+        let patience = if is_settled { 1 } else { in_window::patience(ALL) };
         let n_docs = run.query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
-        let costs = |limit| whole_costs::<ALL>(windows, opened, n_docs, limit);
+        let of_limit = |limit| whole_costs::<ALL>(windows, opened, n_docs, limit);
+        let fixed = (ALL || windows.iter().all(|window| window.opened.len() < WHOLE_LISTS_MIN))
+            .then(|| of_limit(0));
+        let costs = |limit| fixed.unwrap_or_else(|| of_limit(limit));
         let is_done =
-            bands.visit(windows.len(), (costs, patience), &scale, top, |place, top| {
-                block.score::<ALL>(run, &windows[place.window], opened, place, top)
+            bands.visit(windows.len(), (costs, patience), &scale, top, |place, limit, top| {
+                block.score::<ALL>(run, &windows[place.window], opened, (place, limit), top)
             })?;
         if !is_done {
             let n_left = bands.candidates.len() as u64;
@@ -106,7 +109,9 @@ impl Blocks {
             run.pruning.windows_whole += windows.len() as u64;
             run.pruning.whole_ns += costs.of_windows + n_left * costs.of_left;
             run.pruning.by_blocks_ns += n_left * costs.of_block;
-            for (window, bounds) in windows.iter().zip(bands.sums(windows.len())) {
+            run.pruning.blocks_scored += n_left;
+            for (window, bounds, left) in bands.left() {
+                let window = &windows[window];
                 let (key, lists) = (window.key, &opened[window.opened.clone()]);
                 if ALL {
                     common.offer(run, (key, lists.len(), Some(bounds)), lists, top)?;
@@ -114,17 +119,13 @@ impl Blocks {
                     let limit = scale.limit(top.threshold()).max(1);
                     let (order, n_others) = divide(window, lists, limit);
                     let (others, of_order) = order[..lists.len()].split_at(n_others);
-                    let scored = of_order.iter().map(|nth| &lists[usize::from(*nth)]);
-                    whole.score(run.query.clauses, key, scored, run.readers)?;
-                    if others.is_empty() {
-                        run.pruning.documents_scored += whole.offer(&run.query, key, bounds, top);
-                    } else {
-                        let divided = Divided { key, lists, bounds, others, essential: of_order };
-                        essential.offer(run, &divided, whole, top)?;
+                    let divided = Divided { key, lists, left, bounds, others, essential: of_order };
+                    if !essential.offer(run, &divided, whole, top)? {
+                        let blocks = left.iter().map(|block| *block as usize % BLOCKS);
+                        whole.score(run, (key, blocks.clone()), lists.iter())?;
+                        run.pruning.documents_scored += whole.offer(&run.query, key, blocks, top);
                     }
                 }
-                let n_blocks = bounds.iter().filter(|bound| **bound > 0).count() as u64;
-                run.pruning.blocks_scored += n_blocks;
             }
         }
         Ok(())
@@ -189,8 +190,8 @@ impl Blocks {
         top: &mut Top,
     ) -> Result<()> {
         let (Blocks { noted, block, .. }, scale) = (self, run.query.scale);
-        noted.visit(&scale, top, |place, top| {
-            block.score::<false>(run, &windows[place.window], opened, place, top)
+        noted.visit(&scale, top, |place, limit, top| {
+            block.score::<false>(run, &windows[place.window], opened, (place, limit), top)
         })
     }
 
@@ -236,7 +237,7 @@ fn whole_costs<const ALL: bool>(
             let n_docs = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
             let shares = lists.iter().map(|list| size(list) as f64 / f64::from(n_docs));
             common += shares.product::<f64>();
-        } else if lists.len() > 2 {
+        } else {
             let (order, n_others) = divide(window, lists, limit);
             let essential = order[n_others..lists.len()].iter();
             n_postings += essential.map(|nth| size(&lists[usize::from(*nth)])).sum::<usize>();
@@ -344,20 +345,19 @@ fn block_of(doc: u32) -> usize {
 }
 
 impl Block {
-    /// Scores the documents of a block that can be among the best.
+    /// Scores the documents of a block that can be among the best, as those are that reach the limit.
     fn score<'s, const ALL: bool>(
         &mut self,
         run: &mut Run<'_, 's>,
         window: &OpenWindow,
         opened: &[Opened<'_, 's>],
-        place: Place,
+        (place, mut limit): (Place, u32),
         top: &mut Top,
     ) -> Result<()> {
         let Run { query, readers, pruning } = run;
         let first = window.key * WINDOW + (place.block * 64) as u32;
         let (opened, filters) = opened[window.opened.clone()].split_at(window.n_scored);
         pruning.blocks_scored += 1;
-        let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
             false => self.essential(opened, &window.order[..window.n_scored], place, limit),

@@ -61,10 +61,10 @@ impl ScoreQuantizer {
         (f64::from(score) * self.units_per_score) as u32 + 1
     }
 
-    /// The least score part that may be worth so many units.
+    /// The score that a unit is worth at least.
     #[inline]
-    pub(super) fn score(&self, units: u32) -> f32 {
-        (f64::from(units) / self.units_per_score * (1.0 - 1e-6)) as f32
+    pub(super) fn score_per_unit(&self) -> f32 {
+        ((1.0 - 1e-6) / self.units_per_score) as f32
     }
 
     /// The sum of units below which no document enters whose score must not be below `score`.

@@ -5,6 +5,7 @@
 //! remain. They are looked up in the rest, first in the list that adds most, and what is found there, or not, lowers the bound of each.
 
 use super::blocks::add_up;
+use super::bounds::ScoreQuantizer;
 use super::exhaustive::WholeWindow;
 use super::parts::Opened;
 use super::query::Run;
@@ -12,10 +13,12 @@ use super::sum::past_the_end;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::plan::WINDOW;
+use crate::plan::in_window::looking_up_pays;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{BLOCKS, units};
 use crate::simd::windows::ABSENT;
+use std::cmp::Reverse;
 
 /// Documents that are looked up at once.
 const MOST: usize = 128;
@@ -26,67 +29,128 @@ type Row<T> = [T; MOST];
 /// The memory of documents that may be among the best.
 #[derive(Debug)]
 pub(super) struct Essential {
+    /// Lists that are not essential in a window that was better scored whole, at the most.
+    pub(super) least_others: usize,
     /// The most that lists add in each block that are not essential.
     rest: Vec<u16>,
+    /// Units that no score passes, and what the document has not in common with the others of the window.
+    candidates: Vec<u32>,
     n: usize,
     lows: Row<u16>,
-    /// Units that no score passes.
     bounds: Row<u32>,
     ranks: Row<u32>,
     /// What each list adds.
     parts: Vec<Row<f32>>,
 }
 
-heap_bytes!(Essential { rest, parts });
+heap_bytes!(Essential { rest, candidates, parts });
 
 impl Default for Essential {
     fn default() -> Self {
         let (lows, bounds, ranks) = ([0; MOST], [0; MOST], [0; MOST]);
-        Essential { rest: vec![], n: 0, lows, bounds, ranks, parts: vec![] }
+        let (rest, candidates, parts) = (vec![], vec![], vec![]);
+        Essential { least_others: 0, rest, candidates, n: 0, lows, bounds, ranks, parts }
     }
 }
 
-/// A window, given its lists, the bounds of its blocks, and the numbers of the lists that are not essential, those first that add least.
+/// A window, given its lists, the bounds of its blocks, those that are left, and the numbers of the lists that are not essential, those first
+/// that add least, and of the others in the order of the clauses.
 pub(super) struct Divided<'w, 'q, 's> {
     pub(super) key: u32,
     pub(super) lists: &'w [Opened<'q, 's>],
     pub(super) bounds: &'w [u16; BLOCKS],
+    pub(super) left: &'w [u32],
     pub(super) others: &'w [u8],
     pub(super) essential: &'w [u8],
 }
 
 impl Essential {
-    /// Offers what can be among the best, given the sums of the essential lists.
+    /// Forgets another query.
+    pub(super) fn start(&mut self) {
+        self.least_others = 0;
+    }
+
+    /// Offers what can be among the best. False, and nothing is done, where that is too much to be looked up.
     pub(super) fn offer<'s>(
         &mut self,
         run: &mut Run<'_, 's>,
         window: &Divided<'_, '_, 's>,
-        whole: &WholeWindow,
+        sums: &mut WholeWindow,
         top: &mut Top,
-    ) -> Result<()> {
-        let mut rest = std::mem::take(&mut self.rest);
-        rest.resize(BLOCKS, 0);
-        if let Some(rest) = rest.first_chunk_mut() {
-            add_up::<false>(rest, window.others.iter().map(|nth| &window.lists[usize::from(*nth)]));
+    ) -> Result<bool> {
+        if window.others.len() <= self.least_others {
+            return Ok(false);
+        }
+        let limit = run.query.scale.limit(top.threshold()).max(1);
+        let blocks = window.left.iter().map(|block| *block as usize % BLOCKS);
+        let blocks = blocks.filter(|block| u32::from(window.bounds[*block]) >= limit);
+        let essential = window.essential.iter().map(|nth| &window.lists[usize::from(*nth)]);
+        sums.score(run, (window.key, blocks.clone()), essential)?;
+        self.take(&run.query.scale, window, blocks, sums, limit);
+        let n_postings = window.lists.iter().map(|list| list.n_postings() as usize).sum();
+        if !looking_up_pays(self.candidates.len(), n_postings, window.lists.len()) {
+            self.least_others = window.others.len();
+            return Ok(false);
         }
         self.parts.resize(self.parts.len().max(window.lists.len()), [0.0; MOST]);
-        let scale = run.query.scale;
-        let mut limit = scale.limit(top.threshold()).max(1);
-        let (at_first, rest_of) = (limit, &rest);
-        let least = |block: usize| scale.score(at_first.saturating_sub(rest_of[block].into()));
-        for (low, score) in whole.at_least(window.bounds, at_first, least) {
-            let bound = scale.bound(score) + u32::from(rest[(low / 64) as usize % BLOCKS]);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        // Some of the best tell how good the best are, then few of the others are left.
+        let (n_first, mut start) = (MOST.max(top.k()), 0);
+        if candidates.len() > 2 * n_first {
+            candidates.select_nth_unstable_by_key(n_first, |candidate| Reverse(*candidate));
+            candidates[..n_first].sort_unstable_by_key(|candidate| *candidate as u16);
+            self.offer_all(&candidates[..n_first], run, window, top)?;
+            start = n_first;
+        }
+        self.offer_all(&candidates[start..], run, window, top)?;
+        self.candidates = candidates;
+        Ok(true)
+    }
+
+    /// Takes the documents of some blocks that can be among the best, given the sums of the essential lists.
+    fn take(
+        &mut self,
+        scale: &ScoreQuantizer,
+        window: &Divided<'_, '_, '_>,
+        blocks: impl Iterator<Item = usize>,
+        sums: &WholeWindow,
+        limit: u32,
+    ) {
+        let Essential { rest, candidates, .. } = self;
+        rest.resize(BLOCKS, 0);
+        candidates.clear();
+        let Some(rest) = rest.first_chunk_mut::<BLOCKS>() else { return };
+        add_up::<false>(rest, window.others.iter().map(|nth| &window.lists[usize::from(*nth)]));
+        let (rest, per_unit) = (&*rest, scale.score_per_unit());
+        let of_blocks = blocks.map(|block| {
+            (block, limit.saturating_sub(rest[block % BLOCKS].into()) as f32 * per_unit)
+        });
+        for (low, score) in sums.at_least(of_blocks) {
+            let bound = scale.bound(score) + u32::from(rest[low as usize / 64 % BLOCKS]);
+            candidates.push(bound.min(u16::MAX.into()) << 16 | low);
+        }
+    }
+
+    fn offer_all<'s>(
+        &mut self,
+        candidates: &[u32],
+        run: &mut Run<'_, 's>,
+        window: &Divided<'_, '_, 's>,
+        top: &mut Top,
+    ) -> Result<()> {
+        let mut limit = run.query.scale.limit(top.threshold());
+        for candidate in candidates {
+            let (bound, low) = (candidate >> 16, *candidate as u16);
             if bound < limit {
                 continue;
             }
-            (self.lows[self.n], self.bounds[self.n]) = (low as u16, bound);
+            (self.lows[self.n], self.bounds[self.n]) = (low, bound);
             self.n += 1;
             if self.n == MOST {
                 self.finish(run, window, top)?;
-                limit = scale.limit(top.threshold()).max(1);
+                limit = run.query.scale.limit(top.threshold());
             }
         }
-        self.rest = rest;
         self.finish(run, window, top)
     }
 

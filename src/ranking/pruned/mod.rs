@@ -94,9 +94,10 @@ pub(crate) fn find<const ALL: bool>(
             let scale = ScoreQuantizer::PRESENCE;
             let query = Query { clauses, scale, base, offered: &[], first_filter };
             let Scratch { parts, opened, blocks, .. } = scratch;
-            let whole = &mut blocks.whole;
+            let mut run = Run { query, readers: &mut readers, pruning: Pruning::default() };
             kernel = ListsKernel::EveryPosting;
-            exhaustive::offer(&query, (parts, opened), &mut readers, whole, top).map(Some)
+            let done = exhaustive::offer(&mut run, (parts, opened), &mut blocks.whole, top);
+            done.map(|()| Some(run.pruning))
         }
         found => found,
     };
@@ -143,6 +144,7 @@ fn by_bounds<'s, const ALL: bool>(
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     TieCache::start_all(&mut blocks.block.seen, clauses);
     blocks.whole.start();
+    blocks.essential.start();
     let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let run = Run { query, readers, pruning };
     let memory = recycled(std::mem::take(opened));

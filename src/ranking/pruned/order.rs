@@ -53,7 +53,7 @@ impl ScoreBuckets {
         &mut self.sums[..n]
     }
 
-    /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than pay, given the least units
+    /// Calls `visit` with the blocks of the first `n` windows that can matter, and the least units that do. False where they are more than pay, given the least units
     /// that matter, or so many times that as patience allows at first; then sums of those that were visited are 0.
     pub(super) fn visit(
         &mut self,
@@ -61,7 +61,7 @@ impl ScoreBuckets {
         (costs, patience): (impl Fn(u32) -> WholeCosts, usize),
         scale: &ScoreQuantizer,
         top: &mut Top,
-        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+        mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<bool> {
         let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
         let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
@@ -90,8 +90,9 @@ impl ScoreBuckets {
                 }
                 let (window, block) = (*candidate as usize / BLOCKS, *candidate as usize % BLOCKS);
                 let sum = std::mem::take(&mut self.sums[window][block]);
-                if u32::from(sum) >= scale.limit(top.threshold()) {
-                    visit(Place { window, block, sum }, top)?;
+                let limit = scale.limit(top.threshold());
+                if u32::from(sum) >= limit {
+                    visit(Place { window, block, sum }, limit, top)?;
                     n_visited += 1;
                 }
             }
@@ -100,6 +101,13 @@ impl ScoreBuckets {
             }
         }
         Ok(true)
+    }
+
+    /// The blocks that were left where looking into them did not pay, by window: its number, the sums of all its blocks, and which they are.
+    pub(super) fn left(&self) -> impl Iterator<Item = (usize, &[u16; BLOCKS], &[u32])> {
+        let window_of = |candidate: u32| candidate as usize / BLOCKS;
+        let by_window = self.candidates.chunk_by(move |a, b| window_of(*a) == window_of(*b));
+        by_window.map(move |left| (window_of(left[0]), &self.sums[window_of(left[0])], left))
     }
 
     /// Replaces the candidates by the blocks of the first `n` windows whose sums are not below a level.
@@ -127,12 +135,12 @@ impl BlockQueue {
         self.blocks.push(u32::from(place.sum) << PLACE_BITS | number);
     }
 
-    /// Calls `visit` with those that can matter, and forgets all.
+    /// Calls `visit` with those that can matter, and the least units that do, and forgets all.
     pub(super) fn visit(
         &mut self,
         scale: &ScoreQuantizer,
         top: &mut Top,
-        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+        mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<()> {
         // Some of the best tell how good the best are, then few of the others are left to be sorted.
         let n_first = NOTED_FIRST.max(top.k());
@@ -153,7 +161,7 @@ impl BlockQueue {
         range: Range<usize>,
         scale: &ScoreQuantizer,
         top: &mut Top,
-        visit: &mut impl FnMut(Place, &mut Top) -> Result<()>,
+        visit: &mut impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<()> {
         let noted = &mut self.blocks[range];
         noted.sort_unstable_by_key(|noted| Reverse(*noted));
@@ -162,11 +170,12 @@ impl BlockQueue {
                 budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
             }
             let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
-            if sum < scale.limit(top.threshold()) {
+            let limit = scale.limit(top.threshold());
+            if sum < limit {
                 break;
             }
             let (window, block) = (place / BLOCKS, place % BLOCKS);
-            visit(Place { window, block, sum: sum as u16 }, top)?;
+            visit(Place { window, block, sum: sum as u16 }, limit, top)?;
         }
         Ok(())
     }

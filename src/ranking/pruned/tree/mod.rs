@@ -224,7 +224,7 @@ impl<'q, 's> Search<'q, 's, '_> {
         let Memory { windows, summed, spare, .. } = &mut **memory;
         windows.spread_all(summed, opened);
         let view = |window| windows.view(window, weighed, opened);
-        noted.visit(&weighed.scale, top, |place, top| {
+        noted.visit(&weighed.scale, top, |place, _, top| {
             scorer.offer(view(place.window), place.block, top, pruning)
         })?;
         for (sums, window) in bands.sums(summed.len()).iter_mut().zip(&*summed) {
@@ -232,7 +232,7 @@ impl<'q, 's> Search<'q, 's, '_> {
         }
         pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
         let by_blocks = (|_| WholeCosts::NEVER, 1);
-        bands.visit(summed.len(), by_blocks, &weighed.scale, top, |place, top| {
+        bands.visit(summed.len(), by_blocks, &weighed.scale, top, |place, _, top| {
             scorer.offer(view(summed[place.window]), place.block, top, pruning)
         })?;
         self.start();
