@@ -104,6 +104,7 @@ impl Essential {
         }
         self.offer_all(&candidates[start..], run, window, top)?;
         self.candidates = candidates;
+        run.pruning.windows_essential += 1;
         Ok(true)
     }
 
