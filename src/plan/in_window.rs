@@ -82,7 +82,9 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
 }
 
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
-pub(crate) const WHOLE_LISTS_MIN: usize = 3;
+pub(crate) fn whole_lists_min() -> usize {
+    knobs()[7]
+}
 
 /// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
 /// that can matter then; and that of looking into such a block instead.
@@ -107,7 +109,7 @@ impl WholeCosts {
 /// in common by chance: each that is found takes longer than in a block, and words asked for together are together in several times as many.
 pub(crate) fn whole_ns(
     (n_windows, n_postings): (usize, usize),
-    n_lists: usize,
+    (n_lists, has_required): (usize, bool),
     n_common: Option<f64>,
 ) -> WholeCosts {
     let costs = |of_windows: usize, of_left: usize, of_block: usize| {
@@ -115,7 +117,7 @@ pub(crate) fn whole_ns(
         WholeCosts { of_windows, of_left, of_block }
     };
     match n_common {
-        None if n_lists < WHOLE_LISTS_MIN => WholeCosts::NEVER,
+        None if n_lists < whole_lists_min() && !has_required => WholeCosts::NEVER,
         None => {
             let v = knobs();
             costs(n_windows * v[3] + n_postings * v[4] / 100, v[5], 130 + n_lists * 15)
@@ -140,8 +142,8 @@ pub(crate) fn patience(all: bool) -> usize {
     if all { 4 } else { knobs()[6] }
 }
 
-fn knobs() -> &'static [usize; 7] {
-    static KNOBS: std::sync::OnceLock<[usize; 7]> = std::sync::OnceLock::new();
+fn knobs() -> &'static [usize; 8] {
+    static KNOBS: std::sync::OnceLock<[usize; 8]> = std::sync::OnceLock::new();
     KNOBS.get_or_init(|| {
         let v = |name: &str, d: usize| {
             std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
@@ -154,6 +156,7 @@ fn knobs() -> &'static [usize; 7] {
             v("CP", 130),
             v("CL", 20),
             v("PA", 2),
+            v("WM", 3),
         ]
     })
 }

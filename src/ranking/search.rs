@@ -4,7 +4,7 @@ use super::Clause;
 use super::node::Node;
 use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
+use super::pruned::{self, PhraseClause, PhrasePruning, Pruning, Roles};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -131,8 +131,8 @@ pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
 enum OpenQuery<'s> {
-    /// Terms of which one must match, and from this one on terms that only filter.
-    AnyOf(Vec<Clause<'s>>, usize),
+    /// Terms of which one must match, and what they do beside.
+    AnyOf(Vec<Clause<'s>>, Roles),
     AllOf(Vec<Clause<'s>>),
     Tree(OpenTree<'s>),
     /// None where no document has it.
@@ -153,14 +153,14 @@ impl<'s> OpenQuery<'s> {
         Ok(match shape {
             Shape::AnyOf => {
                 let clauses = ranked.clauses(at, memory, numbers)?;
-                let n_clauses = clauses.len();
-                OpenQuery::AnyOf(clauses, n_clauses)
+                let roles = Roles::none(clauses.len());
+                OpenQuery::AnyOf(clauses, roles)
             }
             Shape::AllOf => OpenQuery::AllOf(ranked.clauses(at, memory, numbers)?),
             Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
-                if let Some(first_filter) = first_filter {
-                    return Ok(OpenQuery::AnyOf(clauses, first_filter));
+                let (clauses, roles) = ranked.clauses_with_roles(at, memory, numbers)?;
+                if let Some(roles) = roles {
+                    return Ok(OpenQuery::AnyOf(clauses, roles));
                 }
                 OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?)
             }
@@ -184,10 +184,17 @@ impl<'s> OpenQuery<'s> {
             OpenQuery::AnyOf(clauses, _) if clauses.is_empty() => Some(Pruning::nothing()),
             OpenQuery::AllOf(clauses) => {
                 let count = count && !top.leaves_out();
-                pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch)?
+                pruned::find::<true>(
+                    clauses,
+                    Roles::none(clauses.len()),
+                    count,
+                    base,
+                    top,
+                    scratch,
+                )?
             }
-            OpenQuery::AnyOf(clauses, first_filter) => {
-                pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)?
+            OpenQuery::AnyOf(clauses, roles) => {
+                pruned::find::<false>(clauses, *roles, false, base, top, scratch)?
             }
             OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
             // A phrase is found by its own way.

@@ -217,7 +217,7 @@ impl Batch {
         scores.fill(0.0);
         let mut field: Option<&Arc<FieldScoring>> = None;
         // Lists that only filter come last.
-        let scored = opened.iter().take_while(|part| part.clause < query.first_filter);
+        let scored = opened.iter().take_while(|part| part.clause < query.roles.first_filter);
         for (part, ranks) in scored.zip(&self.ranks) {
             match &part.postings {
                 Postings::Short { scores: of_list, .. } => {

@@ -4,7 +4,7 @@
 //! they add to each document is summed up, list after list, and with the most that the rest adds in its block that is a bound. Few documents
 //! remain. They are looked up in the rest, first in the list that adds most, and what is found there, or not, lowers the bound of each.
 
-use super::blocks::add_up;
+use super::blocks::{add_up, each_code};
 use super::bounds::ScoreQuantizer;
 use super::exhaustive::WholeWindow;
 use super::parts::Opened;
@@ -56,6 +56,7 @@ impl Default for Essential {
 /// A window, given its lists, the bounds of its blocks, those that are left, and the numbers of the lists that are not essential, those first
 /// that add least, and of the others in the order of the clauses.
 pub(super) struct Divided<'w, 'q, 's> {
+    pub(super) has_required: bool,
     pub(super) key: u32,
     pub(super) lists: &'w [Opened<'q, 's>],
     pub(super) bounds: &'w [u16; BLOCKS],
@@ -78,7 +79,7 @@ impl Essential {
         sums: &mut WholeWindow,
         top: &mut Top,
     ) -> Result<bool> {
-        if window.others.len() <= self.least_others {
+        if !window.has_required && window.others.len() <= self.least_others {
             return Ok(false);
         }
         let limit = run.query.scale.limit(top.threshold()).max(1);
@@ -88,7 +89,9 @@ impl Essential {
         sums.score(run, (window.key, blocks.clone()), essential)?;
         self.take(&run.query.scale, window, blocks, sums, limit);
         let n_postings = window.lists.iter().map(|list| list.n_postings() as usize).sum();
-        if !looking_up_pays(self.candidates.len(), n_postings, window.lists.len()) {
+        if !window.has_required
+            && !looking_up_pays(self.candidates.len(), n_postings, window.lists.len())
+        {
             self.least_others = window.others.len();
             return Ok(false);
         }
@@ -209,7 +212,11 @@ impl Essential {
             ranks[at % MOST] = postings.first_rank + rank;
         });
         let (frequencies, lengths) = run.readers.both(part.clause, clause, list);
-        let codes = postings.codes.dense().filter(|_| lowers);
+        let mut spread = [0; BLOCKS];
+        if lowers && postings.codes.dense().is_none() {
+            each_code(postings, |block, code| spread[block % BLOCKS] |= code);
+        }
+        let codes = lowers.then(|| postings.codes.dense().unwrap_or(&spread));
         let of_list = self.parts[nth].iter_mut().zip(&mut self.bounds).zip(&self.lows);
         let mut n_found = 0;
         for (((part_of, bound), low), rank) in of_list.zip(&self.ranks[..n]) {

@@ -7,6 +7,27 @@ use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 
+/// What clauses do beside adding to scores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roles {
+    /// Whether the first one must match, whose list is long.
+    pub(crate) has_required: bool,
+    /// Clauses from this one on only filter: every match is in their lists, which are long.
+    pub(crate) first_filter: usize,
+}
+
+impl Roles {
+    /// Nothing, of so many.
+    pub(crate) fn none(n_clauses: usize) -> Self {
+        Roles { has_required: false, first_filter: n_clauses }
+    }
+
+    /// Whether whatever matches one of so many clauses matches all together.
+    pub(super) fn allow_all(self, n_clauses: usize) -> bool {
+        !self.has_required && self.first_filter == n_clauses
+    }
+}
+
 /// A query in one segment.
 pub(super) struct Query<'q, 's> {
     pub(super) clauses: &'q [Clause<'s>],
@@ -15,8 +36,7 @@ pub(super) struct Query<'q, 's> {
     pub(super) base: u64,
     /// Documents that were offered already, ascending.
     pub(super) offered: &'q [u32],
-    /// Clauses from this one on only filter: every match is in their lists, which are long.
-    pub(super) first_filter: usize,
+    pub(super) roles: Roles,
 }
 
 /// A query on its way through a segment: what reads for it, and what it looked at so far.
