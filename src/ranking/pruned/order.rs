@@ -41,10 +41,12 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct ScoreBuckets {
     sums: Vec<[u16; BLOCKS]>,
+    /// The best of each window when its sums were made.
+    bests: Vec<u32>,
     pub(super) candidates: Vec<u32>,
 }
 
-heap_bytes!(ScoreBuckets { sums, candidates });
+heap_bytes!(ScoreBuckets { sums, bests, candidates });
 
 impl ScoreBuckets {
     /// Room for the sums of `n` windows, with anything in it.
@@ -53,8 +55,9 @@ impl ScoreBuckets {
         &mut self.sums[..n]
     }
 
-    /// Calls `visit` with the blocks of the first `n` windows that can matter, and the least units that do. False where they are more than pay, given the least units
-    /// that matter, or so many times that as patience allows at first; then sums of those that were visited are 0.
+    /// Calls `visit` with the blocks of the first `n` windows that can matter, and the least units that do. False where they are more than
+    /// pay, given the least units that matter, or so many times that as patience allows at first; then sums of those that were visited
+    /// are 0.
     pub(super) fn visit(
         &mut self,
         n: usize,
@@ -63,8 +66,10 @@ impl ScoreBuckets {
         top: &mut Top,
         mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<bool> {
-        let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
-        let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
+        self.bests.clear();
+        self.bests.extend(self.sums[..n].iter().map(|sums| u32::from(sums::max(sums))));
+        let best = self.bests.iter().copied().max().unwrap_or_default();
+        let (mut level, mut n_visited) = (best, 0);
         for band in 1.. {
             let limit = scale.limit(top.threshold()).max(1);
             if level < limit {
@@ -78,12 +83,12 @@ impl ScoreBuckets {
             let patience = if n_visited > most { 1 } else { patience };
             let bar = most.saturating_mul(patience);
             if bar < n * BLOCKS && (patience == 1 || band > 1) {
-                self.select(n, limit);
+                self.select(limit);
                 if self.candidates.len() > bar {
                     return Ok(false);
                 }
             }
-            self.select(n, level);
+            self.select(level);
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
                     budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
@@ -110,11 +115,13 @@ impl ScoreBuckets {
         by_window.map(move |left| (window_of(left[0]), &self.sums[window_of(left[0])], left))
     }
 
-    /// Replaces the candidates by the blocks of the first `n` windows whose sums are not below a level.
-    fn select(&mut self, n: usize, level: u32) {
+    /// Replaces the candidates by the blocks whose sums are not below a level.
+    fn select(&mut self, level: u32) {
         self.candidates.clear();
-        for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
-            sums::select(sums, level as u16, first, &mut self.candidates);
+        for ((first, sums), best) in (0..).step_by(BLOCKS).zip(&self.sums).zip(&self.bests) {
+            if *best >= level {
+                sums::select(sums, level as u16, first, &mut self.candidates);
+            }
         }
     }
 }
