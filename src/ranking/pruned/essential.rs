@@ -4,7 +4,7 @@
 //! they add to each document is summed up, list after list, and with the most that the rest adds in its block that is a bound. Few documents
 //! remain. They are looked up in the rest, first in the list that adds most, and what is found there, or not, lowers the bound of each.
 
-use super::blocks::{add_up, each_code};
+use super::block_units::{add_up, each_code};
 use super::bounds::ScoreQuantizer;
 use super::exhaustive::WholeWindow;
 use super::parts::Opened;
@@ -39,7 +39,7 @@ pub(super) struct Essential {
     lows: Row<u16>,
     bounds: Row<u32>,
     ranks: Row<u32>,
-    /// What each list adds.
+    /// By list, parts of the scores.
     parts: Vec<Row<f32>>,
 }
 

@@ -3,12 +3,13 @@
 //! Every long list says of each block of 64 documents what its best posting can add to a score at most
 //! ([`format::ranked`](crate::format::ranked)). These bounds, as whole numbers of 16 bits ([`bounds`]), are added over
 //! the lists of a query, and what cannot reach the worst kept score is never looked at: windows of 65,536 documents by
-//! the best of their containers, then blocks ([`blocks`]), then documents of a block. Where bounds of blocks leave out too little,
-//! lists are added up without which no document is good enough, and what remains is looked up in the others ([`essential`]). If all words must match and one
-//! has few documents in a window, its documents are looked up in the other lists instead ([`ranked_and`]). Results are
+//! the best of their containers, then blocks ([`blocks`]), then documents of a block. If blocks leave out too little, lists
+//! are added up without which no document is good enough, and the rest is looked up ([`essential`]). If all words must match
+//! and one has few documents in a window, its documents are looked up in the other lists instead ([`ranked_and`]). Results are
 //! those of scoring everything ([`exhaustive`]), to the last bit of every score and the order of equal ones.
 
 mod batch;
+mod block_units;
 mod blocks;
 mod bounds;
 mod essential;

@@ -7,7 +7,7 @@ use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 
-/// What clauses do beside adding to scores.
+/// Tasks of clauses beside adding to scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roles {
     /// Whether the first one must match, whose list is long.

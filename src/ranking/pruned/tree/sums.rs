@@ -5,7 +5,7 @@ use crate::bitmap::Container;
 use crate::execution::DocIdSet;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::blocks::each_code;
+use crate::ranking::pruned::block_units::each_code;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::recycle::HeapBytes;
