@@ -129,6 +129,9 @@ pub(crate) fn whole_ns(
     }
 }
 
+/// Documents that are looked up before others are, the best of all: they tell how good the best are.
+pub(crate) const LOOKED_UP_FIRST: usize = 128;
+
 /// Whether so many documents are looked up in lists of so many postings for less than all are added up.
 #[inline]
 pub(crate) fn looking_up_pays(n_documents: usize, n_postings: usize, n_lists: usize) -> bool {

@@ -8,11 +8,11 @@
 
 use super::block_units::{add_up, each_posting, look_up};
 use super::bounds::CLAUSES_MAX;
-use super::essential::{Divided, Essential};
+use super::essential::Essential;
 use super::exhaustive::WholeWindow;
 use super::order::{BlockQueue, Place, ScoreBuckets};
 use super::parts::Opened;
-use super::query::Run;
+use super::query::{Divided, Run};
 use super::ranked_and::RankedAnd;
 use super::single_term::{ExcludedDocs, Scan};
 use super::sum::Sum;
@@ -132,7 +132,7 @@ impl Blocks {
                         others,
                         essential: of_order,
                     };
-                    if !essential.offer(run, &divided, whole, top)? {
+                    if !essential.offer(run, &divided, (whole, &mut common.batch), top)? {
                         let blocks = left.iter().map(|block| *block as usize % BLOCKS);
                         whole.score(run, (key, blocks.clone()), lists.iter())?;
                         run.pruning.documents_scored += whole.offer(&run.query, key, blocks, top);

@@ -1,11 +1,13 @@
 //! A query in one segment, as ways through its windows see it.
 
 use super::bounds::ScoreQuantizer;
+use super::parts::Opened;
 use super::pruning::Pruning;
 use super::sum::Readers;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::simd::sums::BLOCKS;
 
 /// Tasks of clauses beside adding to scores.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,18 @@ pub(super) struct Run<'q, 's> {
     pub(super) query: Query<'q, 's>,
     pub(super) readers: &'q mut Readers<'s>,
     pub(super) pruning: Pruning,
+}
+
+/// A window, given its lists, the bounds of its blocks, those that are left, and the numbers of the lists that are not essential, those first
+/// that add least, and of the others in the order of the clauses.
+pub(super) struct Divided<'w, 'q, 's> {
+    pub(super) has_required: bool,
+    pub(super) key: u32,
+    pub(super) lists: &'w [Opened<'q, 's>],
+    pub(super) bounds: &'w [u16; BLOCKS],
+    pub(super) left: &'w [u32],
+    pub(super) others: &'w [u8],
+    pub(super) essential: &'w [u8],
 }
 
 impl Query<'_, '_> {
