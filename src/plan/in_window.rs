@@ -145,8 +145,8 @@ pub(crate) fn patience(all: bool) -> usize {
     if all { 4 } else { knobs()[6] }
 }
 
-fn knobs() -> &'static [usize; 8] {
-    static KNOBS: std::sync::OnceLock<[usize; 8]> = std::sync::OnceLock::new();
+pub(crate) fn knobs() -> &'static [usize; 9] {
+    static KNOBS: std::sync::OnceLock<[usize; 9]> = std::sync::OnceLock::new();
     KNOBS.get_or_init(|| {
         let v = |name: &str, d: usize| {
             std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
@@ -160,6 +160,7 @@ fn knobs() -> &'static [usize; 8] {
             v("CL", 20),
             v("PA", 2),
             v("WM", 3),
+            v("RQ", 1),
         ]
     })
 }

@@ -8,7 +8,9 @@ use super::batch::Batch;
 use super::block_units::add_up;
 use super::bounds::ScoreQuantizer;
 use super::exhaustive::WholeWindow;
+use super::order::BLOCKS_AT_ONCE;
 use super::query::{Divided, Run};
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::plan::in_window::{LOOKED_UP_FIRST, looking_up_pays};
 use crate::ranking::top::Top;
@@ -114,6 +116,7 @@ fn look_up<'s>(
     window: &Divided<'_, '_, 's>,
     top: &mut Top,
 ) -> Result<()> {
+    budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
     let limit = query.scale.limit(top.threshold());
     for (doc, score) in batch.finish_essential(query, window, limit, readers)? {
         pruning.documents_scored += 1;
