@@ -11,6 +11,7 @@ use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
+use super::order::{OrderShape, SortStrategy};
 use super::ranges::RangesPlan;
 use super::spread::{SpreadOf, SpreadPlan};
 use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
@@ -90,15 +91,18 @@ pub(crate) enum TopHitsStrategy {
     DocOrder { score: Option<f32> },
     /// All documents are scored.
     Scored,
-    /// All are looked up in the columns of an order.
-    Sorted,
+    /// The first in an order are looked for in columns.
+    Sorted(SortStrategy),
 }
 
 impl TopHitsStrategy {
-    /// The way to find the best of known documents, of a query that is scored where that is wanted.
-    pub(crate) fn choose(is_sorted: bool, scoring: Option<&impl Scoring>) -> Self {
+    /// The way to find the best of known documents: in an order of fields, where there is one, or else by score where that is
+    /// wanted.
+    pub(crate) fn choose(order: Option<OrderShape>, scoring: Option<&impl Scoring>) -> Self {
+        if let Some(order) = order {
+            return TopHitsStrategy::Sorted(SortStrategy::choose(order, None));
+        }
         match scoring {
-            _ if is_sorted => TopHitsStrategy::Sorted,
             Some(scoring) if scoring.constant().is_none() => TopHitsStrategy::Scored,
             scoring => TopHitsStrategy::DocOrder { score: scoring.and_then(Scoring::constant) },
         }
@@ -108,7 +112,7 @@ impl TopHitsStrategy {
         match self {
             TopHitsStrategy::DocOrder { .. } => "the first in document order",
             TopHitsStrategy::Scored => "BM25 of every document",
-            TopHitsStrategy::Sorted => "columns of every document",
+            TopHitsStrategy::Sorted(_) => "columns of every document",
         }
     }
 
@@ -117,7 +121,7 @@ impl TopHitsStrategy {
         match self {
             TopHitsStrategy::DocOrder { .. } => n * costs.write_ns,
             TopHitsStrategy::Scored => documents * costs.score_looked_up_ns,
-            TopHitsStrategy::Sorted => costs.column_ns + documents * costs.column_doc_ns,
+            TopHitsStrategy::Sorted(_) => costs.column_ns + documents * costs.column_doc_ns,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
+use super::{CostModel, Goal, NodeId, Operator, Plan, TopHitsStrategy, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
@@ -22,6 +22,8 @@ const UNCOUNTED_MAX: u64 = 4_096;
 pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
     pub(crate) count: CountStrategy,
+    /// Way to find the first of known documents, for groups.
+    pub(crate) first: TopHitsStrategy,
     pub(crate) wanted: PageWanted,
 }
 
@@ -141,6 +143,7 @@ impl PagePlan {
     pub(crate) fn choose(
         wanted: PageWanted,
         scoring: Option<&impl Scoring>,
+        first: TopHitsStrategy,
         costs: &CostModel,
     ) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
@@ -157,7 +160,7 @@ impl PagePlan {
             (scoring, _) => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
         let count = CountStrategy::choose(operator, wanted.total, wanted.has_facets);
-        PagePlan { operator, count, wanted }
+        PagePlan { operator, count, first, wanted }
     }
 
     /// Whether everything that matches has to be found to make the page.
