@@ -131,7 +131,7 @@ fn one_query_climbs_once() {
     // Weights are made before the plan, whose page asks what bounds they have.
     let weights = ["ranking/prepared.rs", "plan/look_ups.rs"];
     assert_eq!(climbs, [["request/mod.rs", "query/bind/mod.rs"], weights]);
-    let page = fs::read_to_string(src.join("searcher/page.rs")).unwrap();
+    let page = fs::read_to_string(src.join("searcher/answer.rs")).unwrap();
     let place = |call: &str| page.find(call).unwrap_or_else(|| panic!("no {call}"));
     assert!(place("look_up_scorings()") < place("page_plan(&scorings)"), "as the map says");
 }

@@ -49,7 +49,7 @@ use crate::term::Term;
 /// Room made for documents before any is found.
 const DOCS_ROOM_MAX: u64 = 1_024;
 
-/// Plan of a search: the operator that makes its page above those that find what matches and count facets of it.
+/// Plan of a search: the operator that makes its page, above those that find what matches.
 #[derive(Debug)]
 pub(crate) struct SearchPlan<'s> {
     pub(crate) page: PagePlan,
@@ -62,9 +62,9 @@ pub(crate) struct SearchPlan<'s> {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each search; a box would be an allocation")]
 pub(crate) enum Matching<'s> {
-    /// None so far: making the page reads lists itself, and may find the number of what matches on its way.
+    /// None so far. Making the page reads lists itself, and may find the number of what matches on its way.
     Unplanned,
-    /// Nothing but the number of documents that have a term, of which the dictionary knows how many there are.
+    /// Number of documents that have a term, which the dictionary knows.
     Term(FieldId, Term),
     Planned(Execution<'s>),
 }
@@ -155,7 +155,7 @@ pub(crate) struct SearchContext<'a, 's> {
 }
 
 impl<'s> SearchContext<'_, 's> {
-    /// Carries out a plan: gives the hits of its page to `hit` without their fields, and finds what else was asked for.
+    /// Carries out a plan. Gives the hits of its page to `hit` without their fields, and finds what else was asked for.
     pub(crate) fn run(
         &self,
         plan: &mut SearchPlan<'s>,
@@ -193,7 +193,7 @@ impl<'s> SearchContext<'_, 's> {
         Ok(found)
     }
 
-    /// Counts what matches as far as `goal` says, with the documents of a page and facets if it is planned for these.
+    /// Counts what matches, as far as `goal` says. Finds the documents of a page and counts facets, if it is planned for these.
     fn count(&self, goal: Goal, matching: &mut Matching<'s>, found: &mut Outcome) -> Result<()> {
         match matching.or_plan(goal, self.planner)? {
             Matching::Planned(execution) if self.facets.is_empty() => {

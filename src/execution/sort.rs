@@ -11,7 +11,7 @@ use crate::request::{After, SearchRequest};
 use crate::sort::{First, SortOrder};
 use std::time::{Duration, Instant};
 
-/// Room for the documents of a page and of those before, in the order of fields, of an index of `n_docs`.
+/// Room for the first documents in the order of fields: those of a page, and those before. The index has `n_docs`.
 pub(crate) fn first_in_order<'o>(
     request: &SearchRequest<'_>,
     (order, strategy): (&'o SortOrder, SortStrategy),

@@ -1,4 +1,4 @@
-//! The best of documents that are known to match: of a bucket, or of a batch that is grouped.
+//! Best hits of documents that match already: of a bucket, or of a batch that is grouped.
 
 use super::SearchContext;
 use super::scorings::Scorings;

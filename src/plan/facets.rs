@@ -11,10 +11,10 @@ use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
-use super::order::{OrderShape, SortStrategy};
 use super::ranges::RangesPlan;
 use super::spread::{SpreadOf, SpreadPlan};
-use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
+use super::top_hits::TopHitsStrategy;
+use super::{CostModel, Plan, PlanOptions, SegmentPlan};
 use crate::error::Result;
 use crate::ids::FieldId;
 
@@ -82,48 +82,6 @@ pub(crate) enum FacetStrategy {
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
     Dictionary,
-}
-
-/// Ways to find the best documents of a bucket.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum TopHitsStrategy {
-    /// The first, with the score that all have, where any is wanted.
-    DocOrder { score: Option<f32> },
-    /// All documents are scored.
-    Scored,
-    /// The first in an order are looked for in columns.
-    Sorted(SortStrategy),
-}
-
-impl TopHitsStrategy {
-    /// The way to find the best of known documents: in an order of fields, where there is one, or else by score where that is
-    /// wanted.
-    pub(crate) fn choose(order: Option<OrderShape>, scoring: Option<&impl Scoring>) -> Self {
-        if let Some(order) = order {
-            return TopHitsStrategy::Sorted(SortStrategy::choose(order, None));
-        }
-        match scoring {
-            Some(scoring) if scoring.constant().is_none() => TopHitsStrategy::Scored,
-            scoring => TopHitsStrategy::DocOrder { score: scoring.and_then(Scoring::constant) },
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            TopHitsStrategy::DocOrder { .. } => "the first in document order",
-            TopHitsStrategy::Scored => "BM25 of every document",
-            TopHitsStrategy::Sorted(_) => "columns of every document",
-        }
-    }
-
-    fn cost_ns(self, costs: &CostModel, n: usize, documents: f64) -> f32 {
-        let (n, documents) = ((n as f64).min(documents) as f32, documents as f32);
-        match self {
-            TopHitsStrategy::DocOrder { .. } => n * costs.write_ns,
-            TopHitsStrategy::Scored => documents * costs.score_looked_up_ns,
-            TopHitsStrategy::Sorted(_) => costs.column_ns + documents * costs.column_doc_ns,
-        }
-    }
 }
 
 /// Details of a facet that people are told.

@@ -12,7 +12,9 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
-use super::{CostModel, Goal, NodeId, Operator, Plan, TopHitsStrategy, Total};
+use super::scoring::{Scoring, Shape};
+use super::top_hits::TopHitsStrategy;
+use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
@@ -85,36 +87,6 @@ pub(crate) enum TopKStrategy {
     Phrase,
     /// By scoring everything that matches.
     Exhaustive,
-}
-
-/// Queries whose best documents can be found without scoring all that match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Every document that matches has this score: any will do.
-    Constant,
-    /// Terms of which one must match.
-    AnyOf,
-    /// Terms that must all match.
-    AllOf,
-    /// A phrase.
-    Phrase,
-    /// Anything else.
-    Tree,
-}
-
-/// Facts of a query that is ready to be scored.
-pub(crate) trait Scoring {
-    fn shape(&self) -> Shape;
-    /// The score of every match, where all have the same.
-    fn constant(&self) -> Option<f32>;
-    /// Whether functions change scores, of which there are no bounds.
-    fn has_functions(&self) -> bool;
-    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
-    fn is_exact_phrase(&self) -> bool;
-    /// Lists that score documents, of which as many are expected to match as if all parts were independent of each other.
-    fn lists(&self) -> ScoredLists;
-    /// Whether words have to be placed to know what matches.
-    fn matches_by_phrases(&self) -> bool;
 }
 
 /// Page that is wanted.

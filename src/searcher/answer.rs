@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Plans the search: looks up what scores depend on, finds the sets among that, and plans the page, and what matches if it
+    /// Plans the search. Looks up what scores depend on, finds the sets among that, and plans the page, and what matches if it
     /// is known to be wanted.
     pub(super) fn plan(&self) -> Result<SearchPlan<'a>> {
         let mut scorings = self.look_up_scorings()?;

@@ -10,6 +10,7 @@ const WORDS: [&str; 6] = ["MIN", "MAX", "FROM", "FEW", "FAR", "BELOW"];
 
 /// Figures that choose no way, and what they are.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("execution/bound_facet.rs", "INTERVALS_MAX", "limit of an estimate"),
     ("execution/mod.rs", "DOCS_ROOM_MAX", "size of a buffer"),
     ("facet/pieces.rs", "SLOTS_MIN", "size of a table"),
     ("facet/pieces.rs", "SLOTS_MAX", "size of a table"),
