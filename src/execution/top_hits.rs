@@ -1,4 +1,4 @@
-//! Best hits of documents that match already: of a bucket, or of a batch that is grouped.
+//! Best of documents that are known to match.
 
 use super::SearchContext;
 use super::scorings::Scorings;

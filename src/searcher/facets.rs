@@ -1,4 +1,4 @@
-//! Facets of a search: their names and options resolved, and details of their plans for people.
+//! Facets of a search: names and options resolved, and details for people.
 
 use super::meaning::once;
 use super::search::Search;
