@@ -1,7 +1,7 @@
 //! Records of runs: what pages and facets looked at, and how long they took.
 
 use crate::explain::tree::nanoseconds;
-use crate::explain::{Actual, ColumnCounts, FacetActual, InBuckets, RankingCounts, Threshold};
+use crate::explain::{Actual, ColumnCounts, FacetActual, InBuckets, RankingCounts};
 use crate::facet::FacetProfile;
 use crate::plan::{FacetMethod, FacetNode, FacetOperator, FacetStrategy};
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -41,12 +41,9 @@ impl WorkCounts {
     /// The counts of it, of a page that is otherwise unknown; `trace` is of what was scored.
     pub(super) fn actual(self, trace: Option<&Trace>) -> Actual {
         let mut actual = Actual::default();
-        let rises = trace.map_or(&[][..], |trace| &trace.rises).iter();
-        let rises =
-            rises.map(|(documents, score)| Threshold { documents: *documents, score: *score });
         let counts = RankingCounts {
             documents_scored: trace.map_or(0, |trace| trace.offered),
-            thresholds: rises.collect(),
+            thresholds: trace.map_or_else(Vec::new, |trace| trace.rises.clone()),
             ..RankingCounts::default()
         };
         match self {
