@@ -1,11 +1,11 @@
 //! Less and less, the farther a value is from another.
 
 use super::{Function, number_of, refused};
-use crate::compared::equal_by;
 use crate::error::{Error, Result};
 use crate::schema::{Field, Schema};
 use crate::value::{self, Dates, NotTaken, Value};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Score by the distance of a field's value from an origin.
 ///
@@ -194,6 +194,16 @@ impl fmt::Display for Decay {
     }
 }
 
-equal_by! {
-    Decay: it => it.key();
+impl PartialEq for Decay {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Decay {}
+
+impl Hash for Decay {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }

@@ -1,9 +1,9 @@
 //! The value of a column as a function.
 
 use super::{Function, refused};
-use crate::compared::equal_by;
 use crate::error::Result;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Score by the number of a field: `modifier(factor × value)`.
 ///
@@ -153,6 +153,16 @@ impl fmt::Display for FieldValue {
     }
 }
 
-equal_by! {
-    FieldValue: it => it.key();
+impl PartialEq for FieldValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for FieldValue {}
+
+impl Hash for FieldValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }

@@ -1,8 +1,8 @@
 //! Hits that pages go on after.
 
-use crate::compared::equal_by;
 use crate::ids::DocId;
 use crate::value::Value;
+use std::hash::{Hash, Hasher};
 
 /// Cursor: the last hit of an earlier page, which [another](super::super::SearchBuilder::after) goes on after.
 ///
@@ -62,7 +62,18 @@ impl After {
     }
 }
 
-// By the bits of scores, as requests are compared.
-equal_by! {
-    After: it => (it.bits(), it.sort_values(), it.doc());
+/// Requests are compared by the bits of their scores.
+impl PartialEq for After {
+    fn eq(&self, other: &Self) -> bool {
+        (self.bits(), self.sort_values(), self.doc())
+            == (other.bits(), other.sort_values(), other.doc())
+    }
+}
+
+impl Eq for After {}
+
+impl Hash for After {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.bits(), self.sort_values(), self.doc()).hash(state);
+    }
 }
