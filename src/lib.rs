@@ -100,6 +100,7 @@ mod test_sizes;
 pub mod error;
 mod plural;
 mod sums;
+mod compared;
 mod named;
 mod terminal;
 mod json;

@@ -167,6 +167,33 @@ fn what_carries_plans_out_knows_of_no_forced_ways() {
     );
 }
 
+/// Nodes of plans are made in one file, which knows every operator; others fill in what they say. Searches name none.
+#[test]
+fn nodes_are_made_of_plans_in_one_file() {
+    const MAKES: [&str; 4] = ["ExplainNode {", "ExplainNode::", "ExplainFacet {", "ExplainFacet::"];
+    let makes = |text: &str| {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+        let mut lines = lines.filter(|line| !line.starts_with("impl"));
+        lines.any(|line| MAKES.iter().any(|made| line.contains(made)))
+    };
+    let mut sources = vec![];
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let makers_of = |room: &str| -> Vec<&str> {
+        let of_room = sources.iter().filter(|(path, text)| path.starts_with(room) && makes(text));
+        of_room.map(|(path, _)| &**path).collect()
+    };
+    assert_eq!(makers_of("explain/from_plan"), ["explain/from_plan.rs"]);
+    assert_eq!(makers_of("searcher/"), [""; 0]);
+    let (_, plans) = sources.iter().find(|(path, _)| path == "explain/from_plan.rs").unwrap();
+    let (_, describe) = plans.split_once("    fn describe(").expect("what knows every operator");
+    let describe = describe.split("\n    }\n").next().unwrap_or_default();
+    for family in ["Operator::", "PageDetails::", "FacetOperator::"] {
+        assert!(describe.contains(family), "{family}");
+    }
+    assert!(!describe.contains("_ =>"), "every operator has an arm of its own");
+}
+
 /// Times that steps of work take about stand in one table; thresholds of time that stand elsewhere are these.
 #[test]
 fn times_of_steps_stand_in_one_table() {

@@ -62,7 +62,7 @@ impl<'s> SearchContext<'_, 's> {
         scratch: &mut Scratch,
         found: &mut Outcome,
     ) -> Result<()> {
-        let SearchPlan { page, matching, lists } = plan;
+        let SearchPlan { page, matching, lists, .. } = plan;
         let (lists, started) = (lists.as_deref_mut(), self.is_traced.then(Instant::now));
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match strategy {

@@ -21,7 +21,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Query compiled for scoring over a snapshot: terms looked up, weights computed, sets found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Weight<'s> {
     pub(super) segments: Vec<SegmentReader<'s>>,
     pub(super) fields: Vec<Arc<FieldScoring>>,
@@ -48,16 +48,9 @@ pub(crate) struct Weight<'s> {
     free: FreeLists<Node>,
 }
 
-/// The memory of a ranking that is over, for the next one.
+/// The memory of a ranking that is over, for the next one: lists without anything in them.
 #[derive(Debug, Default)]
-pub(crate) struct WeightScratch {
-    segments: Vec<SegmentReader<'static>>,
-    fields: Vec<Arc<FieldScoring>>,
-    terms: Vec<TermWeight>,
-    infos: Vec<Option<TermInfo>>,
-    phrases: Vec<PhraseWeight>,
-    nodes: FreeLists<Node>,
-}
+pub(crate) struct WeightScratch(Weight<'static>);
 
 #[derive(Debug)]
 pub(super) struct TermWeight {
@@ -102,28 +95,10 @@ impl<'s> Weight<'s> {
         segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
         detail: ScoreDetail,
-        scratch: WeightScratch,
+        WeightScratch(scratch): WeightScratch,
     ) -> Result<Self> {
-        let WeightScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
-            scratch;
-        let mut in_order = recycled(memory);
-        in_order.extend(segments);
-        let mut ranked = Weight {
-            segments: in_order,
-            fields,
-            terms,
-            infos,
-            phrases,
-            combined: vec![],
-            wanted: vec![],
-            sets: vec![],
-            docs_of_sets: vec![],
-            patterns: vec![],
-            by_segment: vec![],
-            functions: vec![],
-            root: Node::NOTHING,
-            free,
-        };
+        let mut ranked: Weight<'s> = scratch;
+        ranked.segments.extend(segments);
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
@@ -501,7 +476,8 @@ impl<'s> Weight<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
+        let segments = recycled(segments);
+        WeightScratch(Weight { segments, fields, terms, infos, phrases, free, ..Weight::default() })
     }
 
     /// ScoreDetail that there are bounds of, for people.

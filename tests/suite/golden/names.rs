@@ -134,7 +134,7 @@ fn the_table_of_operators_is_true() {
         ("Facet of values", "plan/facet.rs", "FacetMethod"),
         ("Facet of ranges", "plan/ranges.rs", "RangesStrategy"),
         ("Statistics", "plan/facets.rs", "StatisticsStrategy"),
-        ("TopHits", "plan/facets.rs", "TopHitsStrategy"),
+        ("TopHits", "plan/top_hits.rs", "TopHitsStrategy"),
         ("ranks", "plan/spread.rs", "SpreadStrategy"),
         ("kernels", "plan/lists_kernel.rs", "ListsKernel"),
     ] {
