@@ -33,11 +33,13 @@ pub(crate) use profile::{FacetRun, WorkCounts};
 pub(crate) use scorings::Scorings;
 pub(crate) use sort::first_in_order;
 
+use crate::doc_id_set::Matches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hits::{FacetCounts, Hit, Relation, Stopped, Total};
 use crate::ids::FieldId;
-use crate::matching::{Counted, Execution, Matches, count_term};
-use crate::plan::{CostModel, Goal, LookUps, PageDescription, PageOperator, PagePlan, Plan};
+use crate::look_ups::LookUps;
+use crate::matching::{Counted, Execution, count_term};
+use crate::plan::{CostModel, Goal, PageDescription, PageOperator, PagePlan, Plan};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::OpenLists;
 use crate::recycle::Pool;

@@ -54,7 +54,6 @@ pub(crate) mod forced;
 pub(crate) mod in_window;
 pub(crate) mod leaf;
 mod lists_kernel;
-mod look_ups;
 pub(crate) mod order;
 pub(crate) mod page;
 mod pair;
@@ -93,7 +92,6 @@ pub(crate) use facets::{
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
-pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
     CollapseDetails, CollapseStrategy, CountStrategy, PageDescription, PageDetails, PageOperator,

@@ -14,9 +14,9 @@ use crate::json::{Json, Reader};
 use crate::limits::{self, Limits};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
-use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
+use crate::weight::bm25::Parameters;
 use std::borrow::Cow;
 use std::time::Duration;
 
