@@ -135,7 +135,8 @@ mod tests {
         BLOCKS_LEN_AT, INFO_BYTES_AT, KEY_BYTES_AT, N_EARLY_AT, OCCURRENCE_BYTES_AT,
         POSTINGS_LEN_AT, TOPS_AT,
     };
-    use super::super::tests::{Sections, documented, with_lone_terms};
+    use super::super::tests::damage::with_lone_terms;
+    use super::super::tests::{Sections, documented};
 
     /// Checks the refusal of a sound dictionary with these changes, each of which no other check notices.
     fn refused(mut sections: Sections, change: impl FnOnce(&mut Sections), why: &str) {
