@@ -63,8 +63,8 @@ needed. Without --preset and --schema plain text becomes the field `text`, and t
 CSV and TSV is inferred from the first documents and printed. JSON is objects: one a line, over
 several lines, or in a list. CSV and TSV need a header; several columns of one name are several
 values of that field. A schema file also says how inputs are read: `from`, `date_format`,
-`decimal_comma`, `thousands_comma` and `split` of fields, `delimiter`, `encoding`, `trim` and
-`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter,
+`decimal_comma`, `thousands_comma`, `unit` and `split` of fields, `delimiter`, `encoding`, `trim`
+and `ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter,
 --encoding, --ignore-unknown and --null-words: what --append adds is read in the same way. Such an
 option beside --append, or a schema file in place of all, says otherwise for that run; `treepie
 inspect INDEX schema` prints what is remembered.

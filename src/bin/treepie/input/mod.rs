@@ -11,6 +11,7 @@ pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod kept;
 pub(crate) mod null_words;
+mod numbers;
 pub(crate) mod objects;
 pub(crate) mod options;
 pub(crate) mod records;
@@ -347,8 +348,8 @@ fn hint_of_writing(message: &str) -> &'static str {
     if is_of("date") {
         "`date_format` in the schema file reads dates that are written otherwise, and --null-words WORD passes over words; "
     } else if ["decimal", "f64", "i64", "u64"].into_iter().any(is_of) {
-        "`thousands_comma` (1,234.50) or `decimal_comma` (1.234,50) in the schema file reads numbers with commas, \
-         and --null-words WORD passes over words; "
+        "`thousands_comma` (1,234.50), `decimal_comma` (1.234,50) or `unit` ($5, 5 kg) in the schema file reads numbers that \
+         are written so, and --null-words WORD passes over words; "
     } else {
         ""
     }

@@ -1,4 +1,4 @@
-//! Formats of the inputs of one run, which are all lines of text or none of them.
+//! Formats of the inputs of one run. All are lines of text, or none is.
 
 use std::path::PathBuf;
 
