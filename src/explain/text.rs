@@ -134,7 +134,7 @@ impl<'a> Page<'a> {
 
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
-        tree.findings.iter().for_each(|finding| self.finding(finding));
+        self.findings(&tree.findings);
         let later = [("parsed   ", &tree.parsed), ("rewritten", &tree.rewritten)];
         for ((name, text), before) in later.into_iter().zip([&tree.query, &tree.parsed]) {
             if text != before {
@@ -154,6 +154,17 @@ impl<'a> Page<'a> {
         self.out.push('\n');
     }
 
+    /// Findings with what to do. One remedy of several in a row is printed once, below the last of them.
+    fn findings(&mut self, findings: &[Finding]) {
+        let remedy = |finding: &Finding| finding.remedy.clone();
+        for same in
+            findings.chunk_by(|one, next| one.remedy.is_some() && remedy(one) == remedy(next))
+        {
+            same.iter().for_each(|finding| self.finding(finding));
+            same.iter().take(1).for_each(|finding| self.remedy(finding));
+        }
+    }
+
     fn finding(&mut self, finding: &Finding) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
@@ -162,10 +173,14 @@ impl<'a> Page<'a> {
         };
         let indent = terminal::width(name) + 1;
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
+    }
+
+    fn remedy(&mut self, finding: &Finding) {
         if let Some(remedy) = &finding.remedy {
+            const INDENT: usize = 10;
             let mut pieces = vec![piece(Style::Good, "        →").whole(), plain(&**remedy)];
             pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
-            self.line("", indent, pieces);
+            self.line("", INDENT, pieces);
         }
     }
 

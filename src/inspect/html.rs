@@ -30,7 +30,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-        script-src 'sha256-3yFa+Fv2QOUnp1XH16G2U7ZfaiZ7OSttQutiA+8Mg2s='; \
+        script-src 'sha256-LRCPYWE+h5nWM1bSdmerWcdnc0xoFejHwv6OsFcXfOA='; \
         style-src 'sha256-ftpANgUEVfF4YRbmIyzgdDjvOu0NMnwI7cnOsAmj3j8='; \
         img-src data:; base-uri 'none'; form-action 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'",

@@ -509,7 +509,7 @@ impl<'t> Reader<'t> {
                     owned.get_or_insert_default().push(c);
                 }
                 byte => {
-                    let found = format!("the control character {byte:#04x}");
+                    let found = format!("the control character 0x{byte:02X}");
                     return Err(self.error("an escape such as \\n in a text", &found));
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, Severity};
 use crate::explain::ExplainOperator::{AtLeast, Difference, Intersect, Nothing, Union};
-use crate::explain::tree::{Branch, with_parents};
+use crate::explain::tree::{Branch, FOR_SCORES, with_parents};
 use crate::explain::{ExplainNode, ExplainOperator, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
@@ -174,6 +174,11 @@ fn text_of(node: &ExplainNode) -> Option<String> {
 
 pub(super) fn own_ns<N: Branch>(node: &N) -> u64 {
     node.time_ns().unwrap_or(0)
+}
+
+/// Name of a node in a sentence: its label, without the words that say which part of the plan it is of.
+pub(super) fn name_of(node: &ExplainNode) -> &str {
+    node.label.strip_prefix(FOR_SCORES).unwrap_or(&node.label)
 }
 
 /// Returns the query that a node answers; `None` where it is not known or too long to be told.

@@ -14,7 +14,7 @@ use treepie::{Error, Index, IndexOptions};
 use crate::{
     args::Global,
     destination::{Destination, FileArgs},
-    failure::{Exit, Outcome, note, unread, usage},
+    failure::{Exit, Outcome, note, read_text, unread, usage},
     output::{Format, Output, Table, duration, plural},
     terminal,
 };
@@ -182,6 +182,6 @@ fn read(path: &Path) -> Result<Costs, Error> {
             })
             .in_file(path));
     }
-    let text = fs::read_to_string(path).map_err(&failed)?;
+    let text = read_text("reading a calibration", path)?;
     Costs::from_text(&text).map_err(|error| error.in_file(path))
 }

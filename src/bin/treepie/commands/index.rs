@@ -467,7 +467,8 @@ impl Job {
         if let Some(schema) = &self.schema {
             return Ok(schema.clone());
         }
-        let (inferred, _) = self.reading.infer(first, &self.settings, &self.null_words)?;
+        let (inferred, _) =
+            self.reading.infer(first, &self.settings, &self.null_words, self.lossy)?;
         let format = self.reading.format_of(first, None, &self.settings)?;
         let inferred = match &self.order {
             Some(order) => inferred.ordered_by(|schema| order.of(schema))?,

@@ -39,7 +39,6 @@ mod why_empty;
 
 use std::{
     borrow::Cow,
-    fs,
     io::{self, Read},
     path::Path,
     sync::OnceLock,
@@ -60,7 +59,7 @@ use treepie::{
 use crate::{
     args::{Cli, Command, duration},
     events::EventLog,
-    failure::{Failure, Outcome, unread, usage, warn},
+    failure::{Failure, Outcome, read_text, usage, warn},
     terminal,
 };
 
@@ -140,8 +139,7 @@ fn analyzers_with_synonyms(
             let error = expected("a text field of the index").found(format!("'{name}'"));
             return Err(did_you_mean_text(error, schema, name).into());
         };
-        let rules =
-            fs::read_to_string(file).map_err(unread("reading the synonyms", file.as_ref()))?;
+        let rules = read_text("reading the synonyms", file.as_ref())?;
         let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);

@@ -1,6 +1,6 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{fs, io, io::Write, path::PathBuf, time::Duration};
+use std::{io, io::Write, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
-    failure::{Exit, Outcome, unread, usage, warn},
+    failure::{Exit, Outcome, read_text, usage, warn},
     output::{Format, Output},
     slow::SlowArgs,
 };
@@ -370,7 +370,7 @@ impl PlanArgs {
         let what = "reading a request";
         let text = match path.to_str() {
             Some("-") => text_or_stdin("-", what)?,
-            _ => fs::read_to_string(path).map_err(unread(what, path))?,
+            _ => read_text(what, path)?,
         };
         let request = SearchRequest::from_json(&text).map_err(|error| error.in_file(path))?;
         Ok(Asked::Request(Box::new(request)))

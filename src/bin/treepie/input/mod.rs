@@ -418,7 +418,7 @@ pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<
         Err(error) => {
             let at = error.valid_up_to();
             let found = bytes.get(at).map_or(String::new(), |byte| {
-                format!("the byte {byte:#04x}, which another encoding may mean (--encoding) and --lossy replaces")
+                format!("the byte 0x{byte:02X}, which another encoding may mean (--encoding) and --lossy replaces")
             });
             Err(bad("reading a line", line)
                 .expected("UTF-8")

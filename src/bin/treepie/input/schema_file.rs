@@ -39,7 +39,7 @@
 
 mod print;
 
-use std::{fs, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -56,11 +56,11 @@ use super::{
     settings::{self, InputSettings},
     settings_file,
 };
-use crate::failure::{not_yet, unread};
+use crate::failure::{not_yet, read_text};
 
 /// Reads a schema file, and what it says of how inputs are read.
 pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
+    let text = read_text(READING, path)?;
     parse_with_settings(&text).map_err(|error| error.in_file(path))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn parse_with_settings(text: &str) -> Result<(Schema, InputSettings),
 
 /// Reads a schema file that has fields and nothing else.
 pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
+    let text = read_text(READING, path)?;
     parse_fields(&text).map_err(|error| error.in_file(path))
 }
 
