@@ -73,7 +73,7 @@ impl TermFilter {
     ///
     /// # Errors
     ///
-    /// As [`Expansion::new`].
+    /// Fails like [`Expansion::new`].
     pub(crate) fn with_regex(mut self, regex: &str) -> Result<Self> {
         self.patterns.push(Expansion::new(TermPattern::Regex(regex.to_owned()))?);
         Ok(self)

@@ -32,7 +32,7 @@ pub(super) struct Merged<L: Terms> {
 }
 
 impl<L: Terms> Merged<L> {
-    /// Of lists that all ascend, or all descend.
+    /// Merges lists that all ascend, or all descend.
     pub(super) fn open(
         lists: impl Iterator<Item = Result<L>>,
         is_descending: bool,

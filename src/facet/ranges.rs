@@ -38,7 +38,7 @@ pub(crate) fn count_ranges(
 
 /// Ranges of codes, cut into pieces by the ends of all of them.
 pub(super) struct Cut {
-    /// Of each range the numbers of ends up to what is in it: more than the first, and up to the second.
+    /// Numbers of ends up to the codes of each range: more than the first, and up to the second.
     pub(super) ranges: Vec<Range<usize>>,
     /// Ascending.
     pub(super) ends: Vec<u64>,

@@ -84,7 +84,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Fails like [`new`](Self::new).
     pub(crate) fn at(text: &'t str, place: Range<usize>, of: &'static str) -> Result<Reader<'t>> {
         let reader = Reader::new(&text[..place.end], of)?;
         Ok(Reader { at: place.start, ..reader })

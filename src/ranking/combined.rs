@@ -33,7 +33,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CombinedWeight {
     pub(super) fields: Vec<RankedField>,
-    /// Of the fields together.
+    /// BM25 of the fields together.
     pub(crate) bm25: Bm25,
     pub(super) n_docs: u64,
     pub(super) df: u64,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Top {
     k: usize,
-    /// As they came; from k on a heap whose first is the worst.
+    /// Documents in the order they came; from k on a heap whose first is the worst.
     kept: Vec<ScoredDoc>,
     /// Bound that a document must be better than: the k-th best, or nothing.
     floor: ScoredDoc,
@@ -55,7 +55,7 @@ pub(crate) struct Trace {
     /// Points at which the threshold rose, ascending in both numbers: documents offered up to then, and the
     /// threshold from then on. The first, the last, and evenly spread ones between.
     pub(crate) rises: Vec<(u64, f32)>,
-    /// Of so many rises one was kept, less one.
+    /// Number of rises of which one was kept, less one.
     skipped: u32,
     /// Rises since one was kept.
     since: u32,
@@ -73,7 +73,7 @@ impl Trace {
     fn rise(&mut self, threshold: f32) {
         let rise = (self.offered, threshold);
         match self.rises.last_mut() {
-            // Of several at the same document the last counts.
+            // The last of several at one document counts.
             Some(last) if last.0 == self.offered => *last = rise,
             Some(_) if self.since < self.skipped => {
                 self.since += 1;

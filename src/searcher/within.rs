@@ -184,7 +184,7 @@ enum HitOrder<'s> {
     /// With what scores, where a key asks for that.
     Sorted(&'s SortOrder, SortStrategy, Option<&'s Weight<'s>>),
     Scored(&'s Weight<'s>),
-    /// As they were added, with the score that all have.
+    /// Documents as they were added, with the score that all have.
     Documents(Option<f32>),
 }
 

@@ -33,7 +33,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
+    /// Fails like [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
     pub fn rollback(&mut self) -> Result<()> {
         let watch = self.resources.observer.begin(Operation::Rollback);
         let rolled_back = self.start_again();

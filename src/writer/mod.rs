@@ -167,7 +167,7 @@ pub struct IndexWriter {
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
-    /// Of the documents that are in no segment yet.
+    /// Keys of the documents that are in no segment yet.
     recent_keys: RecentKeys,
     deletions: Deletions,
     merge_policy: MergePolicy,
@@ -483,7 +483,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub fn prepare_commit(&mut self) -> Result<PreparedCommit<'_>> {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Prepare);

@@ -151,7 +151,7 @@ impl Found {
         let (mut whole, mut damaged, mut named) = (None, vec![], HashSet::new());
         for generation in generations(storage)?.into_iter().rev() {
             let manifest = match &whole {
-                // As creating made it: all documents would be gone, and it would count as recovered.
+                // Creating made it: all documents would be gone, and it would count as recovered.
                 None if generation == 0 && !damaged.is_empty() => continue,
                 None => examine(storage, generation)?,
                 Some(whole) if bypassed(whole).contains(&generation) => {

@@ -50,10 +50,10 @@ pub struct Salvage {
     pub segments: Vec<SalvagedSegment>,
     /// Newer commits, whose manifests cannot be read. Their additions and deletions are not known.
     pub unreadable: Vec<DamagedCommit>,
-    /// Segments that no readable commit names: of a commit whose manifest is damaged or gone, or of a build that was
-    /// interrupted.
+    /// Segments that no readable commit names.
     ///
-    /// They may have documents that only such a commit had, or the same as others have.
+    /// They are of a commit whose manifest is damaged or gone, or of a build that was interrupted. They may have documents
+    /// that only such a commit had, or the same as others have.
     pub unnamed: Vec<String>,
     /// Documents of the unnamed segments, deleted ones included; `None` if a segment is damaged.
     pub unnamed_documents: Option<u64>,
@@ -216,7 +216,7 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     let mut unreadable = vec![];
     for generation in generations.into_iter().rev() {
         if generation == 0 && !unreadable.is_empty() {
-            // As creating made it: without documents, it is not what there is to be saved.
+            // Creating made it: without documents, it is not what there is to be saved.
             continue;
         }
         match read_manifest(storage, generation) {
@@ -280,7 +280,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// Of the new index, and where a file may not be read.
+    /// Fails if the new index cannot be written, or if a file may not be read.
     fn salvage_segment(
         &mut self,
         from: &dyn Storage,

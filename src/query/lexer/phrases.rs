@@ -50,7 +50,7 @@ impl<'q> Lexer<'q> {
         self.in_phrase = true;
         let mut parts = vec![];
         loop {
-            // As behind a field's colon, a sign begins a word.
+            // A sign begins a word here, as behind a field's colon.
             let (token, span) = self.next(true)?;
             let part = match token {
                 Token::Leaf(part) => part,

@@ -182,7 +182,7 @@ impl<'q> Lexer<'q> {
                 .hint("write \\\\ for the character itself"));
         };
         if self.is_lenient && c.is_alphanumeric() && !self.escapes_operator() {
-            // As in C:\Users: no letter needs a backslash.
+            // No letter needs a backslash, as in C:\Users.
             self.at += 1;
             return Ok('\\');
         }

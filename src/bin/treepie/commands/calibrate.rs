@@ -142,7 +142,7 @@ fn print(out: &mut Output, costs: &Costs) -> Outcome<()> {
 pub(crate) struct CostsArgs {
     /// Plan by figures of FILE [default: INDEX/calibration, if any].
     ///
-    /// As `treepie calibrate -o FILE` writes them. Without such a file the built-in ones count.
+    /// Costs that `treepie calibrate -o FILE` writes. Without such a file the built-in ones count.
     #[arg(help_heading = "Plan", hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,

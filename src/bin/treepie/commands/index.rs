@@ -534,7 +534,7 @@ impl Job {
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
         if input.is_empty()? {
-            // Of whatever format it is: it has no documents, and is no reason to refuse the others.
+            // Its format does not matter: it has no documents, and is no reason to refuse the others.
             nothing_in(&input);
             return Ok(0);
         }

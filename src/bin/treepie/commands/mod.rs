@@ -184,7 +184,7 @@ pub(crate) struct DatesArgs {
     now: Option<Timestamp>,
     /// Time zone of dates without an offset [default: of each field].
     ///
-    /// As +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
+    /// Written as +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
     /// that --facet counts by.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]

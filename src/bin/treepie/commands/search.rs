@@ -106,7 +106,7 @@ enum PageFormat {
     Text(Format),
     /// A line for each hit.
     Compact,
-    /// As record batches.
+    /// Record batches.
     Arrow,
 }
 
@@ -589,7 +589,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return Ok(exit_of(&found, request.limit(), rows));
     };
     let (found, plan) = match args.explain {
-        // Of one run: that of another would be about other times, and what was stopped elsewhere.
+        // Plan and hits are of one run: another has other times, and is stopped elsewhere.
         true => search.explainer().run().map(|(found, plan)| (found, Some(plan))),
         false => search.run().map(|found| (found, None)),
     }

@@ -430,7 +430,7 @@ mod tests {
         );
         let long = "n".repeat(FIELD_NAME_BYTES_MAX - 3);
         assert!(table(&format!("{long}\nx\nx\n")).unwrap().ends_with("]\ntype = \"text\"\n"));
-        // As many fields as make copies too many.
+        // Fields so many that copies of them have no room.
         let names: Vec<_> = (0..FIELDS_MAX).map(|n| format!("f{n}")).collect();
         let row = vec!["x"; FIELDS_MAX].join(",");
         let schema = table(&format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();

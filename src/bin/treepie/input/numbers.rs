@@ -3,11 +3,11 @@
 /// Style of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberStyle {
-    /// As 1234.5.
+    /// Digits and a point: 1234.5.
     Plain,
-    /// As 1.234,5.
+    /// A comma before the fraction: 1.234,5.
     DecimalComma,
-    /// As 1,234.5.
+    /// Commas between thousands: 1,234.5.
     ThousandsComma,
 }
 

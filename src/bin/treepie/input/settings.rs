@@ -94,7 +94,7 @@ pub(crate) struct FieldSettings {
 /// Format of dates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DateFormat {
-    /// As `strftime` has it.
+    /// A pattern of `strftime`.
     Pattern(String),
     /// Numbers after 1970 began, with so many digits of a second in a whole one.
     SinceEpoch { digits: usize },

@@ -122,7 +122,7 @@ fn a_term_that_is_not_in_the_block_where_the_index_has_it_is_refused_by_every_wa
 #[test]
 fn a_block_of_another_number_of_terms_than_the_index_says_is_refused() {
     let mut sections = documented();
-    // Of three terms the index knows two.
+    // The index knows two of three terms.
     sections.index[index::N_TERMS_AT] = 2;
     let dictionary = sections.open().unwrap();
     let refused = [

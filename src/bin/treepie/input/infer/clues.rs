@@ -25,7 +25,7 @@ const DATES: [&str; 9] = [
 const VALUES_MAX: u64 = 2_000;
 /// Bytes of such a date.
 const DATE_BYTES: std::ops::RangeInclusive<usize> = 6..=16;
-/// Of so many values one may be another than the rest: a word for none, or a mistake.
+/// Number of values of which one may be another than the rest: a word for none, or a mistake.
 const ONE_IN: u64 = 20;
 /// Characters that stand between several values in one text. Commas stand in names as well.
 const SEPARATORS: [char; 2] = [';', '|'];
@@ -34,7 +34,7 @@ const UNITS: [&str; 27] = [
     "US$", "R$", "A$", "C$", "HK$", "NZ$", "$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₪", "₫", "₴",
     "฿", "CHF", "EUR", "USD", "GBP", "JPY", "kr", "zł", "Kč", "%",
 ];
-/// Of so many values one must have a separator.
+/// Number of values of which one must have a separator.
 const SEPARATED_ONE_IN: u64 = 10;
 
 /// Values of one field, by what they may be meant as.

@@ -87,7 +87,7 @@ impl Leaves {
         is_list: bool,
         levels: usize,
     ) -> Result<bool, NoLeaves> {
-        // Of a name that comes twice this has the last value.
+        // A name that comes twice has its last value here.
         let fields: HashMap<String, &RawValue> = serde_json::from_str(text)?;
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
