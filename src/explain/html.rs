@@ -20,13 +20,13 @@
 use super::glossary::{WordKind, glossary};
 use super::{ExplainTree, SlowSearch, TextOptions, WhyEmpty};
 use crate::json::Json;
-use crate::page::Page;
+use crate::page::HtmlPage;
 
 /// The version of the data that a page carries; `viewer/model.js` reads what has the same number before the point.
 const DATA_VERSION: &str = "0.1";
 
 /// The parts of the script stand in the order in which they need each other, in a scope of their own.
-const PAGE: Page = Page {
+const PAGE: HtmlPage = HtmlPage {
     template: include_str!("viewer/page.html"),
     style: include_str!("viewer/page.css"),
     script: concat!(

@@ -80,7 +80,7 @@ impl ExplainTree {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let (all_ns, percents) = (self.all_ns(), self.percents().into_iter());
         let documents = &self.documents;
-        let mut page = Page { documents, all_ns, percents, ..Page::new(options) };
+        let mut page = TextPage { documents, all_ns, percents, ..TextPage::new(options) };
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -108,7 +108,7 @@ impl fmt::Display for ExplainTree {
     }
 }
 
-pub(super) struct Page<'a> {
+pub(super) struct TextPage<'a> {
     options: &'a TextOptions,
     documents: &'a [ExplainDocument],
     pub(super) out: String,
@@ -126,10 +126,10 @@ fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     }
 }
 
-impl<'a> Page<'a> {
+impl<'a> TextPage<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
         let (out, percents) = (String::new(), vec![].into_iter());
-        Page { options, documents: &[], out, all_ns: 0, percents }
+        TextPage { options, documents: &[], out, all_ns: 0, percents }
     }
 
     fn heading(&mut self, tree: &ExplainTree) {

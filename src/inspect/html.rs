@@ -15,11 +15,11 @@
 use super::Inspector;
 use crate::error::Result;
 use crate::json::Json;
-use crate::page::Page;
+use crate::page::HtmlPage;
 use crate::segment::disk_usage::DiskUsage;
 
 /// Elements and numbers are made as in the page of a plan.
-const PAGE: Page = Page {
+const PAGE: HtmlPage = HtmlPage {
     template: include_str!("page/storage.html"),
     style: concat!(include_str!("../explain/viewer/page.css"), include_str!("page/storage.css")),
     script: concat!(

@@ -15,7 +15,7 @@ use super::{
     calibrate::CostsArgs,
     check_field, combined_fields, explain, facet, facet_tree, in_query, is_state,
     lossy_text_or_stdin, open_with,
-    page::{Page, mark, say_why_stopped, shown_fields},
+    page::{HitsPage, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
     statistics, text_or_stdin, why_empty,
@@ -614,7 +614,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let (n_keys, is_grouped) = (request.sort().len(), request.is_collapsed());
     let with_scores = args.scores;
-    let page = Page { found: &found, fields, marked, n_keys, is_grouped, with_scores };
+    let page = HitsPage { found: &found, fields, marked, n_keys, is_grouped, with_scores };
     match format {
         Format::Text => {
             match args.format {
