@@ -13,7 +13,8 @@ use super::{
     Actual, ContainerMap, Decision, Estimate, ExplainNode, ExplainOperator, ExplainSegment,
     ExplainTree, NodeSegment,
 };
-use crate::execution::{NodeProfile, Profile};
+use crate::execution::FacetRun;
+use crate::matching::{NodeProfile, Profile};
 use crate::phrase;
 use crate::plan::decision::{self, Rule};
 use crate::plan::forced::Measured;
@@ -24,8 +25,7 @@ use crate::plan::{
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
-pub(crate) use facets::FacetRun;
-pub(crate) use page::{PageRun, WorkCounts};
+pub(crate) use page::PageRun;
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Facets of a plan, and what happened to them in a run.
 
+use crate::execution::FacetRun;
 use crate::explain::tree::nanoseconds;
-use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, FacetEstimate, InBuckets};
-use crate::facet::FacetProfile;
+use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, FacetEstimate};
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
     Adaptive, FacetDetails, FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan,
@@ -10,55 +10,6 @@ use crate::plan::{
 };
 use crate::plural::counted;
 use crate::schema::Schema;
-use std::time::Duration;
-
-/// Run of a facet: within another, in all buckets of that.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FacetRun {
-    buckets: InBuckets,
-    pub(crate) profile: FacetProfile,
-    /// Methods that counted values, and in how many buckets.
-    methods: Vec<(FacetMethod, u64)>,
-    pub(crate) within: Vec<FacetRun>,
-}
-
-impl FacetRun {
-    /// Nothing so far, of a facet and of all within it.
-    pub(crate) fn of(node: &FacetNode) -> Self {
-        let within = node.within.iter().map(FacetRun::of).collect();
-        // Values may be counted without a column, and hits are no counts.
-        let has_column = !matches!(
-            node.operator,
-            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..)
-        );
-        let column = has_column.then(ColumnCounts::default);
-        let counts = FacetActual { column, ..FacetActual::default() };
-        let profile = FacetProfile { counts, ..FacetProfile::default() };
-        FacetRun { profile, within, ..FacetRun::default() }
-    }
-
-    /// Adds the work in one bucket of so many documents.
-    pub(crate) fn add(&mut self, of_bucket: &FacetProfile, n_documents: u64) {
-        self.buckets.buckets += 1;
-        self.buckets.documents += n_documents;
-        self.profile.add(of_bucket);
-        let Some(method) = of_bucket.method else { return };
-        match self.methods.iter_mut().find(|(other, _)| *other == method) {
-            Some((_, n)) => *n += 1,
-            None => self.methods.push((method, 1)),
-        }
-    }
-
-    /// Time of all facets within it.
-    pub(crate) fn time_within(&self) -> Duration {
-        self.within.iter().map(|run| run.profile.time + run.time_within()).sum()
-    }
-
-    /// The method that values were counted by, of a facet within no other.
-    pub(crate) fn method(&self) -> Option<FacetMethod> {
-        self.methods.first().map(|(method, _)| *method)
-    }
-}
 
 /// Facets of a plan, with what happened to those that were counted, and what other ways to count were measured to take.
 pub(super) fn facets(

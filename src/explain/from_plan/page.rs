@@ -1,6 +1,7 @@
 //! Nodes of the operators that make a page of what matches.
 
 use super::{Explaining, estimate};
+use crate::execution::WorkCounts;
 use crate::explain::tree::{FOR_SCORES, nanoseconds};
 use crate::explain::{
     Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator, RankingCounts,
@@ -14,7 +15,6 @@ use crate::plan::{
     TopKStrategy, Total,
 };
 use crate::plural::counted;
-use crate::ranking::pruned::{PhrasePruning, Pruning};
 use crate::ranking::top::Trace;
 use crate::sort::SortProfile;
 use std::time::Duration;
@@ -31,20 +31,6 @@ pub(crate) struct PageRun<'r> {
     /// Rise of the threshold of the best.
     pub(crate) trace: Option<&'r Trace>,
     pub(crate) is_stopped: bool,
-}
-
-/// Documents, blocks and groups that making a page looked at.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum WorkCounts {
-    #[default]
-    Nothing,
-    /// All documents that match, by their number.
-    All(u64),
-    Blocks(Pruning),
-    Phrase(PhrasePruning),
-    Columns(SortProfile),
-    /// The groups of so many documents.
-    Groups(u64),
 }
 
 /// Whether the answer is one that is kept already: the plan shows how it is found otherwise.
