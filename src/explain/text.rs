@@ -134,7 +134,11 @@ impl<'a> TextPage<'a> {
 
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
-        self.findings(&tree.findings);
+        for (at, finding) in tree.findings.iter().enumerate() {
+            // One remedy of several in a row is below the last of them.
+            let next = tree.findings.get(at + 1).and_then(|next| next.remedy.as_ref());
+            self.finding(finding, finding.remedy.as_ref().filter(|own| Some(*own) != next));
+        }
         let later = [("parsed   ", &tree.parsed), ("rewritten", &tree.rewritten)];
         for ((name, text), before) in later.into_iter().zip([&tree.query, &tree.parsed]) {
             if text != before {
@@ -154,18 +158,7 @@ impl<'a> TextPage<'a> {
         self.out.push('\n');
     }
 
-    /// Findings with what to do. One remedy of several in a row is printed once, below the last of them.
-    fn findings(&mut self, findings: &[Finding]) {
-        let remedy = |finding: &Finding| finding.remedy.clone();
-        for same in
-            findings.chunk_by(|one, next| one.remedy.is_some() && remedy(one) == remedy(next))
-        {
-            same.iter().for_each(|finding| self.finding(finding));
-            same.iter().take(1).for_each(|finding| self.remedy(finding));
-        }
-    }
-
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &Finding, remedy: Option<&String>) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
             Severity::Hint => ("hint     ", Style::Strong),
@@ -173,14 +166,10 @@ impl<'a> TextPage<'a> {
         };
         let indent = terminal::width(name) + 1;
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
-    }
-
-    fn remedy(&mut self, finding: &Finding) {
-        if let Some(remedy) = &finding.remedy {
-            const INDENT: usize = 10;
+        if let Some(remedy) = remedy {
             let mut pieces = vec![piece(Style::Good, "        →").whole(), plain(&**remedy)];
             pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
-            self.line("", INDENT, pieces);
+            self.line("", indent, pieces);
         }
     }
 

@@ -7,9 +7,6 @@ use super::operator::ExplainOperator;
 use super::units::{joined, spaced};
 use std::time::Duration;
 
-/// Beginning of the labels of sets that only scores depend on.
-pub(super) const FOR_SCORES: &str = "for scores: ";
-
 /// Explained query: its text, its rewritten forms, its plan and, after a run, measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

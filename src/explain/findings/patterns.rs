@@ -149,10 +149,9 @@ fn longer_prefix(facts: &dyn Facts, field: &str, text: &str, now: u64) -> Option
 fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     let Some(terms) = searched(node) else { return false };
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
-    let field = node.field.as_deref().unwrap_or_default();
+    let (field, name) = (node.field.as_deref().unwrap_or_default(), name_of(node));
     let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
-    let message =
-        format!("{visited} of {field} were looked at for {expanded} of {}", name_of(node));
+    let message = format!("{visited} of {field} were looked at for {expanded} of {name}");
     let severity = look.severity(walking_ns(node));
     let finding = Finding::new("wide search for terms", severity, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));

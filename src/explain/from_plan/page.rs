@@ -2,7 +2,7 @@
 
 use super::{Explaining, estimate};
 use crate::execution::WorkCounts;
-use crate::explain::tree::{FOR_SCORES, nanoseconds};
+use crate::explain::tree::nanoseconds;
 use crate::explain::{
     Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator, RankingCounts,
     Threshold,
@@ -109,7 +109,7 @@ impl Explaining<'_, '_> {
         node.decisions.extend(page.and_then(|page| page.is_kept).map(cache_decision));
         let unselected =
             self.plan.unselected.iter().map(|it| format!("without selections of {it}: "));
-        let scores = (0..self.plan.n_score_sets()).map(|_| FOR_SCORES.to_owned());
+        let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());
         node.children.extend(self.plan.sets.iter().zip(scores.chain(unselected)).map(
             |(set, words)| {
                 let (mut set, _) = self.node(*set);
