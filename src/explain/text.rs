@@ -276,7 +276,7 @@ impl<'a> TextPage<'a> {
         let entries = tree.glossary();
         if !entries.is_empty() {
             self.out.push('\n');
-            self.line("", 2, vec![strong("Words")]);
+            self.line("", 2, vec![strong("Words, in which numbers stand for any")]);
         }
         for of_meaning in entries.chunk_by(|one, next| one.meaning == next.meaning) {
             let words = joined(of_meaning.iter().map(|entry| entry.word), ", ") + ":";

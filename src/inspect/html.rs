@@ -30,7 +30,7 @@ const PAGE: HtmlPage = HtmlPage {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-        script-src 'sha256-LRCPYWE+h5nWM1bSdmerWcdnc0xoFejHwv6OsFcXfOA='; \
+        script-src 'sha256-XtOuld3Zaooe0K+pO9hSjXO1o/jLJDCvTzLCb/c1fQg='; \
         style-src 'sha256-ftpANgUEVfF4YRbmIyzgdDjvOu0NMnwI7cnOsAmj3j8='; \
         img-src data:; base-uri 'none'; form-action 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'",

@@ -548,7 +548,7 @@ mod tests {
     fn a_quote_that_stays_open_hides_nothing_that_is_read() {
         let text = b"id,t\n1,\"abc\n2,def\n3,ghi\n";
         let schema = |is_all| {
-            let schema = of_table(text, Dialect::COMMA, is_all, &NullWords::default());
+            let schema = of_table(text, Dialect::COMMA, is_all, &NullWords::default(), false);
             schema_file::print(&schema.unwrap().schema)
         };
         assert!(schema(true).starts_with("[fields.id]\ntype = \"i64\"\n"), "{}", schema(true));

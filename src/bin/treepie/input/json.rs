@@ -283,7 +283,9 @@ fn number_of(number: &Number) -> treepie::Value {
 
 #[cfg(test)]
 mod tests {
+    use super::leaves::LEVELS_MAX;
     use super::*;
+    use crate::input::objects::Place;
 
     fn schema() -> Schema {
         Schema::builder()

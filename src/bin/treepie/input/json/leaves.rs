@@ -18,7 +18,7 @@ pub(crate) fn too_long(line: u64) -> Error {
 }
 
 /// Objects within objects at the most.
-const LEVELS_MAX: usize = 32;
+pub(super) const LEVELS_MAX: usize = 32;
 
 /// Values of a record at one path of keys.
 #[derive(Debug, PartialEq)]
