@@ -675,8 +675,8 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
     let together = together.searcher().unwrap();
     for _ in 0..150 {
         let query = match random.below(5) {
-            0 => combined_query(&mut random),
-            1 => pattern_query(&mut random, 1),
+            0 => combined::combined_query(&mut random),
+            1 => patterns::pattern_query(&mut random, 1),
             2 => Query::word_in("tag", random.word()),
             3 => Query::prefix("w1").in_field("tag"),
             _ => random.query(2),

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Words in both fields at once, also among others.
-fn combined_query(random: &mut Random) -> Query {
+pub(super) fn combined_query(random: &mut Random) -> Query {
     let mut words = |n: usize| -> Vec<Query> {
         (0..1 + random.below(n))
             .map(|_| match random.below(6) {

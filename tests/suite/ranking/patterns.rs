@@ -3,7 +3,7 @@
 use super::*;
 
 /// Patterns, also among words, with what makes scores of them.
-fn pattern_query(random: &mut Random, depth: usize) -> Query {
+pub(super) fn pattern_query(random: &mut Random, depth: usize) -> Query {
     if depth > 0 {
         let parts: Vec<Query> = (0..1 + random.below(3))
             .map(|_| match random.below(3) {
