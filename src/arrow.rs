@@ -354,7 +354,7 @@ impl Columns {
 fn type_of(kind: FieldKind) -> DataType {
     match kind {
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
-            // Of which a batch may have more than two gigabytes.
+            // A batch may have more than two gigabytes of these.
             DataType::LargeUtf8
         }
         FieldKind::I64 => DataType::Int64,

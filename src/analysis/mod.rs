@@ -324,7 +324,7 @@ impl Analyzer {
         given.unwrap_or_else(|never| match never {})
     }
 
-    /// As [`for_each_token`](Self::for_each_token), until `sink` fails.
+    /// Works like [`for_each_token`](Self::for_each_token), until `sink` fails.
     pub(crate) fn try_for_each_token<E>(
         &mut self,
         text: &str,

@@ -98,7 +98,7 @@ struct Grouping<'g, 's> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Group {
     Missing,
-    /// Of numbers and the like, the same in all segments.
+    /// Code of numbers and the like, the same in all segments.
     Code(u64),
     Term(Box<[u8]>),
 }

@@ -23,7 +23,7 @@ enum HitOrder<'c> {
     /// With what scores, where a key asks for that.
     Sorted(&'c SortOrder, SortStrategy, Option<&'c Weight<'c>>),
     Scored(&'c Weight<'c>),
-    /// As they were added, with the score that all have.
+    /// Documents as they were added, with the score that all have.
     Documents(Option<f32>),
 }
 

@@ -32,19 +32,17 @@ impl ExplainTree {
             dot.facets(self);
         }
         dot.line("}");
-        dot.out
+        dot.0
     }
 }
 
 #[derive(Default)]
-struct Dot {
-    out: String,
-}
+struct Dot(String);
 
 impl Dot {
     fn line(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
+        self.0.push_str(line);
+        self.0.push('\n');
     }
 
     fn node(&mut self, Drawn { name, lines, share, verdict, tooltip, .. }: &Drawn<'_>) {

@@ -172,7 +172,7 @@ impl Json {
         self.field("Startup Cost").thousandths(startup_ns, 3);
         self.field("Total Cost").thousandths(total_ns, 3);
         self.field("Plan Rows").number(rows);
-        // Of bitmaps Postgres says the same.
+        // Postgres says nothing else of bitmaps.
         self.field("Plan Width").number(0);
     }
 

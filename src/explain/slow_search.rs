@@ -37,7 +37,7 @@ impl SlowSearch {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`].
+    /// Fails like [`ExplainTree::from_json`].
     pub fn from_json(line: &str) -> Result<SlowSearch> {
         let (mut search, plan) = read_line(line)?;
         search.plan = plan_at(line, plan)?;
@@ -92,7 +92,7 @@ impl Recorded {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`].
+    /// Fails like [`ExplainTree::from_json`].
     pub fn from_json(text: &str) -> Result<Recorded> {
         let mut is_line = false;
         Reader::new(text, "a plan or a slow search")?.object(&[], |_, name| {
@@ -145,7 +145,7 @@ impl SlowestSearches {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`]; then nothing was added.
+    /// Fails like [`ExplainTree::from_json`]; then nothing was added.
     pub fn add(&mut self, line: &str) -> Result<()> {
         let (mut search, plan) = read_line(line)?;
         if self.is_slow(search.took_ns) {

@@ -80,7 +80,7 @@ impl ExplainTree {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let (all_ns, percents) = (self.all_ns(), self.percents().into_iter());
         let documents = &self.documents;
-        let mut page = Page { documents, all_ns, percents, ..Page::new(options) };
+        let mut page = TextPage { documents, all_ns, percents, ..TextPage::new(options) };
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -108,7 +108,7 @@ impl fmt::Display for ExplainTree {
     }
 }
 
-pub(super) struct Page<'a> {
+pub(super) struct TextPage<'a> {
     options: &'a TextOptions,
     documents: &'a [ExplainDocument],
     pub(super) out: String,
@@ -126,15 +126,19 @@ fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     }
 }
 
-impl<'a> Page<'a> {
+impl<'a> TextPage<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
         let (out, percents) = (String::new(), vec![].into_iter());
-        Page { options, documents: &[], out, all_ns: 0, percents }
+        TextPage { options, documents: &[], out, all_ns: 0, percents }
     }
 
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
-        tree.findings.iter().for_each(|finding| self.finding(finding));
+        for (at, finding) in tree.findings.iter().enumerate() {
+            // One remedy of several in a row is below the last of them.
+            let next = tree.findings.get(at + 1).and_then(|next| next.remedy.as_ref());
+            self.finding(finding, finding.remedy.as_ref().filter(|own| Some(*own) != next));
+        }
         let later = [("parsed   ", &tree.parsed), ("rewritten", &tree.rewritten)];
         for ((name, text), before) in later.into_iter().zip([&tree.query, &tree.parsed]) {
             if text != before {
@@ -154,7 +158,7 @@ impl<'a> Page<'a> {
         self.out.push('\n');
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &Finding, remedy: Option<&String>) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
             Severity::Hint => ("hint     ", Style::Strong),
@@ -162,7 +166,7 @@ impl<'a> Page<'a> {
         };
         let indent = terminal::width(name) + 1;
         self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
-        if let Some(remedy) = &finding.remedy {
+        if let Some(remedy) = remedy {
             let mut pieces = vec![piece(Style::Good, "        →").whole(), plain(&**remedy)];
             pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
             self.line("", indent, pieces);
@@ -272,7 +276,7 @@ impl<'a> Page<'a> {
         let entries = tree.glossary();
         if !entries.is_empty() {
             self.out.push('\n');
-            self.line("", 2, vec![strong("Words")]);
+            self.line("", 2, vec![strong("Words, in which numbers stand for any")]);
         }
         for of_meaning in entries.chunk_by(|one, next| one.meaning == next.meaning) {
             let words = joined(of_meaning.iter().map(|entry| entry.word), ", ") + ":";

@@ -142,7 +142,7 @@ impl Scan {
             return Ok(());
         }
         if u32::from(head.n_with) == column.docs_of(nth) {
-            // Of documents that do not match, too, whose keys may be further away than any that is added.
+            // The head also has documents that do not match, whose keys may be further away than any that is added.
             let key = sink.key(head.least)?;
             if key == sink.key(head.greatest)? {
                 self.profile.blocks_skipped += 1;

@@ -112,7 +112,7 @@ impl FieldStatistics {
         let NumberStatistics { moments, range, with_value, spread, .. } = found;
         let n = moments.n();
         let of_code = |code: u64| value::value(kind, code);
-        // Of all kinds of whole numbers the code of nought lies where that of the first microsecond of 1970 does, but of those
+        // The code of nought, for all kinds of whole numbers, lies where that of the first microsecond of 1970 does, but of those
         // that are never below it.
         let zero = if kind == FieldKind::U64 { 0 } else { Timestamp::code_of_micros(0) };
         let whole = moments.whole_sum(zero);

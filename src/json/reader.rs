@@ -85,7 +85,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Fails like [`new`](Self::new).
     pub(crate) fn at(text: &'t str, place: Range<usize>, of: &'static str) -> Result<Reader<'t>> {
         let reader = Reader::new(&text[..place.end], of)?;
         Ok(Reader { at: place.start, ..reader })
@@ -525,7 +525,7 @@ impl<'t> Reader<'t> {
                     owned.get_or_insert_default().push(c);
                 }
                 byte => {
-                    let found = format!("the control character {byte:#04x}");
+                    let found = format!("the control character 0x{byte:02X}");
                     return Err(self.error("an escape such as \\n in a text", &found));
                 }
             }

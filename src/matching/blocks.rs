@@ -16,7 +16,7 @@ const BLOCK_WORDS: usize = (BLOCK_DOCS / u64::BITS) as usize;
 #[derive(Clone, Debug)]
 pub(crate) enum Places<'m> {
     Range(Range<u32>),
-    /// As the low halves of their numbers in the segment.
+    /// Documents by the low halves of their numbers in the segment.
     List(&'m [[u8; 2]]),
     Words(&'m [[u8; 8]]),
 }
@@ -190,7 +190,7 @@ pub(super) mod tests {
     use super::*;
     use crate::format::column::{Column, ColumnWriter, Frame};
 
-    /// Of so many documents without a value.
+    /// Column of so many documents without a value.
     fn column(n_docs: u32) -> Vec<u8> {
         let (mut writer, mut bytes) = (ColumnWriter::new(Frame::default()), vec![]);
         (0..n_docs).for_each(|_| writer.add([], &mut bytes));

@@ -183,7 +183,7 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// As [`run`](Self::run), and keeps everything that matches in every segment for the facets.
+    /// Works like [`run`](Self::run), and keeps everything that matches in every segment for the facets.
     pub(crate) fn page_and_matches(&mut self, docs: &mut Vec<DocId>) -> Result<(Counted, Matches)> {
         let mut matches = Matches::new();
         let counted = self.page_and(docs, Some(&mut matches))?;
@@ -445,7 +445,7 @@ impl<'s> Execution<'s> {
         docs: &mut Vec<DocId>,
     ) -> Result<bool> {
         let Some(smallest) = self.plan.smallest else { return Ok(false) };
-        // As many fewer as were found in segments before.
+        // Segments before have found some of those that are wanted.
         let wanted = smallest.saturating_sub(page.counted);
         let (root, part) = (self.plan.root(), &self.plan.segments[at]);
         let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
@@ -467,7 +467,7 @@ impl<'s> Execution<'s> {
         page.skip -= skipped;
         page.take -= taken;
         page.counted += found;
-        // As many as were asked for: there may be more.
+        // All that were asked for: there may be more.
         page.stopped |= found == wanted;
         let profile = self.profile.segment_mut(at).nodes;
         profile[root.index()].documents_out += found;

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::format::column::{Column, ColumnWriter, FrameFinder};
 
-    /// Of so many documents, whose codes lie in no order.
+    /// Column of so many documents, whose codes lie in no order.
     fn column(n_docs: u32) -> Vec<u8> {
         let mut finder = FrameFinder::default();
         (0..n_docs).for_each(|doc| finder.add(code(doc)));

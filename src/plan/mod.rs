@@ -245,7 +245,7 @@ pub(crate) struct PlanScratch {
     wanted: Vec<(f64, bool)>,
     phrases: Vec<PhrasePlan>,
     segments: Vec<SegmentPlan<'static>>,
-    /// Of its segments, the first one last.
+    /// Parts of its segments, the first one last.
     of_segments: Vec<OfSegment>,
 }
 

@@ -246,7 +246,7 @@ impl<'s> Plan<'s> {
             }
             self.phrases.push(plan);
         }
-        // Of those that follow some may be inside of other inputs.
+        // Some of those that follow may be inside of other inputs.
         let own = first_phrase..self.phrases.len();
         for input in all {
             let is_there = match input {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Top {
     k: usize,
-    /// As they came; from k on a heap whose first is the worst.
+    /// Documents in the order they came; from k on a heap whose first is the worst.
     kept: Vec<ScoredDoc>,
     /// Bound that a document must be better than: the k-th best, or nothing.
     floor: ScoredDoc,
@@ -54,7 +54,7 @@ pub(crate) struct Trace {
     pub(crate) offered: u64,
     /// Points at which the threshold rose, ascending in both numbers: the first, the last, and evenly spread ones between.
     pub(crate) rises: Vec<Threshold>,
-    /// Of so many rises one was kept, less one.
+    /// Number of rises of which one was kept, less one.
     skipped: u32,
     /// Rises since one was kept.
     since: u32,
@@ -82,7 +82,7 @@ impl Trace {
     fn rise(&mut self, threshold: f32) {
         let rise = Threshold { documents: self.offered, score: threshold };
         match self.rises.last_mut() {
-            // Of several at the same document the last counts.
+            // The last of several at one document counts.
             Some(last) if last.documents == self.offered => *last = rise,
             Some(_) if self.since < self.skipped => {
                 self.since += 1;

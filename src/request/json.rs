@@ -240,7 +240,7 @@ impl SearchRequest<'static> {
     ///
     /// # Errors
     ///
-    /// As [`from_json`](Self::from_json), and [`ErrorKind::Usage`] for limits that no index can have.
+    /// Fails like [`from_json`](Self::from_json), and [`ErrorKind::Usage`] for limits that no index can have.
     pub fn from_json_within(text: &str, limits: Limits) -> Result<Self> {
         let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;

@@ -383,7 +383,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn prepare(self) -> Result<PreparedSearch<'a>> {
         self.search().prepare()
     }
@@ -395,7 +395,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         self.search().explain()
     }
@@ -405,7 +405,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn analyze(self) -> Result<ExplainTree> {
         self.search().analyze()
     }

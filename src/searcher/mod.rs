@@ -156,7 +156,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As opening the index.
+    /// Fails like opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
         let Inner { storage, snapshot, setting, .. } = &*self.0;
         let generation = snapshot.manifest.generation;
@@ -351,7 +351,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn collection_statistics(
         &self,
         request: &SearchRequest<'_>,
@@ -363,7 +363,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`].
+    /// Fails like [`SearchBuilder::run`].
     pub fn run(&self, request: &SearchRequest<'_>) -> Result<Hits> {
         self.search_for(request.clone()).run()
     }
@@ -390,7 +390,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`].
+    /// Fails like [`SearchBuilder::run`].
     pub fn run_unless(
         &self,
         known: Option<Etag>,
@@ -540,7 +540,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`count`](Self::count).
+    /// Fails like [`count`](Self::count).
     pub fn explain(&self, query: &Query) -> Result<ExplainTree> {
         self.search(query).explain()
     }
@@ -562,7 +562,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`Highlighter::new`].
+    /// Fails like [`Highlighter::new`].
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
         let _scope = self.enter(&Budget::new());
         Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.setting.analyzers)

@@ -70,7 +70,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Query::at`].
+    /// Fails like [`Query::at`].
     pub fn selected_at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
         for selection in &mut self.selections {
             selection.read = Some(selection.as_given().at(schema, dates)?);

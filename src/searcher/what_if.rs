@@ -33,7 +33,7 @@ pub(super) struct Ran {
 
 /// A way to answer, and the least time that it took.
 struct Timed {
-    /// As it is planned, or otherwise.
+    /// The way that is forced; `None` for the planned one.
     forced: Option<Forced>,
     ns: Option<u64>,
     /// Whether it turned out to be none.

@@ -86,7 +86,7 @@ pub fn to_document<T: Serialize + ?Sized>(value: &T) -> Result<Document> {
 ///
 /// # Errors
 ///
-/// As [`from_fields`].
+/// Fails like [`from_fields`].
 pub fn from_hit<T: DeserializeOwned>(hit: &Hit) -> Result<T> {
     from_fields(&hit.fields)
 }

@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Of a document whose ranks are to come.
+    /// Makes the place of a document whose ranks are to come.
     pub(super) fn new(doc: DocId) -> Self {
         Place { first: 0, rest: vec![], doc, terms: vec![], ties: vec![], score: None }
     }
@@ -66,7 +66,7 @@ impl Place {
         }
     }
 
-    /// As [`compare`](Self::compare), where some ranks are only the beginning of what is compared.
+    /// Works like [`compare`](Self::compare), where some ranks are only the beginning of what is compared.
     fn cmp_with_ties(&self, other: &Self) -> Ordering {
         let ranks = |place: &Self| [place.first].into_iter().chain(place.rest.clone());
         let pairs = ranks(self).zip(ranks(other)).zip(self.ties.iter().zip(&other.ties));

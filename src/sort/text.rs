@@ -294,7 +294,7 @@ mod tests {
             "strasse",
             "z",
         ];
-        // Of what is the same by its value and letters, that with the smaller bytes comes first.
+        // Texts that are the same by value and letters come in the order of bytes.
         let mut expected = natural.to_vec();
         let first = ["001", "01", "1"];
         expected.splice(4..7, first);

@@ -30,7 +30,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CombinedWeight {
     pub(crate) fields: Vec<RankedField>,
-    /// Of the fields together.
+    /// BM25 of the fields together.
     pub(crate) bm25: Bm25,
     pub(crate) n_docs: u64,
     pub(crate) df: u64,

@@ -42,7 +42,7 @@ impl Weight<'_> {
             ranked.push(RankedField { weight: *weight, scoring, term: term.clone(), infos });
         }
         let (k1, b) = parameters.unwrap_or_default();
-        // As long as a word where there are none, to divide by.
+        // Length of one word where there are none, to divide by.
         let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
         let bm25 = Bm25 { k1, b, average: average as f32 };
         let weight = boost * idf(n_docs, df) * (k1 + 1.0);

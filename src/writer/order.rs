@@ -22,7 +22,7 @@ const SORTED_AT_ONCE: usize = 1 << 20;
 /// New numbers for the documents of some segments.
 #[derive(Debug)]
 pub(super) struct Numbering {
-    /// Of each segment.
+    /// Renumbering of each segment.
     pub(super) of_segments: Vec<Renumbering>,
     /// Whether documents stand otherwise to each other than before.
     pub(super) reorders: bool,

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::{Display, Write as _},
+    fs,
     io::{self, Write as _},
     path::Path,
     process::ExitCode,
@@ -97,6 +98,20 @@ pub(crate) fn unread<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) ->
         let error = Error::io(what, cause).in_file(path);
         if is_missing { error.expected("a file").found("nothing") } else { error }
     }
+}
+
+/// All of a file that is text.
+pub(crate) fn read_text(what: &str, path: &Path) -> Result<String, Error> {
+    let bytes = fs::read(path).map_err(unread(what, path))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let found = error.as_bytes().get(at).map_or(0, |byte| *byte);
+        Error::new(ErrorKind::Document, what)
+            .expected("UTF-8")
+            .found(format!("the byte 0x{found:02X}"))
+            .in_file(path)
+            .at_offset(at as u64)
+    })
 }
 
 /// Something of the documented interface that does not exist yet.

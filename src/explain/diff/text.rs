@@ -1,7 +1,7 @@
 //! [`PlanDiff`] → text for people and their terminals.
 
 use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
-use super::super::text::{Page, TextOptions};
+use super::super::text::{TextOptions, TextPage};
 use super::super::units::{digits, duration, grouped, shortened, size, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 
@@ -16,7 +16,7 @@ impl PlanDiff {
     /// Returns the differences as text, every line ended by a line feed. The whole comes first, then the nodes: `≠`
     /// before those that differ, `+` before added and `-` before removed ones.
     pub fn to_text(&self, options: &TextOptions) -> String {
-        let mut page = Page::new(options);
+        let mut page = TextPage::new(options);
         if self.is_same() {
             page.line("", 2, vec![plain("The plans are the same.")]);
             return page.out;
@@ -40,7 +40,7 @@ impl PlanDiff {
     }
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn node_diff(&mut self, node: &NodeDiff) {
         let (sign, style) = match node.kind {
             DiffKind::Same => (" ", Style::Faint),

@@ -234,11 +234,11 @@ pub(super) struct View<'a, 'q, 's> {
     pub(super) weighed: &'q UpperBounds<'q, 's>,
     pub(super) key: u32,
     pub(super) opened: &'a [Opened<'q, 's>],
-    /// Of each clause its place in `opened`; beyond its end where it has nothing here.
+    /// Place of each clause in `opened`; beyond its end where it has nothing here.
     pub(super) places: &'a [u32],
     /// Codes by block that were made for the lists without; nothing where there are few blocks to look at.
     pub(super) spread: &'a [[u8; BLOCKS]],
-    /// Of each of `opened` its place in `spread`.
+    /// Place of each of `opened` in `spread`.
     pub(super) spread_places: &'a [u32],
 }
 

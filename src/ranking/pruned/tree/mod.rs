@@ -151,7 +151,7 @@ impl<'q, 's> Search<'q, 's, '_> {
         let parts = self.parts;
         self.pruning.windows_considered = parts.windows.len() as u64;
         let mut is_first = true;
-        // Of many lists fewer windows, so that memory is not theirs times that of a window.
+        // Many lists have fewer windows, so that memory is not theirs times that of a window.
         let room_for_sums =
             SUMMED_MAX * CLAUSES_MAX / self.weighed.tree.clauses.len().max(CLAUSES_MAX);
         for window in &parts.windows {
