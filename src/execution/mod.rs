@@ -52,7 +52,7 @@ use crate::term::Term;
 const DOCS_ROOM_MAX: u64 = 1_024;
 
 /// Plan of a search: the operator that makes its page, above those that find what matches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SearchPlan<'s> {
     pub(crate) page: PagePlan,
     /// Description of the page; none if nobody asks.
@@ -63,21 +63,15 @@ pub(crate) struct SearchPlan<'s> {
 }
 
 /// Plan of what matches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "one for each search; a box would be an allocation")]
 pub(crate) enum Matching<'s> {
     /// None so far. Making the page reads lists itself, and may find the number of what matches on its way.
+    #[default]
     Unplanned,
     /// Number of documents that have a term, which the dictionary knows.
     Term(FieldId, Term),
     Planned(Execution<'s>),
-}
-
-impl SearchPlan<'_> {
-    /// The page alone.
-    pub(crate) fn new(page: PagePlan) -> Self {
-        SearchPlan { page, described: None, matching: Matching::Unplanned, lists: None }
-    }
 }
 
 impl<'s> Matching<'s> {
@@ -112,7 +106,7 @@ impl<'s> Matching<'s> {
 
     fn or_plan(&mut self, goal: Goal, planner: &dyn MatchPlanner<'s>) -> Result<&mut Self> {
         if matches!(self, Matching::Unplanned) {
-            *self = planner.plan_matching(goal)?;
+            planner.plan_matching(goal, self)?;
         }
         Ok(self)
     }
@@ -141,7 +135,8 @@ impl<'s> Matching<'s> {
 
 /// Planner of what matches, for a page that has not found its number.
 pub(crate) trait MatchPlanner<'s> {
-    fn plan_matching(&self, goal: Goal) -> Result<Matching<'s>>;
+    /// Puts the plan into `matching`: it is large, so that it is not handed on.
+    fn plan_matching(&self, goal: Goal, matching: &mut Matching<'s>) -> Result<()>;
 }
 
 /// A search with all that its operators read: names are resolved, and terms looked up.

@@ -20,7 +20,7 @@ use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 const UNCOUNTED_MAX: u64 = 4_096;
 
 /// Page that is made, and by what.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
     pub(crate) count: CountStrategy,
@@ -42,9 +42,10 @@ pub(crate) struct PageDescription {
 }
 
 /// Ways to count matches beside a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CountStrategy {
     /// Not at all: their number is known only where making the page finds it.
+    #[default]
     Unasked,
     /// Making the page counts them, as it finds everything that matches.
     WithPage,
@@ -89,7 +90,7 @@ pub(crate) enum TopKStrategy {
 }
 
 /// Page that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PageWanted {
     /// Hits that are left out before the first, and hits at the most.
     pub(crate) offset: u64,
@@ -107,6 +108,13 @@ pub(crate) struct PageWanted {
     /// Whether lists stay open from one search to the next.
     pub(crate) stays_open: bool,
     pub(crate) forced: Option<Forced>,
+}
+
+/// Nothing is wanted so far.
+impl Default for PageOperator {
+    fn default() -> Self {
+        PageOperator::DocOrder { score: None }
+    }
 }
 
 impl PagePlan {

@@ -15,6 +15,12 @@ pub(crate) enum TopHitsStrategy {
     Sorted(SortStrategy),
 }
 
+impl Default for TopHitsStrategy {
+    fn default() -> Self {
+        TopHitsStrategy::DocOrder { score: None }
+    }
+}
+
 impl TopHitsStrategy {
     /// Chooses by the order of fields, if there is one, or else by score, if that is wanted.
     pub(crate) fn choose(order: Option<OrderShape>, scoring: Option<&impl Scoring>) -> Self {

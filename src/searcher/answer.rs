@@ -35,15 +35,13 @@ impl<'a> Search<'a> {
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget());
         let fields = self.known_fields()?;
-        let mut plan = match self.plan() {
-            Err(error) => {
-                // A search that is stopped before it begins has counted nothing.
-                let mut found = Outcome::uncounted();
-                found.stop(error, &self.request)?;
-                return Ok(found.into_hits(vec![], started.elapsed()));
-            }
-            Ok(plan) => plan,
-        };
+        let mut plan = SearchPlan::default();
+        if let Err(error) = self.plan(&mut plan) {
+            // A search that is stopped before it begins has counted nothing.
+            let mut found = Outcome::uncounted();
+            found.stop(error, &self.request)?;
+            return Ok(found.into_hits(vec![], started.elapsed()));
+        }
         let n_hits = if self.request.count_only { 0 } else { self.request.limit.min(HITS_ROOM) };
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
@@ -78,9 +76,9 @@ impl<'a> Search<'a> {
 
     /// Plans the search. Looks up what scores depend on, finds the sets among that, and plans the page, and what matches if it
     /// is known to be wanted.
-    pub(super) fn plan(&self) -> Result<SearchPlan<'a>> {
+    pub(super) fn plan(&self, plan: &mut SearchPlan<'a>) -> Result<()> {
         let mut scorings = self.look_up_scorings()?;
-        let mut plan = SearchPlan::new(self.page_plan(&scorings));
+        plan.page = self.page_plan(&scorings);
         let sets = scorings.wanted_sets();
         if !sets.is_empty() {
             let of_page = (&mut scorings, &mut plan.page);
@@ -91,9 +89,9 @@ impl<'a> Search<'a> {
         let may_be_found = plan.page.count == CountStrategy::AfterPage && !self.stays_open;
         let is_planned = matches!(plan.matching, Matching::Planned(_));
         if !is_planned && plan.page.runs_matching() && !may_be_found {
-            plan.matching = self.plan_matching(plan.page.goal())?;
+            self.plan_matching(plan.page.goal(), &mut plan.matching)?;
         }
-        Ok(plan)
+        Ok(())
     }
 
     /// All that the operators of its plan read.
@@ -146,9 +144,9 @@ impl<'a> Search<'a> {
 }
 
 impl<'a> MatchPlanner<'a> for Search<'a> {
-    fn plan_matching(&self, goal: Goal) -> Result<Matching<'a>> {
+    fn plan_matching(&self, goal: Goal, matching: &mut Matching<'a>) -> Result<()> {
         let options = self.options(goal, false, self.scorings())?;
-        let normal = &self.rewritten()?.normal;
-        self.searcher.plan_matching(normal, &options, self.look_ups_after(self.scorings()))
+        let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(self.scorings()));
+        self.searcher.plan_matching(normal, &options, look_ups, matching)
     }
 }

@@ -121,7 +121,7 @@ impl<'a> Search<'a> {
         self.meaning.time(Phase::Choose, || {
             let mut scorings = self.look_up_scorings()?;
             let sets = scorings.wanted_sets();
-            let mut plan = SearchPlan::new(self.page_plan(&scorings));
+            let mut plan = SearchPlan { page: self.page_plan(&scorings), ..SearchPlan::default() };
             let before_plan = self.meaning.clock.get().map(|clock| clock.times());
             let of_page = (&mut scorings, &mut plan.page);
             let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;

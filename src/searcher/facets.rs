@@ -11,6 +11,9 @@ use crate::request::{Facet, FacetWhat};
 impl Search<'_> {
     /// The facets, checked, with their names and options resolved.
     pub(super) fn bound_facets(&self) -> Result<&[BoundFacet]> {
+        if self.request.facets.is_empty() {
+            return Ok(&[]);
+        }
         let bound = once(&self.meaning.facets, || {
             self.request.facets.iter().try_for_each(Facet::check_within)?;
             self.bind_facets(&self.request.facets, &mut vec![])

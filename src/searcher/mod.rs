@@ -506,23 +506,26 @@ impl Searcher {
         look_ups: &LookUps,
         total: &mut u64,
     ) -> Result<()> {
-        let mut matching = self.plan_matching(normal, options, look_ups)?;
+        let mut matching = Matching::Unplanned;
+        self.plan_matching(normal, options, look_ups, &mut matching)?;
         let counted = matching.count(self.snapshot(), look_ups, total);
         self.recycle(matching);
         counted.map(drop)
     }
 
     /// Plans to find what a query means: without operators, where the dictionary knows all that is wanted.
-    fn plan_matching(
-        &self,
+    fn plan_matching<'s>(
+        &'s self,
         normal: &Normal,
         options: &PlanOptions,
         look_ups: &LookUps,
-    ) -> Result<Matching<'_>> {
-        if let Some((field, term)) = options.counted_term(normal) {
-            return Ok(Matching::Term(field, Term::from_slice(term)));
-        }
-        Ok(Matching::Planned(self.execution_of(normal, options, look_ups)?))
+        matching: &mut Matching<'s>,
+    ) -> Result<()> {
+        *matching = match options.counted_term(normal) {
+            Some((field, term)) => Matching::Term(field, Term::from_slice(term)),
+            None => Matching::Planned(self.execution_of(normal, options, look_ups)?),
+        };
+        Ok(())
     }
 
     /// The most frequent terms of a field among the documents that match.

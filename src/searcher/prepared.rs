@@ -25,7 +25,8 @@ impl<'s> Search<'s> {
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
         self.stays_open = true;
-        let mut plan = self.plan()?;
+        let mut plan = SearchPlan::default();
+        self.plan(&mut plan)?;
         if let (PageOperator::TopK(_), false) = (plan.page.operator, plan.page.needs_matches())
             && let Some(ranked) = self.scorings().and_then(|it| it.page.as_ref())
         {

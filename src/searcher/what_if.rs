@@ -172,7 +172,8 @@ impl Search<'_> {
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
-        let (mut plan, mut hits) = (self.plan()?, vec![]);
+        let (mut plan, mut hits) = (SearchPlan::default(), vec![]);
+        self.plan(&mut plan)?;
         let found = self.context(false)?.run(&mut plan, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
