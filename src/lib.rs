@@ -102,6 +102,7 @@ mod sums;
 mod compared;
 mod named;
 mod terminal;
+mod console;
 mod json;
 #[cfg(feature = "viewer")]
 mod page;
