@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::execution::Execution;
+use crate::matching::Execution;
 use crate::plan::{self, CostModel, Goal, LookUps, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;

@@ -1,8 +1,8 @@
 //! Measurements of a plan's run: results of its operators, their work, and its time.
 
-pub use crate::execution::ContainerCounts;
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
+pub use crate::matching::ContainerCounts;
 pub use crate::phrase::PositionCounts;
 pub use crate::ranking::pruned::CandidateCounts;
 pub use crate::ranking::top::Threshold;

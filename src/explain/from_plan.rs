@@ -15,7 +15,8 @@ use super::{
     Actual, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainOperator,
     ExplainSegment, ExplainTree, NodeSegment,
 };
-use crate::execution::{NodeProfile, Profile};
+use crate::execution::FacetRun;
+use crate::matching::{NodeProfile, Profile};
 use crate::phrase;
 use crate::plan::decision;
 use crate::plan::forced::{Forced, Measured};
@@ -28,7 +29,7 @@ use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 use facets::FacetAt;
-pub(crate) use runs::{FacetRun, PageRun, WorkCounts};
+pub(crate) use runs::PageRun;
 use std::cell::Cell;
 use std::time::Duration;
 

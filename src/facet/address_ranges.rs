@@ -9,7 +9,7 @@ use super::ranges::count_ranges;
 use super::scan::MetCounts;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::Matches;
+use crate::matching::Matches;
 use crate::plan::RangesCosts;
 use crate::value;
 use std::ops::Range;

@@ -6,8 +6,8 @@
 
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::{DocIdSet, MatchWindows};
 use crate::format::postings::LongList;
+use crate::matching::{DocIdSet, MatchWindows};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 

@@ -3,8 +3,8 @@
 use crate::bitmap;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::{MatchWindow, MatchWindows};
 use crate::format::postings::LongList;
+use crate::matching::{MatchWindow, MatchWindows};
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;

@@ -62,7 +62,9 @@ mod placed;
 mod planner;
 mod ranges;
 mod sample;
+mod scoring;
 mod spread;
+mod top_hits;
 mod window;
 
 use crate::bitmap::Kernel;
@@ -85,7 +87,7 @@ pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, ValuesWanted};
 pub(crate) use facets::{
     BUCKETS_MAX, FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted,
-    StatisticsStrategy, TopHitsStrategy,
+    StatisticsStrategy,
 };
 use forced::Forced;
 use leaf::Leaf;
@@ -94,16 +96,18 @@ pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
     CollapseDetails, CollapseStrategy, CountStrategy, PageDetails, PageOperator, PagePlan,
-    PageWanted, PlannedPage, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    PageWanted, PlannedPage, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use ranges::{RangesCosts, RangesPlan, RangesStrategy};
+pub(crate) use scoring::{Scoring, Shape};
 use smallvec::SmallVec;
 pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
 use std::sync::Arc;
+pub(crate) use top_hits::TopHitsStrategy;
 
 /// Purpose and options of a plan.
 #[derive(Clone, Debug, Default)]

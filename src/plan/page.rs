@@ -12,6 +12,8 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
+use super::scoring::{Scoring, Shape};
+use super::top_hits::TopHitsStrategy;
 use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
@@ -22,6 +24,8 @@ const UNCOUNTED_MAX: u64 = 4_096;
 pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
     pub(crate) count: CountStrategy,
+    /// Way to find the first of known documents, for groups.
+    pub(crate) first: TopHitsStrategy,
     pub(crate) wanted: PageWanted,
 }
 
@@ -85,36 +89,6 @@ pub(crate) enum TopKStrategy {
     Exhaustive,
 }
 
-/// Queries whose best documents can be found without scoring all that match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Every document that matches has this score: any will do.
-    Constant,
-    /// Terms of which one must match.
-    AnyOf,
-    /// Terms that must all match.
-    AllOf,
-    /// A phrase.
-    Phrase,
-    /// Anything else.
-    Tree,
-}
-
-/// Facts of a query that is ready to be scored.
-pub(crate) trait Scoring {
-    fn shape(&self) -> Shape;
-    /// The score of every match, where all have the same.
-    fn constant(&self) -> Option<f32>;
-    /// Whether functions change scores, of which there are no bounds.
-    fn has_functions(&self) -> bool;
-    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
-    fn is_exact_phrase(&self) -> bool;
-    /// Lists that score documents, of which as many are expected to match as if all parts were independent of each other.
-    fn lists(&self) -> ScoredLists;
-    /// Whether words have to be placed to know what matches.
-    fn matches_by_phrases(&self) -> bool;
-}
-
 /// Page that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PageWanted {
@@ -141,6 +115,7 @@ impl PagePlan {
     pub(crate) fn choose(
         wanted: PageWanted,
         scoring: Option<&impl Scoring>,
+        first: TopHitsStrategy,
         costs: &CostModel,
     ) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
@@ -157,7 +132,7 @@ impl PagePlan {
             (scoring, _) => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
         let count = CountStrategy::choose(operator, wanted.total, wanted.has_facets);
-        PagePlan { operator, count, wanted }
+        PagePlan { operator, count, first, wanted }
     }
 
     /// Whether everything that matches has to be found to make the page.

@@ -6,7 +6,7 @@ use super::prepared::{PhraseWeight, TermWeight, Weight};
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
-use crate::execution::DocIdSet;
+use crate::matching::DocIdSet;
 use crate::phrase::{PhraseReader, PhraseWorkspace};
 use crate::plan::cost;
 use crate::query::Proximity;

@@ -510,3 +510,25 @@ impl StatisticsOptions {
         }
     }
 }
+
+impl Facet {
+    /// Refuses what lies too deep, or within what has no buckets.
+    pub(crate) fn check_within(&self) -> Result<()> {
+        let depth = 1 + self.within.depth();
+        if depth > FACET_DEPTH_MAX {
+            return Err(Error::new(ErrorKind::Usage, "counting facets within facets")
+                .expected(format!("at most {FACET_DEPTH_MAX} within each other"))
+                .found(depth.to_string()));
+        }
+        self.check_buckets()
+    }
+
+    fn check_buckets(&self) -> Result<()> {
+        if matches!(self.what, FacetWhat::Statistics(_)) && !self.within.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "looking into the buckets of a facet")
+                .expected("a facet that has buckets")
+                .found(format!("statistics of '{}'", self.field)));
+        }
+        self.within.facets.iter().try_for_each(Facet::check_buckets)
+    }
+}

@@ -66,7 +66,7 @@ mod values;
 
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::searcher::Hit;
+use crate::hits::Hit;
 use crate::value::stored::Fields;
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, de, ser};

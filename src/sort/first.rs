@@ -11,13 +11,11 @@ use super::ranks::SegmentRanks;
 use super::streaming::{FirstLists, StreamCounts, Streamed};
 use crate::budget::{self, Held, ns};
 use crate::error::Result;
-use crate::execution::{
-    DocIdSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
-};
 use crate::expansion::Expansion;
 use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
+use crate::matching::{DocIdSet, Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use crate::plan::order::{OrderCosts, OrderedSegment};
 use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
 use crate::ranking::prepared::Weight;

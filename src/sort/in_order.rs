@@ -11,7 +11,7 @@ use super::order::SortOrder;
 use super::place::Place;
 use crate::budget::{self, ns};
 use crate::error::Result;
-use crate::execution::DocIdSet;
+use crate::matching::DocIdSet;
 use crate::plan::OrderShape;
 use crate::schema::Schema;
 use std::cmp::Ordering;

@@ -1,8 +1,8 @@
 //! Operators that make a page of what matches, in words.
 
-use super::runs::WorkCounts;
 use super::{Explaining, estimate};
-use crate::explain::tree::{nanoseconds, whole_ns};
+use crate::execution::WorkCounts;
+use crate::explain::tree::whole_ns;
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainOperator};
 use crate::plan::forced::Forced;
 use crate::plan::order::OrderCosts;
@@ -98,14 +98,7 @@ impl Explaining<'_, '_> {
         };
         node.estimate = self.estimate_of_page();
         let matching = node.children[0].actual.as_ref().map(|actual| actual.documents);
-        node.actual = self.run.map(|run| Actual {
-            documents: run.page.hits,
-            documents_in: matching.or(run.page.matching),
-            time_ns: nanoseconds(run.page.time),
-            complete: !run.page.is_stopped,
-            stopped: run.page.is_stopped,
-            ..run.page.looked_at.actual(run.page.trace)
-        });
+        node.actual = self.run.map(|run| run.page.actual(matching));
         let is_sorted = operator != ExplainOperator::TopK;
         if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
             actual.sort.get_or_insert_default();

@@ -3,8 +3,8 @@
 use super::lists::Tree;
 use crate::bitmap::Container;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::ids::DocId;
+use crate::matching::DocIdSet;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::ScoreQuantizer;

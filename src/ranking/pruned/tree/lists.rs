@@ -1,9 +1,9 @@
 //! Lists of a query in one segment, and which of them its parts are.
 
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::format::lengths::FieldNorms;
 use crate::format::terms::TermInfo;
+use crate::matching::DocIdSet;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::combined::CombinedWeight;

@@ -2,7 +2,7 @@
 
 use super::bound::View;
 use crate::bitmap::Container;
-use crate::execution::DocIdSet;
+use crate::matching::DocIdSet;
 use crate::plan::WINDOW;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::blocks::each_code;

@@ -1,9 +1,9 @@
 //! Random trees against every document scored by itself, from a plain model of the corpus.
 
 use crate::bitmap::Container;
-use crate::execution::DocIdSet;
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
+use crate::matching::DocIdSet;
 use crate::plan::{LookUps, Shape};
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters, idf};

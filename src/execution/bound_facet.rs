@@ -17,23 +17,23 @@ use crate::value::{Calendar, Zone};
 const INTERVALS_MAX: usize = 4_096;
 
 /// Selections that are left out, by their places.
-pub(super) type ExcludedFilters = Vec<usize>;
+pub(crate) type ExcludedFilters = Vec<usize>;
 
 /// Facet of a search, and those within it.
 #[derive(Debug)]
-pub(super) struct BoundFacet {
-    pub(super) field: FieldId,
-    pub(super) what: BoundWhat,
+pub(crate) struct BoundFacet {
+    pub(crate) field: FieldId,
+    pub(crate) what: BoundWhat,
     /// Selections that it leaves out, by their places.
-    pub(super) left_out: ExcludedFilters,
-    pub(super) within: Vec<BoundFacet>,
+    pub(crate) left_out: ExcludedFilters,
+    pub(crate) within: Vec<BoundFacet>,
     /// Best documents of each bucket.
-    pub(super) hits: usize,
+    pub(crate) hits: usize,
 }
 
 /// Values, ranges or numbers that are counted of a field.
 #[derive(Debug)]
-pub(super) enum BoundWhat {
+pub(crate) enum BoundWhat {
     Values(ValuesWanted, Option<FacetMethod>),
     Ranges(Ranges),
     Addresses(AddressRanges),
@@ -46,7 +46,7 @@ pub(super) enum BoundWhat {
 
 impl BoundFacet {
     /// The part of it that a plan needs to know.
-    pub(super) fn wanted(&self, top_hits: TopHitsStrategy) -> FacetWanted {
+    pub(crate) fn wanted(&self, top_hits: TopHitsStrategy) -> FacetWanted {
         let (of, method) = match &self.what {
             BoundWhat::Values(values, method) => (FacetOf::Values(values.clone()), *method),
             BoundWhat::Statistics { distinct, percentiles, has_column } => {
@@ -70,24 +70,24 @@ impl BoundFacet {
     }
 
     /// Whether its buckets are looked into.
-    pub(super) fn is_parted(&self) -> bool {
+    pub(crate) fn is_parted(&self) -> bool {
         !self.within.is_empty() || self.hits > 0
     }
 
     /// Whether documents of buckets are wanted, of it or of a facet within it.
-    pub(super) fn wants_hits(&self) -> bool {
+    pub(crate) fn wants_hits(&self) -> bool {
         self.hits > 0 || self.within.iter().any(BoundFacet::wants_hits)
     }
 
     /// Selections that it leaves out, and each facet within it.
-    pub(super) fn all_left_out(&self) -> Vec<&ExcludedFilters> {
+    pub(crate) fn all_left_out(&self) -> Vec<&ExcludedFilters> {
         let within = self.within.iter().flat_map(BoundFacet::all_left_out);
         std::iter::once(&self.left_out).chain(within).collect()
     }
 
     /// Number of ranges that the values of all documents lie in, where that follows from these and is of use; of intervals nobody
     /// knows where they are many.
-    pub(super) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
+    pub(crate) fn n_ranges(&self, segments: &[SegmentPlan<'_>]) -> Result<Option<f64>> {
         let mut codes = None;
         for part in segments {
             let Some(column) = part.segment.field(self.field).column()? else { continue };
@@ -106,7 +106,7 @@ impl BoundFacet {
 
 impl BoundWhat {
     /// Checks and resolves what is counted of a field.
-    pub(super) fn of(facet: &Facet, of_schema: &Field, analyzers: &Analyzers) -> Result<Self> {
+    pub(crate) fn of(facet: &Facet, of_schema: &Field, analyzers: &Analyzers) -> Result<Self> {
         let kind = of_schema.kind;
         let counting = match &facet.what {
             FacetWhat::Values(_) => "counting values",
@@ -178,65 +178,11 @@ impl BoundWhat {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::document::Document;
-    use crate::plan::{FacetNode, FacetOperator, FacetStrategy, Goal, StatisticsStrategy};
-    use crate::schema::Schema;
-    use crate::searcher::stopping_tests::filled;
-
-    /// Operators as people would write them, those within another in brackets.
-    fn written(nodes: &[FacetNode]) -> String {
-        let nodes = nodes.iter().map(|node| {
-            let own = match &node.operator {
-                FacetOperator::Facet(FacetStrategy::Values(plan)) => {
-                    format!("values of {} terms", plan.sizes.n_terms)
-                }
-                FacetOperator::Facet(FacetStrategy::Ranges(_)) => "ranges by column".to_owned(),
-                FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
-                FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),
-                FacetOperator::TopHits(n, strategy) => format!("{n} best: {}", strategy.name()),
-            };
-            assert!(node.details.is_none(), "{own} is told to nobody");
-            match &node.within[..] {
-                [] => own,
-                within => format!("{own} ({})", written(within)),
-            }
-        });
-        nodes.collect::<Vec<_>>().join(", ")
-    }
-
-    #[test]
-    fn a_plan_has_all_facets_in_the_order_asked_for() {
-        let schema = Schema::builder()
-            .field(Field::new("brand", FieldKind::Keyword).column(true))
-            .field(Field::new("price", FieldKind::I64))
-            .field(Field::new("age", FieldKind::I64).column(false))
-            .build()
-            .unwrap();
-        let searcher = filled(schema, |writer| {
-            for nth in 0..60_i64 {
-                let document = Document::new().with("brand", format!("b{}", nth % 7));
-                writer.add(document.with("price", nth).with("age", nth % 9)).unwrap();
-            }
-        });
-        let query = searcher.parse("*").unwrap();
-        let steps = Facet::histogram("price", 10).with_facet(Facet::values("age").by_value());
-        let brands = Facet::values("brand").with_facet(steps).with_facet(Facet::statistics("age"));
-        let search = searcher
-            .search(&query)
-            .with_facet(Facet::ranges("price", [(..5).into()]).top_hits(1))
-            .with_facet(brands.top_hits(3))
-            .with_facet(Facet::statistics("price"))
-            .search();
-        let execution =
-            search.execution(&search.options(Goal::Count, false, None).unwrap()).unwrap();
-        let plan = execution.plan();
-        assert_eq!(
-            written(&plan.facets),
-            "ranges by column (1 best: the first in document order), \
-             values of 7 terms (ranges by column (values of 9 terms), by terms, 3 best: the first in document order), by bounds"
-        );
-    }
+/// Selections that facets leave out, each different lot of them once.
+pub(crate) fn excluded_filters(facets: &[BoundFacet]) -> Vec<&ExcludedFilters> {
+    let all = facets.iter().flat_map(BoundFacet::all_left_out);
+    let mut all: Vec<_> = all.filter(|left_out| !left_out.is_empty()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

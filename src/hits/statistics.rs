@@ -108,7 +108,7 @@ impl FieldStatistics {
         self.variance.map(f64::sqrt)
     }
 
-    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, percentages: &[f64]) -> Self {
+    pub(crate) fn of(kind: FieldKind, found: &NumberStatistics, percentages: &[f64]) -> Self {
         let NumberStatistics { moments, range, with_value, spread, .. } = found;
         let n = moments.n();
         let of_code = |code: u64| value::value(kind, code);

@@ -4,21 +4,20 @@
 //! at a time, each several times as large as the one before, until the page is full or there are no more: how deep that is nobody
 //! knows before, but how many there are in all is counted once the first batch is not enough.
 
-use super::answer::SearchOutcome;
-use super::hits::Hit;
-use super::search::Search;
-use super::within::BestHits;
+use super::outcome::Outcome;
+use super::profile::WorkCounts;
+use super::top_hits::TopHits;
+use super::{SearchContext, SearchPlan};
 use crate::budget::{self, Held, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{DocIdSet, Execution, Matches};
-use crate::explain::WorkCounts;
 use crate::facet::{self, DistinctCounts, FieldMatches};
 use crate::format::column::BLOCK_DOCS;
+use crate::hits::Hit;
 use crate::ids::{DocId, FieldId, TermOrdinal};
+use crate::matching::{DocIdSet, Matches};
 use crate::plan::order::{batch_after, first_batch};
 use crate::plan::{CollapseStrategy, SegmentPlan};
 use crate::request::{After, Collapse};
-use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -28,67 +27,45 @@ const AFTER_STOP: u64 = 1_024;
 /// Bytes of a group beside its term.
 const GROUP_BYTES: u64 = 96;
 
-impl Search<'_> {
-    /// Whether hits are grouped, and any are wanted.
-    pub(super) fn is_collapsed(&self) -> bool {
-        self.request.collapse.is_some() && !self.request.count_only && self.request.limit > 0
-    }
-
-    /// The field that hits are grouped by, where they are.
-    pub(super) fn group_field(&self) -> Result<Option<FieldId>> {
-        let Some(collapse) = &self.request.collapse else { return Ok(None) };
-        let field = self.field(&collapse.field)?;
-        let of_schema = self.searcher.schema().get(field);
-        let wrong = |expected: &str| {
-            Err(Error::new(ErrorKind::Usage, "grouping hits")
-                .expected(expected.to_owned())
-                .found(format!("the {} field '{}'", of_schema.kind.name(), of_schema.name)))
-        };
-        match of_schema {
-            field if !field.column => wrong("a field that keeps a column"),
-            Field { many: true, .. } | Field { kind: FieldKind::Path { .. }, .. } => {
-                wrong("a field of which no document has two values")
-            }
-            _ => Ok(Some(field)),
-        }
-    }
-
-    /// Gives the hits of the page without their fields to `hit`, by a strategy, and finds what else was asked for: of what is
-    /// `planned`, or else of a plan of its own.
-    pub(super) fn collapsed(
+impl<'s> SearchContext<'_, 's> {
+    /// The first hits of each value of a field, in the order of the search.
+    pub(super) fn collapse(
         &self,
+        plan: &mut SearchPlan<'s>,
         strategy: CollapseStrategy,
-        planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(Hit) -> Result<()>,
-    ) -> Result<SearchOutcome> {
-        let mut found = SearchOutcome::uncounted();
-        let (Some(collapse), Some(field)) = (&self.request.collapse, self.group_field()?) else {
+    ) -> Result<Outcome> {
+        let (mut found, mut page) = (Outcome::uncounted(), vec![]);
+        let (Some(collapse), Some(field)) = (&self.request.collapse, self.group) else {
             return Ok(found);
         };
-        let mut page = vec![];
-        let done = self.with_matches(planned, &mut found, |execution, matches, found| {
-            let started = Instant::now();
-            let segments = &execution.plan().segments;
-            let mut grouping = Grouping {
-                search: self,
-                collapse,
-                field,
-                segments,
-                strategy,
-                page: vec![],
-                counts: None,
-                looked_at: 0,
-                n_kept: 0,
-                is_behind: false,
-            };
-            let done =
-                grouping.find_page(matches).and_then(|()| grouping.count(matches).map(|_| ()));
-            let n_groups = |counts: DistinctCounts| counts.distinct + grouping.n_missing(&counts);
-            found.groups = grouping.counts.map(n_groups);
-            found.looked_at = WorkCounts::Groups(grouping.looked_at);
-            (page, found.took) = (grouping.page, started.elapsed());
-            done
-        });
+        let best = TopHits::new(self, plan.page.first);
+        let done =
+            self.with_matches(&mut plan.matching, &mut found, |execution, matches, found| {
+                let started = Instant::now();
+                let segments = &execution.plan().segments;
+                let mut grouping = Grouping {
+                    context: self,
+                    best: &best,
+                    collapse,
+                    field,
+                    segments,
+                    strategy,
+                    page: vec![],
+                    counts: None,
+                    looked_at: 0,
+                    n_kept: 0,
+                    is_behind: false,
+                };
+                let done =
+                    grouping.find_page(matches).and_then(|()| grouping.count(matches).map(|_| ()));
+                let n_groups =
+                    |counts: DistinctCounts| counts.distinct + grouping.n_missing(&counts);
+                found.groups = grouping.counts.map(n_groups);
+                found.looked_at = WorkCounts::Groups(grouping.looked_at);
+                (page, found.took) = (grouping.page, started.elapsed());
+                done
+            });
         self.end(done, &mut found)?;
         found.n_hits = page.len() as u64;
         page.into_iter().try_for_each(&mut hit)?;
@@ -98,7 +75,9 @@ impl Search<'_> {
 
 /// Finds the page of a search whose hits are grouped.
 struct Grouping<'g, 's> {
-    search: &'g Search<'s>,
+    context: &'g SearchContext<'g, 's>,
+    /// Finds the first of known documents.
+    best: &'g TopHits<'g>,
     collapse: &'g Collapse,
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
@@ -128,13 +107,12 @@ impl Grouping<'_, '_> {
     /// Finds the page. If it is stopped, the page has the hits found until then: those of the last whole batch or, of
     /// the first, those it had looked at.
     fn find_page(&mut self, matches: &Matches) -> Result<()> {
-        let best = BestHits::new(self.search, self.search.top_hits(self.search.scorings()))?;
         let n_matches = self.segments.iter().zip(matches);
         let n_matches: u64 = n_matches.map(|(it, matches)| matches.len(it.n_docs)).sum();
         if n_matches == 0 {
             return Ok(());
         }
-        let page_end = self.search.request.offset.saturating_add(self.search.request.limit);
+        let page_end = self.context.page_end();
         let mut n = match self.strategy {
             CollapseStrategy::Batches(n) => n,
             CollapseStrategy::CountFirst => first_batch(page_end.min(self.count(matches)?)),
@@ -142,14 +120,14 @@ impl Grouping<'_, '_> {
         };
         loop {
             n = n.min(n_matches);
-            self.page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
+            self.page = budget::giving_back(|| self.page_of_first(matches, n))?;
             if n == n_matches && !self.is_behind {
                 let found = self.after().map_or_else(String::new, |doc| format!("document {doc}"));
                 return Err(Error::new(ErrorKind::Usage, "going on after a hit")
                     .expected("a hit of this search")
                     .found(found));
             }
-            let is_full = self.page.len() as u64 == self.search.request.limit || n == n_matches;
+            let is_full = self.page.len() as u64 == self.context.request.limit || n == n_matches;
             if is_full || self.count(matches)? == self.n_kept && self.is_behind {
                 return budget::hold(size_of_val(&self.page[..]) as u64);
             }
@@ -181,19 +159,14 @@ impl Grouping<'_, '_> {
     }
 
     /// The page, as far as the first `n` documents have it.
-    fn page_of_first(
-        &mut self,
-        best: &BestHits<'_>,
-        matches: &[DocIdSet],
-        n: u64,
-    ) -> Result<Vec<Hit>> {
+    fn page_of_first(&mut self, matches: &[DocIdSet], n: u64) -> Result<Vec<Hit>> {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
         let (mut page, mut skipped, mut n_after_stop) = (vec![], 0, 0);
         let (mut n_of_group, mut held) = (HashMap::<Group, u64>::new(), Held::default());
         (self.n_kept, self.is_behind) = (0, self.after().is_none());
         // Hits of an earlier batch are no worse than those of one that is stopped would be.
         let most_after_stop = if self.looked_at == 0 { AFTER_STOP } else { 0 };
-        let done = best.each(self.segments, matches, n, |mut hit| {
+        let done = self.best.each(self.segments, matches, n, |mut hit| {
             if let Err(stop) = budget::work(ns::GROUP_LOOKED_UP) {
                 n_after_stop += 1;
                 if n_after_stop > most_after_stop {
@@ -219,14 +192,14 @@ impl Grouping<'_, '_> {
             if !was_behind {
                 return Ok(true);
             }
-            if skipped < self.search.request.offset {
+            if skipped < self.context.request.offset {
                 skipped += 1;
                 return Ok(true);
             }
             hit.group = Some(self.value_of(group));
             budget::hold(size_of::<Hit>() as u64)?;
             page.push(hit);
-            Ok((page.len() as u64) < self.search.request.limit)
+            Ok((page.len() as u64) < self.context.request.limit)
         });
         match done {
             Err(stop) if budget::is_stop(&stop) && self.page.is_empty() => {
@@ -239,7 +212,7 @@ impl Grouping<'_, '_> {
 
     /// The hit that the page comes after.
     fn after(&self) -> Option<DocId> {
-        self.search.request.after.as_ref().map(After::doc)
+        self.context.request.after.as_ref().map(After::doc)
     }
 
     fn group_of(&self, doc: DocId) -> Result<Group> {
@@ -263,7 +236,7 @@ impl Grouping<'_, '_> {
     }
 
     fn value_of(&self, group: Group) -> Value {
-        let kind = self.search.searcher.schema().get(self.field).kind;
+        let kind = self.context.snapshot.manifest.schema.get(self.field).kind;
         match group {
             Group::Missing => Value::Null,
             Group::Code(code) => value::value(kind, code),

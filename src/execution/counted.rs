@@ -1,7 +1,7 @@
 //! A facet that was counted.
 
-use super::hits::{Bucket, FacetCounts};
 use crate::facet::{AddressRange, ColumnCounts, FacetActual, FacetProfile};
+use crate::hits::{Bucket, FacetCounts};
 use crate::request::{FacetKind, FacetRange};
 use crate::schema::Field;
 use std::ops::Range;

@@ -1,6 +1,10 @@
 //! Results of a search: hits, their total, and counts of facets.
 
-use super::statistics::FieldStatistics;
+mod statistics;
+mod stored;
+
+pub use statistics::{Accuracy, FieldStatistics, Sum};
+
 use crate::ids::DocId;
 use crate::named::named;
 use crate::request::{After, Facet, FacetKind, write_ends};
@@ -172,12 +176,12 @@ impl Hit {
     }
 
     /// Before its fields are fetched.
-    pub(super) fn new(doc: DocId, score: Option<f32>) -> Self {
+    pub(crate) fn new(doc: DocId, score: Option<f32>) -> Self {
         Hit { doc, score, sort: vec![], group: None, fields: Fields::new() }
     }
 
     /// About how many bytes of memory it takes.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let of_field = |(name, values): (&String, &Values)| {
             VALUE_BYTES + name.len() + values.iter().map(value_bytes).sum::<usize>()
         };
@@ -190,7 +194,7 @@ impl Hit {
 }
 
 /// About how many bytes of memory a value takes, wherever it is.
-pub(super) fn value_bytes(value: &Value) -> usize {
+pub(crate) fn value_bytes(value: &Value) -> usize {
     VALUE_BYTES + value.n_bytes()
 }
 
@@ -224,13 +228,13 @@ pub struct FacetCounts {
 
 impl FacetCounts {
     /// One that was not counted.
-    pub(super) fn unknown(request: &Facet) -> Self {
+    pub(crate) fn unknown(request: &Facet) -> Self {
         let kind = request.what.kind();
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
 
     /// About how many bytes of memory it takes.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let percentiles = self.statistics.as_ref().map_or(0, |it| it.percentiles.len());
         let percentiles = percentiles * size_of::<(f64, Value)>();
         let buckets = self.buckets.iter().chain(self.missing_bucket.as_deref());
@@ -270,7 +274,7 @@ impl fmt::Display for Bucket {
 
 impl Bucket {
     /// About how many bytes of memory it takes, with the stored fields of its hits.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         let ends = [&self.from, &self.to].into_iter().flatten();
         let values = value_bytes(&self.value) + ends.map(value_bytes).sum::<usize>();
         let facets = self.facets.iter().map(FacetCounts::n_bytes).sum::<usize>();

@@ -217,7 +217,7 @@ pub(super) mod tests {
     }
 
     /// Documents in containers of each kind, of a segment of three windows.
-    pub(in crate::execution) fn of_all_kinds() -> (DocIdSet, Vec<u32>) {
+    pub(in crate::matching) fn of_all_kinds() -> (DocIdSet, Vec<u32>) {
         let n_docs = 3 << 16;
         let DocIdSet::Some(mut windows) = DocIdSet::with_room(n_docs) else { unreachable!() };
         let lows = [3u16, 1_023, 1_024, 65_535].map(u16::to_le_bytes);
