@@ -1,13 +1,32 @@
 //! Counts with their nouns, in messages and plans.
 
+use std::borrow::Cow;
+
 /// A count with its noun, as `1 document` and `2 documents`.
 pub(crate) fn counted(n: impl TryInto<u64>, noun: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
-    match (n, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (n, Some(stem)) => format!("{n} {stem}ies"),
-        (n, None) if noun.ends_with("ch") => format!("{n} {noun}es"),
-        (n, None) => format!("{n} {noun}s"),
+    format!("{n} {}", noun_of(n, noun))
+}
+
+/// A count with its noun, where it may be large: `12,345 documents`.
+pub(crate) fn number_of(n: u64, noun: &str) -> String {
+    format!("{} {}", grouped(n), noun_of(n, noun))
+}
+
+/// A number with its thousands grouped.
+pub(crate) fn grouped(n: u64) -> String {
+    match n {
+        ..1_000 => n.to_string(),
+        _ => format!("{},{:03}", grouped(n / 1_000), n % 1_000),
+    }
+}
+
+fn noun_of(n: u64, noun: &str) -> Cow<'_, str> {
+    match noun.strip_suffix('y') {
+        _ if n == 1 => noun.into(),
+        Some(stem) => format!("{stem}ies").into(),
+        None if noun.ends_with("ch") => format!("{noun}es").into(),
+        None => format!("{noun}s").into(),
     }
 }
 

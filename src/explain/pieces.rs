@@ -1,8 +1,9 @@
 //! Counts of plans as text, in pieces that a page breaks into lines.
 
-use super::units::{grouped, number_of, score};
+use super::units::score;
 use super::{ColumnCounts, FacetEstimate, InBuckets, RankingCounts, StreamCounts, Threshold};
 use crate::console::{Piece, listed, plain};
+use crate::plural::{grouped, number_of};
 
 /// Thresholds listed with a node at the most: the first, the last, and some between.
 const THRESHOLDS_SHOWN: usize = 5;

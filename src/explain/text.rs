@@ -3,13 +3,14 @@
 //! Labels and queries are cut at the width, everything else is wrapped at blanks. Texts from outside, queries and
 //! terms, cannot drive the terminal: see [`terminal`].
 
+use crate::plural::{grouped, number_of};
 use std::fmt;
 
 use super::lens;
 use super::pieces::{
     between, in_buckets, in_column, in_order, less_deleted, looked_at, thresholds,
 };
-use super::units::{behind, duration, grouped, joined, number_of, size};
+use super::units::{behind, duration, joined, size};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
     FacetActual, Finding, NodeSegment, PlanningTimes, RunTimes, Severity,

@@ -29,20 +29,6 @@ pub(super) fn spaced(name: &str) -> String {
     name.strip_suffix("_ns").unwrap_or(name).replace('_', " ")
 }
 
-/// A number with its thousands grouped.
-pub(super) fn grouped(n: u64) -> String {
-    match n {
-        ..1_000 => n.to_string(),
-        _ => format!("{},{:03}", grouped(n / 1_000), n % 1_000),
-    }
-}
-
-/// A number of things.
-pub(super) fn number_of(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(n))
-}
-
 /// A score with three decimals, or as a power of ten where these say little.
 pub(super) fn score(score: f32) -> String {
     match score {

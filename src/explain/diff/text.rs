@@ -1,9 +1,10 @@
 //! [`PlanDiff`] → text for people and their terminals.
 
 use super::super::text::TextOptions;
-use super::super::units::{digits, duration, grouped, shortened, size, spaced};
+use super::super::units::{digits, duration, shortened, size, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 use crate::console::{Console, Piece, Style, faint, piece, plain, strong};
+use crate::plural::grouped;
 
 /// Characters of one side of a change.
 const VALUE_CHARS_MAX: usize = 200;
