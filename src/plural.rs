@@ -41,4 +41,10 @@ mod tests {
         assert_eq!(of("query"), ["0 queries", "1 query", "2 queries"]);
         assert_eq!(of("match"), ["0 matches", "1 match", "2 matches"]);
     }
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(13_755_095), "13,755,095");
+        assert_eq!(grouped(100), "100");
+        assert_eq!(number_of(1_000, "query"), "1,000 queries");
+    }
 }
