@@ -6,7 +6,6 @@
 mod facets;
 mod page;
 mod rules;
-mod runs;
 
 use super::tree::{PlanningTimes, nanoseconds, whole_ns};
 use super::units::shortened;
@@ -29,7 +28,7 @@ use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 use facets::FacetAt;
-pub(crate) use runs::PageRun;
+pub(crate) use page::PageRun;
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -2,8 +2,10 @@
 
 use super::{Explaining, estimate};
 use crate::execution::WorkCounts;
-use crate::explain::tree::whole_ns;
-use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainOperator};
+use crate::explain::tree::{nanoseconds, whole_ns};
+use crate::explain::{
+    Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainOperator, RankingCounts,
+};
 use crate::plan::forced::Forced;
 use crate::plan::order::OrderCosts;
 use crate::plan::{
@@ -11,7 +13,23 @@ use crate::plan::{
     PlannedPage, Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
+use crate::ranking::top::Trace;
 use crate::sort::SortProfile;
+use std::time::Duration;
+
+/// Run of the operator that makes a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRun<'r> {
+    pub(crate) hits: u64,
+    /// Documents that match, where making the page has found their number.
+    pub(crate) matching: Option<u64>,
+    /// Time beside that of the matching operators.
+    pub(crate) time: Duration,
+    pub(crate) looked_at: WorkCounts,
+    /// Rise of the threshold of the best.
+    pub(crate) trace: Option<&'r Trace>,
+    pub(crate) is_stopped: bool,
+}
 
 /// Whether the answer is one that is kept already: the plan shows how it is found otherwise.
 pub(super) fn cache_decision(is_kept: bool) -> Decision {
@@ -214,48 +232,47 @@ impl Explaining<'_, '_> {
     fn decision_of_top_k(&self, details: &TopKDetails, strategy: TopKStrategy) -> Option<Decision> {
         const BY_BOUNDS: &str = "top-k by bounds";
         const SCORE_ALL: &str = "score every match";
-        // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
-        let (rule, accepted, reason, other, way) = match strategy {
+        // Why it is done or cannot be, what would be done otherwise, and by which way where there is a choice.
+        let (rule, reason, other, way) = match strategy {
             TopKStrategy::BlockMax if self.kernels().is_some_and(|it| !it.has_bounds()) => {
                 let reason =
                     "bounds of short lists, or of so many, would cost more than they spare";
-                ("score lists whole", true, reason, SCORE_ALL, Some(Forced::ScoreAll))
+                ("score lists whole", reason, SCORE_ALL, Some(Forced::ScoreAll))
             }
             TopKStrategy::BlockMax => {
                 let reason = "a block whose best possible score is too low is left out";
-                let way = Some(Forced::ScoreAll);
-                (BY_BOUNDS, true, reason, SCORE_ALL, way)
+                (BY_BOUNDS, reason, SCORE_ALL, Some(Forced::ScoreAll))
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
                 let (other, way) = ("place the words in every candidate", Some(Forced::PlaceAll));
-                (BY_BOUNDS, true, reason, other, way)
+                (BY_BOUNDS, reason, other, way)
             }
             TopKStrategy::Phrase => {
                 let reason = match details.is_exact_phrase {
                     true => "the words are placed in every candidate anyway, to count the matches",
                     false => "words that may stand otherwise than written have no bounds",
                 };
-                (BY_BOUNDS, false, reason, "stop counting, --total none", None)
+                (BY_BOUNDS, reason, "stop counting, --total none", None)
             }
             TopKStrategy::Exhaustive if !details.functions.is_empty() => {
                 let reason = "what a function makes of a score has no bound in a block";
-                (BY_BOUNDS, false, reason, "no function of the score", None)
+                (BY_BOUNDS, reason, "no function of the score", None)
             }
             TopKStrategy::Exhaustive => match details.shape {
                 Shape::Phrase => {
                     let reason = "facets count every match anyway";
-                    (BY_BOUNDS, false, reason, "no facets", None)
+                    (BY_BOUNDS, reason, "no facets", None)
                 }
                 Shape::Tree => {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
-                    let way = Some(Forced::ByBounds);
-                    (SCORE_ALL, true, reason, BY_BOUNDS, way)
+                    (SCORE_ALL, reason, BY_BOUNDS, Some(Forced::ByBounds))
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
+        let accepted = way.is_some();
         let costs = self.plan.page.as_deref().and_then(|page| page.best);
         let costs = costs.map(|it| (whole_ns(it.by_bounds), whole_ns(it.of_everything)));
         let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };
@@ -378,5 +395,61 @@ impl Explaining<'_, '_> {
             _ => (batch, (at_once, all)),
         };
         node.decisions.push(self.chosen((rule, reason), cost, other, &[Forced::GroupAll]));
+    }
+}
+
+impl PageRun<'_> {
+    /// Measurements of it, where so many documents match.
+    pub(super) fn actual(&self, matching: Option<u64>) -> Actual {
+        let mut actual = Actual {
+            documents: self.hits,
+            documents_in: matching.or(self.matching),
+            time_ns: nanoseconds(self.time),
+            complete: !self.is_stopped,
+            stopped: self.is_stopped,
+            ..Actual::default()
+        };
+        let trace = self.trace;
+        let counts = RankingCounts {
+            documents_scored: trace.map_or(0, |trace| trace.offered),
+            thresholds: trace.map_or_else(Vec::new, |trace| trace.rises.clone()),
+            ..RankingCounts::default()
+        };
+        match self.looked_at {
+            WorkCounts::Nothing => {}
+            WorkCounts::All(documents_scored) => {
+                actual.ranking = Some(RankingCounts { documents_scored, ..counts });
+            }
+            WorkCounts::Blocks(pruning) => {
+                actual.ranking = Some(RankingCounts {
+                    documents_scored: pruning.documents_scored,
+                    postings: Some(pruning.postings),
+                    blocks: pruning.blocks_considered,
+                    blocks_skipped: pruning.blocks_considered.saturating_sub(pruning.blocks_scored),
+                    windows: pruning.windows_considered,
+                    windows_skipped: pruning.windows_skipped,
+                    searched_twice: pruning.searched_twice,
+                    ..counts
+                });
+            }
+            WorkCounts::Phrase(pruning) => {
+                actual.positions = Some(pruning.positions);
+                actual.ranking = Some(RankingCounts {
+                    windows: pruning.windows,
+                    windows_skipped: pruning.windows_skipped,
+                    candidates: Some(pruning.candidates),
+                    ..counts
+                });
+            }
+            WorkCounts::Columns(SortProfile { column, streamed, .. }) => {
+                actual.streamed = (streamed.terms > 0).then_some(streamed);
+                actual.sort = Some(column);
+            }
+            // Documents of a batch again where a larger one is looked at.
+            WorkCounts::Groups(documents) => {
+                actual.sort = Some(ColumnCounts { documents, ..ColumnCounts::default() });
+            }
+        }
+        actual
     }
 }
