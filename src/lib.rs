@@ -103,6 +103,8 @@ mod sums;
 mod compared;
 mod named;
 mod terminal;
+mod console;
+mod difference;
 mod json;
 #[cfg(feature = "viewer")]
 mod page;

@@ -4,8 +4,8 @@
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::grouped;
 use super::{ExplainTree, Verdict};
+use crate::plural::grouped;
 
 impl ExplainTree {
     /// Draws the tree as a directed graph in the DOT language. `dot -Tsvg` of [Graphviz](https://graphviz.org) reads

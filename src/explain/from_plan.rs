@@ -5,8 +5,8 @@
 
 mod facets;
 mod page;
-mod rules;
 mod runs;
+mod rules;
 
 use super::tree::{PlanningTimes, nanoseconds, whole_ns};
 use super::units::shortened;

@@ -22,11 +22,11 @@ impl ExplainTree {
     /// # Errors
     ///
     /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
-    /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
-    /// [`ExplainNode::number`] gives them;
-    /// [`ErrorKind::UnsupportedVersion`] for a `schema_version` other than [`SCHEMA_VERSION`]; and
-    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no
-    /// plan of a query has.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for what is not JSON, lacks a name, has a value of the wrong type,
+    /// or has nodes with other ids than [`ExplainNode::number`] gives them;
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a `schema_version` other than
+    /// [`SCHEMA_VERSION`]; and [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for more than
+    /// [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no plan of a query has.
     ///
     /// ```
     /// use treepie::explain::{ExplainNode, ExplainTree};

@@ -179,18 +179,13 @@ impl Parting {
             let is_one = piece == self.pieces.n_ends(head.greatest)
                 && u32::from(head.n_with) == column.docs_of(nth);
             let block = (!is_one).then(|| column.block(nth, head)).transpose()?;
-            let mut done = Ok(());
-            places.for_each(|place| match &block {
-                _ if done.is_err() => {}
-                None => done = self.put(piece, first + place),
-                Some(block) => {
-                    done = block.codes(place).try_for_each(|code| {
-                        budget::work(ns::VALUE_OF_FEW)?;
-                        self.put(self.pieces.n_ends(code), first + place)
-                    });
-                }
-            });
-            done
+            places.try_for_each(|place| match &block {
+                None => self.put(piece, first + place),
+                Some(block) => block.codes(place).try_for_each(|code| {
+                    budget::work(ns::VALUE_OF_FEW)?;
+                    self.put(self.pieces.n_ends(code), first + place)
+                }),
+            })
         })?;
         self.end_window()
     }

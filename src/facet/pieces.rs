@@ -279,20 +279,23 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
             });
             return Ok(n_with);
         }
-        let mut done = Ok(());
-        of.places.for_each(|place| {
+        of.places.try_for_each(|place| {
             let mut codes = block.codes(place);
-            let Some(first) = codes.next().filter(|_| done.is_ok()) else { return };
+            let Some(first) = codes.next() else { return Ok(()) };
             n_with += 1;
-            let Some(second) = codes.next() else { return add_one(first) };
+            let Some(second) = codes.next() else {
+                add_one(first);
+                return Ok(());
+            };
             of_many.clear();
             of_many
                 .extend([first, second].into_iter().chain(codes).map(|code| pieces.n_ends(code)));
             let n_codes = of_many.len() as u64;
             of_many.dedup();
-            done = budget::work(ns::VALUE_OF_MANY * n_codes).and_then(|()| add_many(of_many));
-        });
-        done.map(|()| n_with)
+            budget::work(ns::VALUE_OF_MANY * n_codes)?;
+            add_many(of_many)
+        })?;
+        Ok(n_with)
     }
 }
 

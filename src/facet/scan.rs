@@ -41,26 +41,23 @@ pub(super) fn take_codes<S: Sink + ?Sized>(
     block: &Block<'_>,
     of: InBlock<'_>,
 ) -> Result<u64> {
-    let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
-    of.places.for_each(|place| {
-        if done.is_err() {
-            return;
-        }
+    let (mut n_with, mut n_codes) = (0, 0);
+    of.places.try_for_each(|place| {
         let mut last = None;
-        done = block.codes(place).try_for_each(|code| {
+        block.codes(place).try_for_each(|code| {
             n_codes += 1;
             let key = sink.key(code)?;
             if last.replace(key) == Some(key) { Ok(()) } else { sink.add(key, 1) }
-        });
+        })?;
         n_with += u64::from(last.is_some());
         // Runs of codes of a crafted block may overlap.
-        if done.is_ok() && n_codes > block.n_values() {
-            done = Err(Error::corrupt("reading the codes of a column")
-                .expected(format!("at most {} in a block", block.n_values()))
-                .found(format!("{n_codes} of some of its documents")));
+        if n_codes <= block.n_values() {
+            return Ok(());
         }
-    });
-    done?;
+        Err(Error::corrupt("reading the codes of a column")
+            .expected(format!("at most {} in a block", block.n_values()))
+            .found(format!("{n_codes} of some of its documents")))
+    })?;
     budget::work(S::VALUE_NS * (u64::from(of.n) + n_codes - n_with))?;
     Ok(n_with)
 }

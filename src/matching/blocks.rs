@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Few, Heads, WINDOW_BLOCKS};
 use crate::plan::in_window::FEW_OF_WINDOW;
 use crate::simd::numbers::{self, AT_ONCE};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// Words of a bitmap for the documents of a block.
@@ -51,19 +52,32 @@ impl Places<'_> {
     /// Calls `visit` with each, ascending.
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(u32)) {
+        let Ok(()) = self.try_for_each::<Infallible>(|place| {
+            visit(place);
+            Ok(())
+        });
+    }
+
+    /// Calls `visit` with each, ascending, up to an error.
+    #[inline]
+    pub(crate) fn try_for_each<E>(
+        self,
+        mut visit: impl FnMut(u32) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
-            Places::Range(places) => places.for_each(visit),
-            Places::List(lows) => {
-                lows.iter().for_each(|low| visit(u32::from(u16::from_le_bytes(*low)) % BLOCK_DOCS));
-            }
+            Places::Range(mut places) => places.try_for_each(visit),
+            Places::List(lows) => lows
+                .iter()
+                .try_for_each(|low| visit(u32::from(u16::from_le_bytes(*low)) % BLOCK_DOCS)),
             Places::Words(words) => {
                 for (nth, word) in (0..).zip(words) {
                     let mut bits = u64::from_le_bytes(*word);
                     while bits != 0 {
-                        visit(nth * u64::BITS + bits.trailing_zeros());
+                        visit(nth * u64::BITS + bits.trailing_zeros())?;
                         bits &= bits - 1;
                     }
                 }
+                Ok(())
             }
         }
     }

@@ -37,13 +37,7 @@ pub(crate) fn score_all(
         };
         for_each_block_of(matches, segment.n_docs, |nth, places| {
             budget::work(ns::DOC_SCORED * u64::from(places.len()))?;
-            let mut done = Ok(());
-            places.for_each(|place| {
-                if done.is_ok() {
-                    done = offer(nth * BLOCK_DOCS + place);
-                }
-            });
-            done
+            places.try_for_each(|place| offer(nth * BLOCK_DOCS + place))
         })?;
     }
     Ok(n_matching)

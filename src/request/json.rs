@@ -61,7 +61,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] if it has a closure, which is no data.
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) if it has a closure, which is no data.
     pub fn to_json(&self) -> Result<String> {
         let mut json = Json::default();
         let mut written = Ok(());
@@ -214,9 +214,11 @@ impl SearchRequest<'static> {
     ///
     /// # Errors
     ///
-    /// With the line, the column and the path that leads there: [`ErrorKind::Corrupt`] for what is not JSON, for a name that is
-    /// not known, and for a value of the wrong type; [`ErrorKind::Query`] for a text that is no query; [`ErrorKind::UnsupportedVersion`] for another
-    /// [version](REQUEST_SCHEMA_VERSION); [`ErrorKind::LimitExceeded`] for a text that is too large, and for queries beyond the
+    /// With the line, the column and the path that leads there: [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for what is
+    /// not JSON, for a name that is not known, and for a value of the wrong type;
+    /// [`ErrorKind::Query`](crate::ErrorKind::Query) for a text that is no query;
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for another [version](REQUEST_SCHEMA_VERSION);
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a text that is too large, and for queries beyond the
     /// default limits: those of an index with others are read [within these](Self::from_json_within).
     pub fn from_json(text: &str) -> Result<Self> {
         Self::from_json_within(text, Limits::DEFAULT)
@@ -240,7 +242,7 @@ impl SearchRequest<'static> {
     ///
     /// # Errors
     ///
-    /// Fails like [`from_json`](Self::from_json), and [`ErrorKind::Usage`] for limits that no index can have.
+    /// Fails like [`from_json`](Self::from_json), and [`ErrorKind::Usage`](crate::ErrorKind::Usage) for limits that no index can have.
     pub fn from_json_within(text: &str, limits: Limits) -> Result<Self> {
         let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;

@@ -27,7 +27,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Query compiled for scoring over a snapshot: terms looked up, weights computed, sets found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Weight<'s> {
     pub(crate) segments: Vec<SegmentReader<'s>>,
     pub(crate) fields: Vec<Arc<FieldScoring>>,
@@ -54,9 +54,16 @@ pub(crate) struct Weight<'s> {
     free: FreeLists<Node>,
 }
 
-/// The memory of a ranking that is over, for the next one: lists without anything in them.
+/// The memory of a ranking that is over, for the next one.
 #[derive(Debug, Default)]
-pub(crate) struct WeightScratch(Weight<'static>);
+pub(crate) struct WeightScratch {
+    segments: Vec<SegmentReader<'static>>,
+    fields: Vec<Arc<FieldScoring>>,
+    terms: Vec<TermWeight>,
+    infos: Vec<Option<TermInfo>>,
+    phrases: Vec<PhraseWeight>,
+    nodes: FreeLists<Node>,
+}
 
 #[derive(Debug)]
 pub(crate) struct TermWeight {
@@ -101,10 +108,28 @@ impl<'s> Weight<'s> {
         segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
         detail: ScoreDetail,
-        WeightScratch(scratch): WeightScratch,
+        scratch: WeightScratch,
     ) -> Result<Self> {
-        let mut ranked: Weight<'s> = scratch;
-        ranked.segments.extend(segments);
+        let WeightScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
+            scratch;
+        let mut in_order = recycled(memory);
+        in_order.extend(segments);
+        let mut ranked = Weight {
+            segments: in_order,
+            fields,
+            terms,
+            infos,
+            phrases,
+            combined: vec![],
+            wanted: vec![],
+            sets: vec![],
+            docs_of_sets: vec![],
+            patterns: vec![],
+            by_segment: vec![],
+            functions: vec![],
+            root: Node::NOTHING,
+            free,
+        };
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
@@ -482,7 +507,6 @@ impl<'s> Weight<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        let segments = recycled(segments);
-        WeightScratch(Weight { segments, fields, terms, infos, phrases, free, ..Weight::default() })
+        WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
     }
 }

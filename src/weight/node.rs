@@ -42,14 +42,11 @@ pub(crate) trait Scores {
     fn is_in(&mut self, set: usize) -> bool;
 }
 
-/// Stands where nothing was looked up yet.
-impl Default for Node {
-    fn default() -> Self {
-        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 }
-    }
-}
-
 impl Node {
+    /// Stands where nothing was looked up yet.
+    pub(super) const NOTHING: Node =
+        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+
     /// The number of a term, if it is one.
     pub(crate) fn term(&self) -> Option<usize> {
         match self {

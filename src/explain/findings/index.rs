@@ -5,7 +5,8 @@ use super::{Finding, Severity};
 use crate::bitmap::WINDOW;
 use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
-use crate::explain::units::{number_of, size};
+use crate::explain::units::size;
+use crate::plural::number_of;
 
 /// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;

@@ -5,8 +5,8 @@ use super::patterns::walking_ns;
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Count, Expand, Limit, Sort, TopK};
 use crate::explain::tree::Branch;
-use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
+use crate::plural::{grouped, number_of};
 
 /// Fewer documents are counted, scored, or their values looked at, within some hundred microseconds.
 const DOCUMENTS_MANY: u64 = 10_000;

@@ -3,8 +3,8 @@
 
 use super::look::{Advice, Look, asked, name_of, own_ns};
 use super::{Facts, Finding, Severity};
-use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainOperator, TermCounts};
+use crate::plural::{grouped, number_of};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.

@@ -1,9 +1,9 @@
 //! Facets of a plan in words, and what happened to them in a run.
 
 use crate::execution::FacetRun;
-use crate::explain::tree::whole_ns;
+use crate::explain::tree::{nanoseconds, whole_ns};
 use crate::explain::{
-    ColumnCounts, Decision, ExplainFacet, ExplainNode, ExplainOperator, FacetEstimate,
+    ColumnCounts, Decision, ExplainFacet, ExplainNode, ExplainOperator, FacetActual, FacetEstimate,
 };
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
@@ -39,7 +39,11 @@ const TELL_APART: &str = "tell values apart";
 impl FacetAt<'_> {
     /// Puts what is expected of it and what it took: documents that match, in so many buckets as it is expected to be counted in.
     pub(super) fn put_numbers(&self, facet: &mut ExplainFacet) {
-        facet.actual = self.run.map(|run| run.actual(self.around.is_some()));
+        facet.actual = self.run.map(|run| FacetActual {
+            time_ns: nanoseconds(run.profile.time),
+            within: self.around.map(|_| run.buckets),
+            ..run.profile.counts
+        });
         let Some(details) = &self.node.details else { return };
         facet.limit = details.limit;
         facet.options.clone_from(&details.options);

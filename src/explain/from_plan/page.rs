@@ -2,7 +2,7 @@
 
 use super::{Explaining, estimate};
 use crate::execution::WorkCounts;
-use crate::explain::tree::{nanoseconds, whole_ns};
+use crate::explain::tree::whole_ns;
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainOperator};
 use crate::plan::forced::Forced;
 use crate::plan::order::OrderCosts;
@@ -98,14 +98,7 @@ impl Explaining<'_, '_> {
         };
         node.estimate = self.estimate_of_page();
         let matching = node.children[0].actual.as_ref().map(|actual| actual.documents);
-        node.actual = self.run.map(|run| Actual {
-            documents: run.found.n_hits,
-            documents_in: matching.or(run.n_matching()),
-            time_ns: nanoseconds(run.found.took),
-            complete: run.found.stopped.is_none(),
-            stopped: run.found.stopped.is_some(),
-            ..run.found.looked_at.actual(run.found.trace.as_ref())
-        });
+        node.actual = self.run.map(|run| run.page(matching));
         let is_sorted = operator != ExplainOperator::TopK;
         if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
             actual.sort.get_or_insert_default();
@@ -215,48 +208,47 @@ impl Explaining<'_, '_> {
     fn decision_of_top_k(&self, details: &TopKDetails, strategy: TopKStrategy) -> Option<Decision> {
         const BY_BOUNDS: &str = "top-k by bounds";
         const SCORE_ALL: &str = "score every match";
-        // Whether it is by bounds if these can be had, why or why not, and what would be done otherwise.
-        let (rule, accepted, reason, other, way) = match strategy {
+        // Why it is done or cannot be, what would be done otherwise, and by which way where there is a choice.
+        let (rule, reason, other, way) = match strategy {
             TopKStrategy::BlockMax if self.kernels().is_some_and(|it| !it.has_bounds()) => {
                 let reason =
                     "bounds of short lists, or of so many, would cost more than they spare";
-                ("score lists whole", true, reason, SCORE_ALL, Some(Forced::ScoreAll))
+                ("score lists whole", reason, SCORE_ALL, Some(Forced::ScoreAll))
             }
             TopKStrategy::BlockMax => {
                 let reason = "a block whose best possible score is too low is left out";
-                let way = Some(Forced::ScoreAll);
-                (BY_BOUNDS, true, reason, SCORE_ALL, way)
+                (BY_BOUNDS, reason, SCORE_ALL, Some(Forced::ScoreAll))
             }
             TopKStrategy::PhraseBlockMax => {
                 let reason = "words are placed only where block, frequencies and length allow a score that is good enough";
                 let (other, way) = ("place the words in every candidate", Some(Forced::PlaceAll));
-                (BY_BOUNDS, true, reason, other, way)
+                (BY_BOUNDS, reason, other, way)
             }
             TopKStrategy::Phrase => {
                 let reason = match details.is_exact_phrase {
                     true => "the words are placed in every candidate anyway, to count the matches",
                     false => "words that may stand otherwise than written have no bounds",
                 };
-                (BY_BOUNDS, false, reason, "stop counting, --total none", None)
+                (BY_BOUNDS, reason, "stop counting, --total none", None)
             }
             TopKStrategy::Exhaustive if !details.functions.is_empty() => {
                 let reason = "what a function makes of a score has no bound in a block";
-                (BY_BOUNDS, false, reason, "no function of the score", None)
+                (BY_BOUNDS, reason, "no function of the score", None)
             }
             TopKStrategy::Exhaustive => match details.shape {
                 Shape::Phrase => {
                     let reason = "facets count every match anyway";
-                    (BY_BOUNDS, false, reason, "no facets", None)
+                    (BY_BOUNDS, reason, "no facets", None)
                 }
                 Shape::Tree => {
                     let reason =
                         "so few are expected to match that bounds would leave out little of them";
-                    let way = Some(Forced::ByBounds);
-                    (SCORE_ALL, true, reason, BY_BOUNDS, way)
+                    (SCORE_ALL, reason, BY_BOUNDS, Some(Forced::ByBounds))
                 }
                 Shape::Constant | Shape::AnyOf | Shape::AllOf => return None,
             },
         };
+        let accepted = way.is_some();
         let costs = self.search.described.as_deref().and_then(|page| page.best);
         let costs = costs.map(|it| (whole_ns(it.by_bounds), whole_ns(it.of_everything)));
         let costs = if accepted { costs } else { costs.map(|(a, b)| (b, a)) };

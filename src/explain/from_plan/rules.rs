@@ -46,8 +46,11 @@ pub(super) fn reason(rule: Rule, leaf: impl Fn(LeafId) -> String) -> String {
                 .into()
         }
         Rule::SmallestFirst { moved } => {
-            let order = if moved { "moved from the order of the query" } else { IN_ORDER };
-            return format!("the smallest input decides what the others are asked for; {order}");
+            let order = match moved {
+                true => "moved from the order of the query",
+                false => "the query's order already",
+            };
+            format!("the smallest input decides what the others are asked for; {order}")
         }
         Rule::Kernel { chosen } => {
             let kernel = chosen.name();
@@ -72,12 +75,10 @@ pub(super) fn reason(rule: Rule, leaf: impl Fn(LeafId) -> String) -> String {
             let each = "sets a bit for each document; nothing is planned for each of them";
             format!("one pass over {} or so {each}", counted(terms, "term"))
         }
-        Rule::ByColumn { documents } => {
-            return format!(
-                "the values of the documents that all else leaves are compared, \
-                 of {documents} or so; no posting list is read"
-            );
-        }
+        Rule::ByColumn { documents } => format!(
+            "the values of the documents that all else leaves are compared, \
+             of {documents} or so; no posting list is read"
+        ),
         Rule::UniteLists { documents } => format!(
             "uniting the lists of its terms costs less than comparing the values \
                  of the documents that all else leaves, of {documents} or so"
@@ -97,10 +98,7 @@ pub(super) fn reason(rule: Rule, leaf: impl Fn(LeafId) -> String) -> String {
         }
         Rule::StopAtPage { documents } => {
             let rest = "further windows are only counted, or not visited";
-            return format!("the page is full after {}; {rest}", counted(documents, "document"));
+            format!("the page is full after {}; {rest}", counted(documents, "document"))
         }
     }
 }
-
-/// Order of inputs that is the query's.
-const IN_ORDER: &str = "the query's order already";

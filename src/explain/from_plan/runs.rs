@@ -1,13 +1,12 @@
 //! Records of runs, as plans show them.
 
-use crate::execution::{FacetRun, Outcome, WorkCounts};
+use crate::execution::{Outcome, WorkCounts};
 use crate::explain::tree::nanoseconds;
-use crate::explain::{Actual, ColumnCounts, FacetActual, RankingCounts};
+use crate::explain::{Actual, ColumnCounts, RankingCounts};
 use crate::hits::Relation;
 use crate::matching::Profile;
 use crate::plan::PhaseTimes;
 use crate::plan::forced::Measured;
-use crate::ranking::top::Trace;
 use crate::sort::SortProfile;
 use std::time::Duration;
 
@@ -37,18 +36,25 @@ impl<'r> Run<'r> {
             self.found.total.relation == Relation::Exact && self.found.stopped.is_none();
         is_counted.then_some(self.found.total.value)
     }
-}
 
-impl WorkCounts {
-    /// The counts of it, of a page that is otherwise unknown; `trace` is of what was scored.
-    pub(super) fn actual(self, trace: Option<&Trace>) -> Actual {
-        let mut actual = Actual::default();
+    /// Measurements of the operator that makes the page, where so many documents match.
+    pub(super) fn page(&self, matching: Option<u64>) -> Actual {
+        let Outcome { n_hits, took, looked_at, stopped, trace, .. } = self.found;
+        let mut actual = Actual {
+            documents: *n_hits,
+            documents_in: matching.or(self.n_matching()),
+            time_ns: nanoseconds(*took),
+            complete: stopped.is_none(),
+            stopped: stopped.is_some(),
+            ..Actual::default()
+        };
+        let trace = trace.as_ref();
         let counts = RankingCounts {
             documents_scored: trace.map_or(0, |trace| trace.offered),
             thresholds: trace.map_or_else(Vec::new, |trace| trace.rises.clone()),
             ..RankingCounts::default()
         };
-        match self {
+        match *looked_at {
             WorkCounts::Nothing => {}
             WorkCounts::All(documents_scored) => {
                 actual.ranking = Some(RankingCounts { documents_scored, ..counts });
@@ -84,13 +90,5 @@ impl WorkCounts {
             }
         }
         actual
-    }
-}
-
-impl FacetRun {
-    /// Measurements of it, with its buckets where it is within another.
-    pub(super) fn actual(&self, is_within: bool) -> FacetActual {
-        let (time_ns, within) = (nanoseconds(self.profile.time), is_within.then_some(self.buckets));
-        FacetActual { time_ns, within, ..self.profile.counts }
     }
 }
