@@ -53,7 +53,7 @@
 //!
 //! These are the files that a query passes through, in the order of their calls by `searcher/answer.rs` and `execution/mod.rs`.
 //! It is that of the modules below but for one climb back to `query`, as names and words get their meaning once there is a snapshot
-//! to search, and for weights, which are made before the plan. A test keeps it so.
+//! to search. A test keeps it so.
 //!
 //! ```text
 //! text
@@ -62,8 +62,8 @@
 //!  ╰▲ the climb, by searcher/answer.rs, which runs a request and calls all that follows
 //!  │  query/bind/mod.rs      Query → Logical: ids of fields, terms, and what each part adds to a score; and of that
 //!  │                         Normal, which says what matches and is as small as the laws of sets make it
-//!  │  ranking/prepared.rs    Logical → weights of its terms, and what bounds it has, which the plan of the page asks
-//!  │  plan/look_ups.rs       each term, once in each segment
+//!  │  look_ups.rs            each term, once in each segment
+//!  │  weight/mod.rs          Logical → weights of its terms and phrases, which scores are made of
 //!  │  plan/planner.rs        Normal → Plan: operators, each with its estimate, its cost and its way
 //!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Limit or Count
 //!  │  matching/mod.rs        documents that match, their number, and a profile of what found them
@@ -100,6 +100,7 @@ mod test_sizes;
 pub mod error;
 mod plural;
 mod sums;
+mod compared;
 mod named;
 mod terminal;
 mod json;
@@ -129,12 +130,15 @@ mod expansion;
 pub mod query;
 pub mod highlight;
 mod phrase;
+mod doc_id_set;
+mod look_ups;
+pub mod function;
+mod weight;
 mod plan;
 mod matching;
 pub mod writer;
 mod deletion;
 mod shared_writer;
-pub mod function;
 mod ranking;
 pub mod facet;
 mod sort;

@@ -1,7 +1,7 @@
 //! Matches that facets count, with and without selections.
 
 use super::bound_facet::ExcludedFilters;
-use crate::matching::{DocIdSet, Matches};
+use crate::doc_id_set::{DocIdSet, Matches};
 
 /// Matches that facets count, of all documents or of those of a bucket, by the selections that are left out.
 #[derive(Default)]

@@ -33,11 +33,13 @@ pub(crate) use profile::{FacetRun, WorkCounts};
 pub(crate) use scorings::Scorings;
 pub(crate) use sort::first_in_order;
 
+use crate::doc_id_set::Matches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hits::{FacetCounts, Hit, Relation, Stopped, Total};
 use crate::ids::FieldId;
-use crate::matching::{Counted, Execution, Matches, count_term};
-use crate::plan::{CostModel, Goal, LookUps, PageOperator, PagePlan, Plan};
+use crate::look_ups::LookUps;
+use crate::matching::{Counted, Execution, count_term};
+use crate::plan::{CostModel, Goal, PageDescription, PageOperator, PagePlan, Plan};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::OpenLists;
 use crate::recycle::Pool;
@@ -53,6 +55,8 @@ const DOCS_ROOM_MAX: u64 = 1_024;
 #[derive(Debug)]
 pub(crate) struct SearchPlan<'s> {
     pub(crate) page: PagePlan,
+    /// Description of the page; none if nobody asks.
+    pub(crate) described: Option<Box<PageDescription>>,
     pub(crate) matching: Matching<'s>,
     /// Lists that stay open between searches, where the best are looked for by lists.
     pub(crate) lists: Option<Box<OpenLists<'s>>>,
@@ -67,6 +71,13 @@ pub(crate) enum Matching<'s> {
     /// Number of documents that have a term, which the dictionary knows.
     Term(FieldId, Term),
     Planned(Execution<'s>),
+}
+
+impl SearchPlan<'_> {
+    /// The page alone.
+    pub(crate) fn new(page: PagePlan) -> Self {
+        SearchPlan { page, described: None, matching: Matching::Unplanned, lists: None }
+    }
 }
 
 impl<'s> Matching<'s> {

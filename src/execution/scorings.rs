@@ -1,8 +1,8 @@
 //! Scores that a search needs: of its page, and of known matches.
 
-use crate::matching::DocIdSet;
+use crate::doc_id_set::DocIdSet;
 use crate::query::Normal;
-use crate::ranking::prepared::Weight;
+use crate::weight::Weight;
 use std::sync::Arc;
 
 /// Scores that a search needs.

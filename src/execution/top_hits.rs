@@ -3,15 +3,15 @@
 use super::SearchContext;
 use super::scorings::Scorings;
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::hits::Hit;
 use crate::ids::DocId;
-use crate::matching::DocIdSet;
 use crate::plan::{CostModel, SegmentPlan, SortStrategy, TopHitsStrategy};
-use crate::ranking::prepared::Weight;
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
 use crate::sort::{First, SortOrder};
+use crate::weight::Weight;
 
 /// Finds the best of documents that are known to match, and fetches those of buckets.
 pub(super) struct TopHits<'c> {

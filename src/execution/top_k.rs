@@ -6,11 +6,11 @@ use super::{SearchContext, SearchPlan};
 use crate::error::Result;
 use crate::hits::{Hit, Relation, Total};
 use crate::plan::{CountStrategy, TopKStrategy};
-use crate::ranking::prepared::Weight;
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{ScoredDoc, Top};
 use crate::request::After;
+use crate::weight::Weight;
 use std::time::{Duration, Instant};
 
 impl<'s> SearchContext<'_, 's> {
@@ -62,7 +62,7 @@ impl<'s> SearchContext<'_, 's> {
         scratch: &mut Scratch,
         found: &mut Outcome,
     ) -> Result<()> {
-        let SearchPlan { page, matching, lists } = plan;
+        let SearchPlan { page, matching, lists, .. } = plan;
         let (lists, started) = (lists.as_deref_mut(), self.is_traced.then(Instant::now));
         let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match strategy {

@@ -87,7 +87,7 @@ pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
 pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
-pub(crate) use from_plan::{PageRun, Run, explain};
+pub(crate) use from_plan::{Run, explain};
 pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;

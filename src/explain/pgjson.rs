@@ -253,7 +253,8 @@ fn postgres_type(operator: &ExplainOperator) -> &'static str {
         Limit => "Limit",
         Count => "Aggregate",
         Nothing => "Result",
-        Other(_) => "Custom Scan",
+        // Facets are no nodes here, unless a plan is made by hand.
+        Facet | TopHits | Other(_) => "Custom Scan",
     }
 }
 

@@ -1,9 +1,8 @@
 //! Lines of a log of slow searches, read back, and the worst of them.
 
-use super::ExplainTree;
-use super::json::{JsonValue, check_version};
+use super::{ExplainTree, SCHEMA_VERSION};
 use crate::error::Result;
-use crate::json::Reader;
+use crate::json::{JsonValue, Reader};
 use std::ops::Range;
 
 /// The names of a line that stand in no plan of its own.
@@ -53,7 +52,7 @@ fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
     let mut reader = Reader::new(line, "a slow search")?;
     reader.object(&REQUIRED, |reader, name| {
         match name {
-            "schema_version" => check_version(reader)?,
+            "schema_version" => reader.version(SCHEMA_VERSION, "a plan")?,
             "at" => search.at = reader.string()?,
             "took_ns" => search.took_ns = reader.whole()?,
             "index" => search.index = reader.string()?,

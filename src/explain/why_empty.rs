@@ -1,8 +1,7 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
-use super::json::put_all;
 use super::units::{self, grouped, joined, number_of};
-use crate::json::Json;
+use crate::json::{Json, put_all};
 use crate::named::named;
 use std::fmt;
 

@@ -5,9 +5,9 @@
 //! takes less time than looking at everything else.
 
 use crate::budget::{self, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows};
 use crate::error::Result;
 use crate::format::postings::LongList;
-use crate::matching::{DocIdSet, MatchWindows};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 

@@ -2,9 +2,9 @@
 
 use crate::bitmap;
 use crate::budget::{self, ns};
+use crate::doc_id_set::{MatchWindow, MatchWindows};
 use crate::error::Result;
 use crate::format::postings::LongList;
-use crate::matching::{MatchWindow, MatchWindows};
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;

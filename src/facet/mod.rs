@@ -66,8 +66,8 @@ pub use crate::request::{
 pub use crate::value::Interval;
 
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::matching::DocIdSet;
 use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! A field in the segments that are counted, and its columns there.
 
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
 use crate::ids::FieldId;
-use crate::matching::DocIdSet;
 use crate::plan::SegmentPlan;
 use crate::schema::FieldKind;
 use crate::segment::file::Section;

@@ -13,11 +13,13 @@ use super::pieces::Pieces;
 use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
 use crate::budget::{self, Held, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows, Matches};
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
-use crate::matching::{DocIdSet, MatchWindows, Matches, for_each_block};
-use crate::plan::{LookUps, WINDOW, leaf};
+use crate::look_ups::LookUps;
+use crate::matching::for_each_block;
+use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 

@@ -4,9 +4,10 @@
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, Result};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
-use crate::matching::{DocIdSet, Places, for_each_block, for_each_few_or_block, for_each_number};
+use crate::matching::{Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::segment::file::Section;
 
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.

@@ -7,6 +7,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::Range;
@@ -201,6 +202,21 @@ impl<'t> Reader<'t> {
     pub(crate) fn whole<T: FromStr>(&mut self) -> Result<T> {
         let bits = 8 * size_of::<T>();
         self.number(&format!("a whole number of at most {bits} bits"))
+    }
+
+    /// The number of the version of `what`, which has to be the one that is known.
+    pub(crate) fn version(&mut self, known: u32, what: &str) -> Result<()> {
+        let version: u64 = self.whole()?;
+        let error = || {
+            Error::new(ErrorKind::UnsupportedVersion, format!("reading schema_version of {what}"))
+                .expected(known.to_string())
+                .found(version.to_string())
+        };
+        match version.cmp(&u64::from(known)) {
+            Ordering::Equal => Ok(()),
+            Ordering::Less => Err(error()),
+            Ordering::Greater => Err(error().hint("a newer treepie wrote it, and reads it")),
+        }
     }
 
     /// A number with or without a fraction.

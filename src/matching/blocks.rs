@@ -1,9 +1,8 @@
 //! Documents that match, by blocks of a column.
 
-use super::inside::check_inside;
-use super::result::DocIdSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;
+use crate::doc_id_set::{DocIdSet, check_inside};
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Few, Heads, WINDOW_BLOCKS};
 use crate::plan::in_window::FEW_OF_WINDOW;

@@ -1,8 +1,8 @@
 //! Counting a range by the dictionary and its deleted documents by the column.
 
 use super::column;
-use super::inside::check_inside;
 use super::profile::SegmentProfile;
+use crate::doc_id_set::check_inside;
 use crate::error::{Error, Result};
 use crate::plan::leaf::Postings;
 use crate::plan::{Operator, Plan, SegmentPlan};

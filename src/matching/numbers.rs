@@ -1,9 +1,8 @@
 //! Documents that match, as their numbers in a plain column.
 
-use super::inside::check_inside;
-use super::result::DocIdSet;
 use crate::bitmap::Container;
 use crate::bytes::Source;
+use crate::doc_id_set::{DocIdSet, check_inside};
 use crate::error::Result;
 use crate::format::column::{Numbers, Plain};
 use crate::plan::WINDOW;

@@ -29,10 +29,9 @@ pub(crate) struct PagePlan {
     pub(crate) wanted: PageWanted,
 }
 
-/// Page of a plan that people see.
-#[derive(Clone, Debug)]
-pub(crate) struct PlannedPage {
-    pub(crate) plan: PagePlan,
+/// Description of a page for people.
+#[derive(Debug)]
+pub(crate) struct PageDescription {
     pub(crate) details: PageDetails,
     /// Hits that it has.
     pub(crate) estimate: Estimate,
@@ -248,16 +247,21 @@ impl TopKStrategy {
 }
 
 impl Plan<'_> {
-    /// Puts a page above what matches, with all that people are told of it.
-    pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
-        let estimate = plan.wanted.estimate(self.display_estimate(self.root()), plan.operator);
-        let best = match (&details, plan.operator) {
+    /// Describes a page of what matches.
+    pub(crate) fn describe_page(
+        &self,
+        page: &PagePlan,
+        details: PageDetails,
+        is_kept: Option<bool>,
+    ) -> PageDescription {
+        let estimate = page.wanted.estimate(self.display_estimate(self.root()), page.operator);
+        let best = match (&details, page.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
-                self.costs_of_best(strategy, &plan.wanted, details)
+                self.costs_of_best(strategy, &page.wanted, details)
             }
             _ => None,
         };
-        self.page = Some(Box::new(PlannedPage { plan, details, estimate, best, is_kept }));
+        PageDescription { details, estimate, best, is_kept }
     }
 
     /// Costs of finding the best by bounds, and by all that matches; `None` where there are no bounds.

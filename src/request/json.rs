@@ -7,16 +7,16 @@ use super::{
     After, Collapse, CollectionStatistics, IdfScope, Order, RequestLimits, SearchRequest,
     Selection, TotalMode,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
 use crate::json::{Json, Reader};
 use crate::limits::{self, Limits};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
-use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
+use crate::weight::bm25::Parameters;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -247,7 +247,7 @@ impl SearchRequest<'static> {
         let mut request = SearchRequest::of(Cow::Owned(Query::Nothing));
         reader.object(&["query"], |reader, name| {
             match name {
-                "schema_version" => check_version(reader)?,
+                "schema_version" => reader.version(REQUEST_SCHEMA_VERSION, "a request")?,
                 "query" => request.query = Cow::Owned(read_query(reader)?),
                 "limit" => request.limit = reader.whole()?,
                 "offset" => request.offset = reader.whole()?,
@@ -583,16 +583,6 @@ fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
         parse(text, &options).map_err(|error| refused = Some(error)).ok()
     });
     query.map_err(|error| refused.unwrap_or(error))
-}
-
-fn check_version(reader: &mut Reader<'_>) -> Result<()> {
-    let version: u64 = reader.whole()?;
-    if version == u64::from(REQUEST_SCHEMA_VERSION) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::UnsupportedVersion, "reading schema_version of a request")
-        .expected(REQUEST_SCHEMA_VERSION.to_string())
-        .found(version.to_string()))
 }
 
 fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {

@@ -80,8 +80,7 @@ impl<'a> Search<'a> {
     /// is known to be wanted.
     pub(super) fn plan(&self) -> Result<SearchPlan<'a>> {
         let mut scorings = self.look_up_scorings()?;
-        let page = self.page_plan(&scorings);
-        let mut plan = SearchPlan { page, matching: Matching::Unplanned, lists: None };
+        let mut plan = SearchPlan::new(self.page_plan(&scorings));
         let sets = scorings.wanted_sets();
         if !sets.is_empty() {
             let of_page = (&mut scorings, &mut plan.page);

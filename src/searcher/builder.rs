@@ -7,10 +7,10 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
-use crate::ranking::bm25::Parameters;
 use crate::request::{After, Collapse, Facet, IdfScope, Order, SearchRequest, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
+use crate::weight::bm25::Parameters;
 use std::time::Duration;
 
 /// A [`SearchRequest`] that is filled in for one searcher; from [`Searcher::search`].

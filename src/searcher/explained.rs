@@ -2,10 +2,10 @@
 
 use super::search::Search;
 use super::why::FilledPage;
-use super::{Hit, Hits, Relation};
+use super::{Hit, Hits};
 use crate::error::Result;
 use crate::execution::{Matching, Outcome, SearchPlan};
-use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
+use crate::explain::{self, ExplainPage, ExplainTree, Facts};
 use crate::plan::forced::Measured;
 use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes};
 use crate::query::Rewritten;
@@ -26,10 +26,9 @@ impl<'a> Search<'a> {
         self.is_to_be_explained();
         self.meaning.is_kept.set(self.is_kept());
         let ForPeople { plan, .. } = self.plan_for_people(false)?;
-        let matching = plan.matching.plan()?;
-        let mut tree = explain::explain(matching, self.searcher.schema(), None);
+        let mut tree = explain::explain(&plan, self.searcher.schema(), None)?;
         tree.notes.extend(constant_note(&plan.page));
-        self.put_documents(&mut tree, matching, None)?;
+        self.put_documents(&mut tree, plan.matching.plan()?, None)?;
         self.searcher.recycle(plan.matching);
         self.worded(tree, &())
     }
@@ -87,35 +86,23 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         let all = started.elapsed();
-        let SearchPlan { page: page_plan, matching, .. } = plan;
-        let execution = matching.planned()?;
+        let execution = plan.matching.planned()?;
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
         let planning = if is_of_search { with_plan } else { before_plan };
         let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
-        let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
-            // If making the page has found all that was wanted, nothing below it was carried out.
-            profile: found.is_planned.then(|| execution.profile()),
-            of_sets: Some(execution.profile()).filter(|_| !execution.plan().sets.is_empty()),
-            page: PageRun {
-                hits: found.n_hits,
-                matching: is_counted.then_some(found.total.value),
-                time: found.took,
-                looked_at: found.looked_at,
-                trace: found.trace.as_ref(),
-                is_stopped: found.stopped.is_some(),
-            },
-            facets: &found.facet_runs,
+            found: &found,
+            matching: execution.profile(),
             planning,
             took: all.saturating_sub(for_people),
             measured,
         };
-        let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        let mut tree = explain::explain(&plan, self.searcher.schema(), Some(run))?;
         if let Some(stopped) = found.stopped {
             tree.notes.push(format!("{stopped}: this is what happened until then"));
         }
-        tree.notes.extend(constant_note(&page_plan));
+        tree.notes.extend(constant_note(&plan.page));
         let page = found.stopped.is_none().then_some(&page);
         if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
             // Time and memory may be used up.
@@ -124,7 +111,7 @@ impl<'a> Search<'a> {
                 .push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         if found.stopped.is_none() {
-            self.searcher.recycle(matching);
+            self.searcher.recycle(plan.matching);
         }
         Ok((self.worded(tree, self.searcher)?, found))
     }
@@ -133,18 +120,20 @@ impl<'a> Search<'a> {
     pub(super) fn plan_for_people(&self, is_run: bool) -> Result<ForPeople<'a>> {
         self.meaning.time(Phase::Choose, || {
             let mut scorings = self.look_up_scorings()?;
-            let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
+            let sets = scorings.wanted_sets();
+            let mut plan = SearchPlan::new(self.page_plan(&scorings));
             let before_plan = self.meaning.clock.get().map(|clock| clock.times());
-            let of_page = (&mut scorings, &mut page);
+            let of_page = (&mut scorings, &mut plan.page);
             let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
-                let details = self.page_details(&page, execution.plan())?;
+                let details = self.page_details(&plan.page, execution.plan())?;
                 let is_kept = self.meaning.is_kept.get();
-                execution.plan_mut().put_page(page, details, is_kept);
+                let described = execution.plan().describe_page(&plan.page, details, is_kept);
+                plan.described = Some(Box::new(described));
                 self.add_facet_details(execution.plan_mut())
             })?;
-            let plan = SearchPlan { page, matching: Matching::Planned(execution), lists: None };
+            plan.matching = Matching::Planned(execution);
             Ok(ForPeople { plan, before_plan: before_plan.unwrap_or_default() })
         })
     }
@@ -192,7 +181,6 @@ fn constant_note(page: &PagePlan) -> Option<String> {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::execution::WorkCounts;
     use crate::plan::NodeId;
     use crate::schema::Schema;
     use crate::searcher::Searcher;
@@ -243,24 +231,15 @@ mod tests {
         let query = searcher.parse("history").unwrap();
         let search = searcher.search(&query).search();
         let clock = search.is_to_be_explained();
-        let matching = search.plan_for_people(true).unwrap().plan.matching;
+        let plan = search.plan_for_people(true).unwrap().plan;
         let run = explain::Run {
-            profile: None,
-            of_sets: None,
-            page: PageRun {
-                hits: 0,
-                matching: None,
-                time: Duration::ZERO,
-                looked_at: WorkCounts::default(),
-                trace: None,
-                is_stopped: false,
-            },
-            facets: &[],
+            found: &Outcome::uncounted(),
+            matching: plan.matching.planned().unwrap().profile(),
             planning: clock.stop(),
             took: Duration::from_secs(1),
             measured: None,
         };
-        let tree = explain::explain(matching.plan().unwrap(), searcher.schema(), Some(run));
+        let tree = explain::explain(&plan, searcher.schema(), Some(run)).unwrap();
         assert_eq!(tree.total_ns, Some(1_000_000_000));
         let rest = tree.rest_ns().unwrap() + tree.planning_ns.unwrap();
         assert_eq!(rest, 1_000_000_000, "lost time is of the rest");

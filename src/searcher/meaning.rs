@@ -3,10 +3,11 @@
 use crate::error::Result;
 use crate::execution::{BoundFacet, Scorings};
 use crate::function::BoundScoreFunction;
-use crate::plan::{LookUps, Phase, PhaseClock};
+use crate::look_ups::LookUps;
+use crate::plan::{Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
-use crate::ranking::prepared::WeightScratch;
 use crate::sort::SortOrder;
+use crate::weight::WeightScratch;
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.

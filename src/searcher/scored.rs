@@ -3,19 +3,20 @@
 use super::Explanation;
 use super::meaning::once;
 use super::search::Search;
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{BoundFacet, Scorings};
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::matching::{DocIdSet, Execution};
+use crate::matching::Execution;
 use crate::plan::{Goal, Phase, PlanOptions};
 use crate::query::Logical;
-use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
-use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
+use crate::weight::bm25::Parameters;
+use crate::weight::statistics::{OfSnapshot, OwnParameters, Sources};
+use crate::weight::{ScoreDetail, Weight, WeightScratch};
 
 impl<'a> Search<'a> {
     /// Looks up all that scoring needs but for sets, if scores matter.

@@ -13,7 +13,8 @@ use crate::execution::Matching;
 use crate::expansion::TermPattern;
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 use crate::ids::FieldId;
-use crate::plan::{Goal, LookUps, PlanOptions, Total};
+use crate::look_ups::LookUps;
+use crate::plan::{Goal, PlanOptions, Total};
 use crate::query::{self, Boost, Normal, Query};
 use std::collections::BTreeSet;
 

@@ -9,9 +9,9 @@ use super::sum::{Readers, past_the_end};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::plan::WINDOW;
-use crate::ranking::bm25::FieldScoring;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::units;
+use crate::weight::bm25::FieldScoring;
 use std::sync::Arc;
 
 /// Documents of a batch at the most, and of the first one: the sooner some are scored, the more of the others are left out.

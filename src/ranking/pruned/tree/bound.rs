@@ -2,16 +2,16 @@
 
 use super::lists::Tree;
 use crate::bitmap::Container;
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::ids::DocId;
-use crate::matching::DocIdSet;
 use crate::plan::WINDOW;
-use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::ScoreQuantizer;
 use crate::ranking::pruned::parts::{Opened, WindowPostings};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
+use crate::weight::node::Node;
 
 /// A tree whose parts have units.
 pub(super) struct UpperBounds<'q, 's> {

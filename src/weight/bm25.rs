@@ -1,10 +1,10 @@
 //! The numbers of BM25 that do not depend on a document.
 
+use crate::compared::equal_by;
 use crate::error::Result;
 use crate::format::lengths::{self, Bm25};
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 /// Parameters of a field: how soon more of the same word adds nothing (k1), and how much the length of
@@ -15,25 +15,9 @@ pub(crate) struct Parameters {
     pub(crate) b: f32,
 }
 
-impl Parameters {
-    fn bits(self) -> (u32, u32) {
-        (self.k1.to_bits(), self.b.to_bits())
-    }
-}
-
-/// By their bits, as requests are compared.
-impl PartialEq for Parameters {
-    fn eq(&self, other: &Self) -> bool {
-        self.bits() == other.bits()
-    }
-}
-
-impl Eq for Parameters {}
-
-impl Hash for Parameters {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bits().hash(state);
-    }
+// By their bits, as requests are compared.
+equal_by! {
+    Parameters: it => (it.k1.to_bits(), it.b.to_bits());
 }
 
 impl Default for Parameters {

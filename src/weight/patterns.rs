@@ -7,11 +7,11 @@ use std::fmt;
 /// Pattern with the terms that it is scored by.
 #[derive(Debug)]
 pub(crate) struct ScoredPattern {
-    pub(super) label: String,
-    pub(super) walked: TermCounts,
-    pub(super) n_scored: usize,
+    pub(crate) label: String,
+    pub(crate) walked: TermCounts,
+    pub(crate) n_scored: usize,
     /// The first few of those that are scored.
-    pub(super) terms: Vec<String>,
+    pub(crate) terms: Vec<String>,
 }
 
 impl fmt::Display for ScoredPattern {

@@ -3,7 +3,7 @@
 use super::bm25::{FieldScoring, FieldScorings, Parameters};
 use crate::error::Result;
 use crate::ids::FieldId;
-use crate::plan::LookUps;
+use crate::look_ups::LookUps;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
 use std::fmt::Debug;

@@ -8,9 +8,9 @@
 //! [nearness](Expansion::nearness), and all count as rare as the most frequent of them. Else a misspelling, which
 //! is rare, would be worth more than the word. Lucene does the same (`top_terms_blended_freqs`).
 
+use super::Weight;
 use super::node::Node;
 use super::patterns::ScoredPattern;
-use super::prepared::Weight;
 use super::statistics::Sources;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermPattern};
@@ -22,7 +22,7 @@ const TERMS_SHOWN: usize = 5;
 
 impl Weight<'_> {
     /// The `n` best terms of a pattern, and, where there are others, the set of all documents that match.
-    pub(super) fn best_terms(
+    pub(crate) fn best_terms(
         &mut self,
         field: FieldId,
         expansion: &Expansion,

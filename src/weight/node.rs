@@ -42,13 +42,16 @@ pub(crate) trait Scores {
     fn is_in(&mut self, set: usize) -> bool;
 }
 
-impl Node {
-    /// Stands where nothing was looked up yet.
-    pub(super) const NOTHING: Node =
-        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+/// Stands where nothing was looked up yet.
+impl Default for Node {
+    fn default() -> Self {
+        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 }
+    }
+}
 
+impl Node {
     /// The number of a term, if it is one.
-    pub(super) fn term(&self) -> Option<usize> {
+    pub(crate) fn term(&self) -> Option<usize> {
         match self {
             Node::Term(nth) => Some(*nth),
             _ => None,
@@ -56,7 +59,7 @@ impl Node {
     }
 
     /// Keeps the memory of its lists.
-    pub(super) fn give(self, free: &mut FreeLists<Node>) {
+    pub(crate) fn give(self, free: &mut FreeLists<Node>) {
         let lists = match self {
             Node::Sum { must, should, must_not, .. } => [must, should, must_not],
             Node::Max { any, .. } => [any, vec![], vec![]],
@@ -116,7 +119,7 @@ impl Node {
     }
 
     /// The score of every document that matches, where all have the same: added up as [`score`](Self::score) does.
-    pub(super) fn constant(&self) -> Option<f32> {
+    pub(crate) fn constant(&self) -> Option<f32> {
         match self {
             Node::Set { score, .. } => Some(*score),
             Node::Sum { must, should, minimum: 0, .. } if should.is_empty() && !must.is_empty() => {
@@ -128,7 +131,7 @@ impl Node {
 
     /// The most that a document scores, added up as [`score`](Self::score) does; `of_part` says it of a part without parts.
     /// `None` where nobody knows, or where it depends on the order in which scores are rounded.
-    pub(super) fn greatest(&self, of_part: &impl Fn(&Node) -> Option<f32>) -> Option<f32> {
+    pub(crate) fn greatest(&self, of_part: &impl Fn(&Node) -> Option<f32>) -> Option<f32> {
         match self {
             Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => of_part(self),
             Node::Sum { must, should, .. } => {
@@ -143,7 +146,7 @@ impl Node {
     }
 
     /// Label of the sets of which all must match.
-    pub(super) fn label_of_sets(&self) -> String {
+    pub(crate) fn label_of_sets(&self) -> String {
         match self {
             Node::Set { label, .. } => label.clone(),
             Node::Sum { must, .. } => {
@@ -154,7 +157,7 @@ impl Node {
     }
 
     /// Calls `visit` with terms that suffice: every document of one matches, and scores no less than by it alone.
-    pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
+    pub(crate) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Node::Term(nth) => visit(*nth),
             Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => {}

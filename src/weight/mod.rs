@@ -1,87 +1,86 @@
 //! A query ready to be scored over one snapshot.
 
-use super::bm25::{FieldScoring, idf};
-use super::combined::CombinedWeight;
-use super::node::Node;
-use super::patterns::ScoredPattern;
-use super::statistics::Sources;
+mod best_terms;
+pub(crate) mod bm25;
+pub(crate) mod combined;
+mod combining;
+pub(crate) mod node;
+pub(crate) mod patterns;
+pub(crate) mod statistics;
+
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
-use crate::matching::DocIdSet;
-use crate::plan::{Scoring, Shape};
-use crate::plural::counted;
 use crate::query::{Logical, Normal, PhraseSpec};
 use crate::recycle::{FreeLists, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
+use bm25::{FieldScoring, idf};
+use combined::CombinedWeight;
+use node::Node;
+use patterns::ScoredPattern;
 use smallvec::{SmallVec, smallvec};
+use statistics::Sources;
 use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Query compiled for scoring over a snapshot: terms looked up, weights computed, sets found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Weight<'s> {
-    pub(super) segments: Vec<SegmentReader<'s>>,
-    pub(super) fields: Vec<Arc<FieldScoring>>,
-    pub(super) terms: Vec<TermWeight>,
+    pub(crate) segments: Vec<SegmentReader<'s>>,
+    pub(crate) fields: Vec<Arc<FieldScoring>>,
+    pub(crate) terms: Vec<TermWeight>,
     /// By term and segment what the dictionary says; none where a segment has no document.
-    pub(super) infos: Vec<Option<TermInfo>>,
-    pub(super) phrases: Vec<PhraseWeight>,
+    pub(crate) infos: Vec<Option<TermInfo>>,
+    pub(crate) phrases: Vec<PhraseWeight>,
     /// Words in several fields that are taken for one.
-    pub(super) combined: Vec<Arc<CombinedWeight>>,
+    pub(crate) combined: Vec<Arc<CombinedWeight>>,
     /// Constant parts whose documents are to be found.
-    wanted: Vec<Normal>,
+    pub(crate) wanted: Vec<Normal>,
     /// Matches of each constant part, by segment.
-    pub(super) sets: Vec<Vec<Arc<DocIdSet>>>,
+    pub(crate) sets: Vec<Vec<Arc<DocIdSet>>>,
     /// Documents of each, found or expected.
-    pub(super) docs_of_sets: Vec<u64>,
+    pub(crate) docs_of_sets: Vec<u64>,
     /// The patterns that are scored by their best terms.
-    pub(super) patterns: Vec<ScoredPattern>,
+    pub(crate) patterns: Vec<ScoredPattern>,
     /// Weights of each segment by itself, if each is to be scored by its own statistics.
-    pub(super) by_segment: Vec<Weight<'s>>,
+    pub(crate) by_segment: Vec<Weight<'s>>,
     /// Functions that change the scores that all this makes, in this order.
-    pub(super) functions: Vec<BoundScoreFunction>,
+    pub(crate) functions: Vec<BoundScoreFunction>,
     /// Tree that makes the score of a document.
-    pub(super) root: Node,
+    pub(crate) root: Node,
     free: FreeLists<Node>,
 }
 
-/// The memory of a ranking that is over, for the next one.
+/// The memory of a ranking that is over, for the next one: lists without anything in them.
 #[derive(Debug, Default)]
-pub(crate) struct WeightScratch {
-    segments: Vec<SegmentReader<'static>>,
-    fields: Vec<Arc<FieldScoring>>,
-    terms: Vec<TermWeight>,
-    infos: Vec<Option<TermInfo>>,
-    phrases: Vec<PhraseWeight>,
-    nodes: FreeLists<Node>,
-}
+pub(crate) struct WeightScratch(Weight<'static>);
 
 #[derive(Debug)]
-pub(super) struct TermWeight {
+pub(crate) struct TermWeight {
     /// Index into `fields`.
-    pub(super) field: usize,
-    pub(super) term: Term,
-    pub(super) df: u64,
-    pub(super) boost: f32,
-    pub(super) weight: f32,
+    pub(crate) field: usize,
+    pub(crate) term: Term,
+    pub(crate) df: u64,
+    pub(crate) boost: f32,
+    pub(crate) weight: f32,
     /// Index into `infos` of what the first segment says of it.
     infos: usize,
     /// Whether it counts as rare as another, of which it is a spelling.
-    pub(super) is_spelling: bool,
+    pub(crate) is_spelling: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct PhraseWeight {
+pub(crate) struct PhraseWeight {
     /// Index into `fields`.
-    pub(super) field: usize,
-    pub(super) spec: Arc<PhraseSpec>,
-    pub(super) boost: f32,
+    pub(crate) field: usize,
+    pub(crate) spec: Arc<PhraseSpec>,
+    pub(crate) boost: f32,
     /// The sum of its words'.
-    pub(super) idf: f32,
-    pub(super) weight: f32,
+    pub(crate) idf: f32,
+    pub(crate) weight: f32,
     /// Index into `infos` of what the first segment says of its first term; its other terms come next, then other segments.
     infos: usize,
 }
@@ -102,28 +101,10 @@ impl<'s> Weight<'s> {
         segments: impl Iterator<Item = SegmentReader<'s>>,
         sources: &Sources<'_>,
         detail: ScoreDetail,
-        scratch: WeightScratch,
+        WeightScratch(scratch): WeightScratch,
     ) -> Result<Self> {
-        let WeightScratch { segments: memory, fields, terms, infos, phrases, nodes: free } =
-            scratch;
-        let mut in_order = recycled(memory);
-        in_order.extend(segments);
-        let mut ranked = Weight {
-            segments: in_order,
-            fields,
-            terms,
-            infos,
-            phrases,
-            combined: vec![],
-            wanted: vec![],
-            sets: vec![],
-            docs_of_sets: vec![],
-            patterns: vec![],
-            by_segment: vec![],
-            functions: vec![],
-            root: Node::NOTHING,
-            free,
-        };
+        let mut ranked: Weight<'s> = scratch;
+        ranked.segments.extend(segments);
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
@@ -282,12 +263,12 @@ impl<'s> Weight<'s> {
     }
 
     /// Node of the set of `matching`, which is to be found.
-    pub(super) fn set(&mut self, matching: &Normal, score: f32) -> Node {
+    pub(crate) fn set(&mut self, matching: &Normal, score: f32) -> Node {
         self.wanted.push(matching.clone());
         Node::Set { set: self.wanted.len() - 1, score, label: self.label(matching) }
     }
 
-    pub(super) fn label(&self, matching: &Normal) -> String {
+    pub(crate) fn label(&self, matching: &Normal) -> String {
         let schema = self.segments.first().map(|segment| segment.schema());
         schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
     }
@@ -302,12 +283,12 @@ impl<'s> Weight<'s> {
     }
 
     /// Entries of a term in the dictionaries of all segments.
-    pub(super) fn infos_of(&self, term: &TermWeight) -> &[Option<TermInfo>] {
+    pub(crate) fn infos_of(&self, term: &TermWeight) -> &[Option<TermInfo>] {
         &self.infos[term.infos..term.infos + self.segments.len()]
     }
 
     /// Entries of the terms of a phrase in the dictionary of a segment.
-    pub(super) fn infos_of_phrase(
+    pub(crate) fn infos_of_phrase(
         &self,
         phrase: &PhraseWeight,
         segment: usize,
@@ -354,7 +335,7 @@ impl<'s> Weight<'s> {
     }
 
     /// A term that counts as if it were in `df` documents, or in those that have it by the `infos` that begin there.
-    pub(super) fn term(
+    pub(crate) fn term(
         &mut self,
         (field, term): (FieldId, &[u8]),
         df: Option<u64>,
@@ -421,7 +402,7 @@ impl<'s> Weight<'s> {
     }
 
     /// The field among those that are scored.
-    pub(super) fn place_of(&mut self, field: FieldId, sources: &Sources<'_>) -> Result<usize> {
+    pub(crate) fn place_of(&mut self, field: FieldId, sources: &Sources<'_>) -> Result<usize> {
         if let Some(place) = self.fields.iter().position(|scoring| scoring.field == field) {
             return Ok(place);
         }
@@ -458,7 +439,7 @@ impl<'s> Weight<'s> {
     }
 
     /// The segments, each with the number of its first document.
-    pub(super) fn bases(&self) -> impl Iterator<Item = (SegmentReader<'s>, u64)> {
+    pub(crate) fn bases(&self) -> impl Iterator<Item = (SegmentReader<'s>, u64)> {
         self.segments.iter().scan(0, |next, segment| {
             let base = *next;
             *next += u64::from(segment.n_docs());
@@ -501,19 +482,7 @@ impl<'s> Weight<'s> {
         infos.clear();
         phrases.clear();
         root.give(&mut free);
-        WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
-    }
-
-    /// ScoreDetail that there are bounds of, for people.
-    pub(crate) fn what_has_bounds(&self) -> String {
-        let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
-        let parts = [
-            of(self.terms.len(), "term"),
-            of(self.phrases.len(), "phrase"),
-            of(self.combined.len(), "word").map(|words| words + " of several fields"),
-            of(self.wanted.len(), "set"),
-            (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let segments = recycled(segments);
+        WeightScratch(Weight { segments, fields, terms, infos, phrases, free, ..Weight::default() })
     }
 }
