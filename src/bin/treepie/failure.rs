@@ -148,7 +148,10 @@ pub(crate) fn warn(message: impl Display) {
     note(format!("treepie: {message}"));
 }
 
-/// Prints a remark to standard error, which may be closed: a message is no reason to stop a build.
+/// Prints a remark to standard error, which may be closed: a message is no reason to stop a build. Names of files and fields in
+/// it are somebody else's text.
 pub(crate) fn note(message: impl Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    let message = message.to_string();
+    let lines: Vec<_> = message.lines().map(terminal::printable).collect();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
 }

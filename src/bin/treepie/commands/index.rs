@@ -477,7 +477,9 @@ impl Job {
         if format != InputFormat::Lines {
             let mut out = Output::new(self.color);
             // Whether anybody reads this is no reason to build nothing.
-            let _ = write!(out, "# inferred from {}\n{}", first.name.display(), inferred.print());
+            let name = first.name.display().to_string();
+            let name = terminal::printable(&name);
+            let _ = write!(out, "# inferred from {name}\n{}", inferred.print());
             let _ = out.flush();
         }
         Ok(inferred.schema)
