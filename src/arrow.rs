@@ -50,10 +50,11 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::BLOCK_DOCS;
+use crate::hits::{Bucket, FacetCounts, Hit};
 use crate::ids::{FieldId, TermOrdinal};
 use crate::request::{FacetKind, first_value};
 use crate::schema::{Field, FieldKind, Schema};
-use crate::searcher::{Bucket, FacetCounts, Hit, SearchBuilder, Searcher};
+use crate::searcher::{SearchBuilder, Searcher};
 use crate::segment::reader::SegmentReader;
 use crate::value::stored::Values;
 use crate::value::{self, Value};
@@ -353,7 +354,7 @@ impl Columns {
 fn type_of(kind: FieldKind) -> DataType {
     match kind {
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
-            // Of which a batch may have more than two gigabytes.
+            // A batch may have more than two gigabytes of these.
             DataType::LargeUtf8
         }
         FieldKind::I64 => DataType::Int64,

@@ -2,8 +2,9 @@
 
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::execution::Execution;
-use crate::plan::{self, CostModel, Goal, LookUps, Plan, PlanOptions, PlanScratch, Total};
+use crate::look_ups::LookUps;
+use crate::matching::Execution;
+use crate::plan::{self, CostModel, Goal, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
 use crate::writer::{DeleteCollector, IndexWriter};

@@ -322,8 +322,38 @@ impl Error {
 }
 
 /// `what: expected …, found … (file …, offset …, line …): cause; hint` on one line, leaving out what is not known.
+///
+/// Names, values and queries in it are somebody else's text: control characters, which would drive a terminal, and marks of
+/// direction, which reorder a line, are escaped.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_to(&mut Escaped(f))
+    }
+}
+
+/// Writes text with what cannot be seen in it as escapes.
+struct Escaped<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut rest = text;
+        while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
+            write!(self.0, "{}{}", &rest[..at], hidden.escape_debug())?;
+            rest = &rest[at + hidden.len_utf8()..];
+        }
+        self.0.write_str(rest)
+    }
+}
+
+/// Whether a character moves others or the cursor and has no shape of its own.
+fn is_hidden(c: char) -> bool {
+    let is_of_direction =
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_of_direction || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+impl Error {
+    fn write_to(&self, f: &mut impl fmt::Write) -> fmt::Result {
         let inner = &*self.0;
         f.write_str(&inner.what)?;
         match (&inner.expected, &inner.found) {
@@ -395,6 +425,17 @@ mod tests {
             "reading the footer: expected checksum 0x1, found 0x2 (in a.idx, at offset 64); run `treepie verify`"
         );
         assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_message_is_one_line_of_characters_that_can_be_seen() {
+        let error = Error::new(ErrorKind::Document, "reading '\u{1b}[2J'")
+            .found("a\nb\u{202E}c é\0")
+            .in_file("x\u{7}.csv")
+            .hint("\u{9b}31m");
+        let escaped =
+            "reading '\\u{1b}[2J': found a\\nb\\u{202e}c é\\0 (in x\\u{7}.csv); \\u{9b}31m";
+        assert_eq!(error.to_string(), escaped);
     }
 
     #[test]

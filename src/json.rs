@@ -2,9 +2,11 @@
 //! serialisation framework. [`Reader`] reads it back.
 
 mod reader;
+mod values;
 
 pub use reader::JSON_BYTES_MAX;
 pub(crate) use reader::Reader;
+pub(crate) use values::{JsonValue, json_names, put_all, read_some};
 
 use std::fmt::{Debug, Display, Write};
 

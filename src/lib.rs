@@ -40,7 +40,7 @@
 //! ```text
 //! write:  Document → analysis → writer (batches, runs, merge) → segment::builder → format → storage
 //!                                 commit: sync the segment, publish the manifest, collect what is old
-//! read:   text → query → request → bind → plan → execution, ranking, facet, sort → hits
+//! read:   text → query → request → bind → plan → execution (matching, ranking, facet, sort) → hits
 //!                                 plan and profile → explain → text, JSON
 //!                query and stored text → highlight
 //! ```
@@ -51,9 +51,9 @@
 //!
 //! # One query, from text to page
 //!
-//! These are the files that a query passes through, in the order of their calls by `searcher/answer.rs` and `searcher/page.rs`.
+//! These are the files that a query passes through, in the order of their calls by `searcher/answer.rs` and `execution/mod.rs`.
 //! It is that of the modules below but for one climb back to `query`, as names and words get their meaning once there is a snapshot
-//! to search, and for weights, which are made before the plan. A test keeps it so.
+//! to search. A test keeps it so.
 //!
 //! ```text
 //! text
@@ -62,14 +62,15 @@
 //!  ╰▲ the climb, by searcher/answer.rs, which runs a request and calls all that follows
 //!  │  query/bind/mod.rs      Query → Logical: ids of fields, terms, and what each part adds to a score; and of that
 //!  │                         Normal, which says what matches and is as small as the laws of sets make it
-//!  │  ranking/prepared.rs    Logical → weights of its terms, and what bounds it has, which the plan of the page asks
-//!  │  plan/look_ups.rs       each term, once in each segment
+//!  │  look_ups.rs            each term, once in each segment
+//!  │  weight/mod.rs          Logical → weights of its terms and phrases, which scores are made of
 //!  │  plan/planner.rs        Normal → Plan: operators, each with its estimate, its cost and its way
 //!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Limit or Count
-//!  │  execution/mod.rs       the plan carried out: documents that match, their number, and a profile
+//!  │  matching/mod.rs        documents that match, their number, and a profile of what found them
 //!  │  ranking/search.rs      the best by score, by bounds of blocks or of all that matches
 //!  │  facet/terms.rs         counts of the values that the matches have in a field
 //!  │  sort/first.rs          the first by values of fields, in place of the best
+//!  │  execution/mod.rs       the plan carried out: one function for each operator, which calls these four
 //!  │  explain/from_plan.rs   plan and profile → ExplainTree, if somebody asks
 //!  ▼  searcher/answer.rs     documents and their stored fields → Hits
 //! page
@@ -99,8 +100,11 @@ mod test_sizes;
 pub mod error;
 mod plural;
 mod sums;
+mod compared;
 mod named;
 mod terminal;
+mod console;
+mod difference;
 mod json;
 #[cfg(feature = "viewer")]
 mod page;
@@ -128,16 +132,21 @@ mod expansion;
 pub mod query;
 pub mod highlight;
 mod phrase;
+mod doc_id_set;
+mod look_ups;
+pub mod function;
+mod weight;
 mod plan;
-mod execution;
+mod matching;
 pub mod writer;
 mod deletion;
 mod shared_writer;
-pub mod function;
 mod ranking;
 pub mod facet;
 mod sort;
 mod request;
+mod hits;
+mod execution;
 pub mod explain;
 mod searcher;
 mod reader;
@@ -158,13 +167,14 @@ pub use budget::{Budget, CancelToken};
 pub use calibrate::calibrate;
 pub use document::Document;
 pub use error::{Error, ErrorKind, Result};
+pub use hits::{Hit, Hits};
 pub use ids::DocId;
 pub use index::{Index, IndexOptions};
 pub use limits::Limits;
 pub use reader::IndexReader;
 pub use request::{After, Facet, SearchRequest};
 pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
-pub use searcher::{Hit, Hits, SearchBuilder, Searcher};
+pub use searcher::{SearchBuilder, Searcher};
 pub use shared_writer::SharedWriter;
 pub use sort::SortKey;
 pub use value::{Decimal, Timestamp, Value};

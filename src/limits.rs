@@ -138,7 +138,7 @@ pub(crate) fn current() -> Limits {
     CURRENT.get()
 }
 
-/// As long as this lives, limits hold for the thread.
+/// Holds limits for the thread while this lives.
 #[derive(Debug)]
 #[must_use = "the limits hold as long as this lives"]
 pub(crate) struct Scope {

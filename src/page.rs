@@ -5,7 +5,7 @@
 
 /// The parts of a page that are the same for all data.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct HtmlPage {
     /// HTML with places `{{policy}}`, `{{style}}`, `{{script}}` and `{{data}}`; the last in a `<script>` element of
     /// type `application/json`.
     pub(crate) template: &'static str,
@@ -15,13 +15,13 @@ pub(crate) struct Page {
     pub(crate) policy: &'static str,
 }
 
-impl Page {
+impl HtmlPage {
     /// The file with `json`, which must be valid, as its data. Takes memory for two copies of that.
     pub(crate) fn with_data(&self, json: &str) -> String {
         // In JSON the character occurs in strings only, where the escape means the same; without it nothing in the
         // data can look like the end of its element or the start of a comment.
         let data = json.replace('<', "\\u003c");
-        let Page { template, style, script, policy } = self;
+        let HtmlPage { template, style, script, policy } = self;
         let len = template.len() + style.len() + script.len() + policy.len() + data.len();
         let mut html = String::with_capacity(len);
         for part in template.split("{{") {
@@ -44,7 +44,7 @@ impl Page {
 
 #[cfg(test)]
 pub(crate) mod check {
-    use super::Page;
+    use super::HtmlPage;
     use base64::{Engine, prelude::BASE64_STANDARD};
     use sha2::{Digest, Sha256};
 
@@ -62,7 +62,7 @@ pub(crate) mod check {
     }
 
     /// Compares the hashes of a policy with what they have to be.
-    pub(crate) fn policy(page: &Page) {
+    pub(crate) fn policy(page: &HtmlPage) {
         for (what, text) in [("script", page.script), ("style", page.style)] {
             let allowed = between(page.policy, &format!("{what}-src "), ";");
             let hash = format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));

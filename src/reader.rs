@@ -41,7 +41,7 @@ struct Inner {
     storage: Arc<dyn Storage>,
     setting: Setting,
     wanted: Wanted,
-    /// Of the snapshot that was asked for last.
+    /// Searcher of the snapshot that was asked for last.
     searcher: ArcSwap<Searcher>,
 }
 
@@ -109,7 +109,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// As [`Index::searcher`](crate::Index::searcher); searchers stay as they are.
+    /// Fails like [`Index::searcher`](crate::Index::searcher); searchers stay as they are.
     pub fn refresh(&self) -> Result<bool> {
         let Inner { storage, wanted: Wanted(published), .. } = &*self.0;
         let known = published.newest();

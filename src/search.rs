@@ -23,14 +23,14 @@
 //! ```
 
 pub use crate::budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
+pub use crate::hits::{Hit, Hits, Relation, Stopped, Total};
 pub use crate::reader::{IndexReader, Subscription};
 pub use crate::request::{
     After, Collapse, CollectionStatistics, FieldCounts, IdfScope, Order, REQUEST_JSON_SCHEMA,
     REQUEST_SCHEMA_VERSION, SearchRequest, TotalMode,
 };
 pub use crate::searcher::{
-    Etag, Explainer, Hit, Hits, PreparedSearch, Relation, ResultCacheStats, SearchBuilder,
-    Searcher, SlowLog, Stopped, Total,
+    Etag, Explainer, PreparedSearch, ResultCacheStats, SearchBuilder, Searcher, SlowLog,
 };
 pub use crate::sort::SortKey;
 pub use crate::value::stored::{Fields, Values};

@@ -71,7 +71,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`copy_to`](Self::copy_to).
+    /// Fails like [`copy_to`](Self::copy_to).
     pub fn copy_to_storage(&self, to: Arc<dyn Storage>) -> Result<u64> {
         refuse_contents(&*to, Making::Copy)?;
         self.copy_into(
@@ -106,7 +106,7 @@ impl Index {
         target.sync_names()?;
         // The manifest comes last and at once, as in a commit: without it there is nothing.
         let name = FileName::Manifest(generation).to_string();
-        // As it is, with what a later version may have said in it.
+        // The manifest as it is, with what a later version may have said in it.
         let manifest = read_manifest_bytes(&*storage, generation)?;
         let temporary = FileName::Temporary(SegmentId::random()).to_string();
         let mut file = target.create(&temporary)?;
@@ -144,7 +144,7 @@ impl IndexWriter {
     /// # Errors
     ///
     /// [`ErrorKind::Usage`] if it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
-    /// its terms; the writer goes on. As [`add`](Self::add).
+    /// its terms; the writer goes on. It fails like [`add`](Self::add).
     pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
         let what = "adding the documents of another index";
         let snapshot = other.snapshot();

@@ -5,7 +5,7 @@
 #[allow(unused, reason = "what its tests use; they run with the example")]
 #[path = "../../examples/generate_titles/titles.rs"]
 mod generator;
-#[path = "../../examples/generate_titles/words.rs"]
+#[path = "../../examples/generate_titles/words/mod.rs"]
 mod words;
 
 /// `n` distinct titles as the dump has them, a line each, without the header line.

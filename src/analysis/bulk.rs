@@ -22,9 +22,9 @@ pub(crate) struct BulkTokens {
     pub(crate) tokens: Vec<(u32, u32)>,
     /// For each text the number of tokens up to its end.
     pub(crate) ends: Vec<u32>,
-    /// As long as `tokens` where positions are not simply counted; see [`positions`](Self::positions).
+    /// Positions of `tokens`, one each, where they are not simply counted; see [`positions`](Self::positions).
     positions: Vec<u32>,
-    /// As long as `tokens` where they were asked for: the bytes of the text that each token was made of.
+    /// Bytes of the text that each of `tokens` was made of, if they were asked for.
     ranges: Vec<(usize, usize)>,
     /// Positions that are not the next one: the number of the text, of the tokens before, and how many positions later
     /// the token is. Tokens left out make it one later; a token in the position of the one before is one earlier.

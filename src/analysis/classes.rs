@@ -48,12 +48,12 @@ const WORD: u16 = b'0' as u16;
 const WORDS: u16 = 0xD800;
 const WORDS_END: u16 = 0xE000;
 
-struct Page {
+struct ClassPage {
     codes: [u16; PAGE],
     texts: Vec<String>,
 }
 
-static TABLE: [OnceLock<Box<Page>>; PAGES] = [const { OnceLock::new() }; PAGES];
+static TABLE: [OnceLock<Box<ClassPage>>; PAGES] = [const { OnceLock::new() }; PAGES];
 
 impl Class {
     /// The class of a character.
@@ -65,7 +65,7 @@ impl Class {
         let code = c as usize;
         match TABLE.get(code / PAGE) {
             Some(page) => {
-                let page = page.get_or_init(|| Page::new(code / PAGE));
+                let page = page.get_or_init(|| ClassPage::new(code / PAGE));
                 match page.codes[code % PAGE] {
                     SEPARATOR => Class::Separator,
                     DROPPED => Class::Dropped,
@@ -96,10 +96,10 @@ impl Class {
     }
 }
 
-impl Page {
+impl ClassPage {
     #[cold]
     fn new(nth: usize) -> Box<Self> {
-        let mut page = Box::new(Page { codes: [SEPARATOR; PAGE], texts: vec![] });
+        let mut page = Box::new(ClassPage { codes: [SEPARATOR; PAGE], texts: vec![] });
         let mut folded = String::new();
         for at in 0..PAGE {
             let Some(c) = char::from_u32((nth * PAGE + at) as u32) else { continue };

@@ -401,7 +401,7 @@ impl<T> Filtered<T> {
         &mut self.tokenizer
     }
 
-    /// As [`tokenizer`](Self::tokenizer), to be looked at.
+    /// Works like [`tokenizer`](Self::tokenizer), to be looked at.
     pub(super) fn tokenizer_ref(&self) -> &T {
         &self.tokenizer
     }

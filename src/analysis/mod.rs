@@ -68,6 +68,7 @@ mod classes;
 mod ends;
 mod filter;
 mod fold;
+mod natural;
 mod normalization;
 mod normalizer;
 mod prepared;
@@ -84,6 +85,7 @@ mod tokenizer;
 pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
 pub(crate) use ends::Ends;
 pub use filter::{Filter, Filtered, FilteredStream};
+pub(crate) use natural::natural_key;
 pub(crate) use normalizer::Normalizer;
 pub use registry::Analyzers;
 pub use spec::{filters, names, tokenizers};
@@ -324,7 +326,7 @@ impl Analyzer {
         given.unwrap_or_else(|never| match never {})
     }
 
-    /// As [`for_each_token`](Self::for_each_token), until `sink` fails.
+    /// Works like [`for_each_token`](Self::for_each_token), until `sink` fails.
     pub(crate) fn try_for_each_token<E>(
         &mut self,
         text: &str,

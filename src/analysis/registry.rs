@@ -140,7 +140,7 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// As [`index_time`](Self::index_time).
+    /// Fails like [`index_time`](Self::index_time).
     pub fn query_time(&self, field: &Field) -> Result<Analyzer> {
         self.find(field, field.query_analyzer_spec()).map(Analyzer::for_queries)
     }
@@ -150,7 +150,7 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// As [`index_time`](Self::index_time).
+    /// Fails like [`index_time`](Self::index_time).
     pub fn query_slots(&self, field: &Field, text: &str) -> Result<Vec<Slot>> {
         let tokens = placed(text, &mut self.query_time(field)?);
         Ok(slots(tokens, self.synonyms_of(field)))
@@ -160,7 +160,7 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// As [`index_time`](Self::index_time).
+    /// Fails like [`index_time`](Self::index_time).
     pub(crate) fn query_terms(&self, field: &Field, text: &str) -> Result<Vec<PlacedTerm>> {
         Ok(placed(text, &mut self.query_time(field)?))
     }
@@ -170,7 +170,7 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// As [`index_time`](Self::index_time).
+    /// Fails like [`index_time`](Self::index_time).
     pub(crate) fn pattern_terms(&self, field: &Field, text: &str) -> Result<Vec<PlacedTerm>> {
         let analyzer = self.query_time(field)?;
         let mut terms = placed(text, &mut analyzer.clone());
@@ -207,7 +207,7 @@ impl Analyzers {
     ///
     /// # Errors
     ///
-    /// As [`index_time`](Self::index_time).
+    /// Fails like [`index_time`](Self::index_time).
     pub(crate) fn word_rules(&self, field: &Field, words: &[&str]) -> Result<Vec<WordRule>> {
         match self.synonyms_of(field) {
             Some(rules) => Ok(rules.of_words(words, &mut self.query_time(field)?)),

@@ -69,7 +69,7 @@ pub struct Splitter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// As the default analyzer.
+    /// Stretches of letters and digits, which the default analyzer has.
     Stretches(Folding),
     Alphanumeric,
     Whitespace,
@@ -83,7 +83,7 @@ enum Kind {
         min: usize,
         max: usize,
     },
-    /// As version 1 of the analyzers had them.
+    /// Tokens of version 1 of the analyzers.
     Old(Old),
 }
 
@@ -142,7 +142,7 @@ impl Splitter {
     ///
     /// # Errors
     ///
-    /// As [`ngrams`](Self::ngrams).
+    /// Fails like [`ngrams`](Self::ngrams).
     pub fn edge_ngrams(min: usize, max: usize) -> Result<Self> {
         check_ngrams(min, max)?;
         Ok(Self::of(Kind::EdgeNgrams { min, max }))
@@ -153,7 +153,7 @@ impl Splitter {
         Self::of(Kind::Stretches(Folding::Forms))
     }
 
-    /// As version 1 of the analyzers had it.
+    /// Makes a splitter of version 1 of the analyzers.
     pub(super) fn old(old: Old) -> Result<Self> {
         if let Old::Ngrams { min, max } | Old::EdgeNgrams { min, max } = old {
             check_ngrams(min, max)?;

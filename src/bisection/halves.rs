@@ -74,7 +74,7 @@ impl Scratch {
                 counts[usize::from(seat.is_right())] += 1;
             }
         }
-        // Of a term in one document it does not matter where that stands: it has no bias then.
+        // A term in one document has no bias: it does not matter where that document stands.
         let Scratch { counts, biases, terms } = self;
         terms.retain(|term| {
             let keeps = counts[*term as usize].iter().sum::<u32>() > 1;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn documents_of_the_same_terms_come_to_stand_in_the_same_half() {
-        // Of two kinds, mixed, or only those in the middle, each with a term of its own, too.
+        // Two kinds, mixed, or only those in the middle, each with a term of its own, too.
         let mixed = |doc: u32| doc % 2;
         let in_the_middle = |doc: u32| if (12..28).contains(&doc) { doc % 2 } else { doc / 28 };
         let kinds: [&dyn Fn(u32) -> u32; 2] = [&mixed, &in_the_middle];

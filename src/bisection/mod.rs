@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
         }
     }
-    /// As where they wait for whoever orders, who would wait for them.
+    /// Threads that wait for whoever orders, who would wait for them.
     #[test]
     fn it_does_not_wait_for_threads_that_are_busy() {
         let (graph, _) = topics(10_000, 16);

@@ -21,7 +21,7 @@ pub(crate) enum Kernel {
     Bitmaps,
 }
 
-/// As [`and_count`], by this kernel where it suits the kinds of the containers.
+/// Works like [`and_count`], by this kernel where it suits the kinds of the containers.
 pub(crate) fn and_count_by(
     kernel: Kernel,
     a: Container<'_>,
@@ -52,7 +52,7 @@ pub(crate) fn and_count_by(
     count.min(FULL)
 }
 
-/// As [`and`], by this kernel where it suits the kinds of the containers.
+/// Works like [`and`], by this kernel where it suits the kinds of the containers.
 pub(crate) fn and_by(kernel: Kernel, a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
     use Container::{Array, Bitmap};
     let fit = |a: &[[u8; 2]], b: &[[u8; 2]]| a.len().min(b.len()) <= ARRAY_MAX;

@@ -202,7 +202,7 @@ impl ListBuilder {
     }
 }
 
-/// As many as [`runs_of`] yields.
+/// Number of runs that [`runs_of`] yields.
 fn n_runs_in_array(values: &[[u8; 2]]) -> u32 {
     let id = |value: [u8; 2]| u32::from(u16::from_le_bytes(value));
     let next = values.get(1..).unwrap_or_default();

@@ -298,7 +298,7 @@ pub(crate) fn apart() -> Apart {
     Apart { memory, depth, held, left: LEFT.replace(UNLIMITED) }
 }
 
-/// As long as this lives, budgets that held before do not hold.
+/// Sets budgets aside: those that held before do not hold while this lives.
 #[must_use = "the budgets hold again as soon as this is gone"]
 pub(crate) struct Apart {
     memory: Memory,
@@ -334,7 +334,7 @@ pub(crate) fn is_of_way(error: &Error) -> bool {
     error.kind() == ErrorKind::LimitExceeded && !is_of_query
 }
 
-/// As long as this lives, a budget holds for the thread.
+/// Holds a budget for the thread while this lives.
 #[derive(Debug)]
 #[must_use = "the budget holds as long as this lives"]
 pub(crate) struct Scope {
@@ -378,7 +378,7 @@ pub(crate) fn work(ns: u64) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`work`].
+/// Fails like [`work`].
 pub(crate) fn sleep(time: Duration) -> Result<()> {
     let began = Instant::now();
     loop {

@@ -69,7 +69,7 @@ impl Expansion {
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// Fails like [`walk`](Self::walk).
     pub(crate) fn best_terms<'s, S: Source<'s>>(
         &self,
         dictionaries: &[TermDictionary<S>],

@@ -242,7 +242,7 @@ impl std::fmt::Debug for DocSet {
 /// The smallest documents seen so far, ascending.
 pub(super) struct Smallest {
     k: usize,
-    /// Of posting lists.
+    /// Bytes of posting lists.
     bytes_read: u64,
     docs: Vec<u32>,
 }

@@ -73,7 +73,7 @@ impl TermFilter {
     ///
     /// # Errors
     ///
-    /// As [`Expansion::new`].
+    /// Fails like [`Expansion::new`].
     pub(crate) fn with_regex(mut self, regex: &str) -> Result<Self> {
         self.patterns.push(Expansion::new(TermPattern::Regex(regex.to_owned()))?);
         Ok(self)
@@ -137,7 +137,7 @@ impl TermFilter {
 /// The terms of a dictionary that a filter wants, ascending or descending.
 #[derive(Debug)]
 pub(crate) struct WantedTerms<'f, 's, S: Source<'s>> {
-    way: Way<'f, 's, S>,
+    way: FilterStrategy<'f, 's, S>,
     /// Patterns that the walk leaves to be tested.
     tested: &'f [Expansion],
     /// Filter of the names below a path.
@@ -147,7 +147,7 @@ pub(crate) struct WantedTerms<'f, 's, S: Source<'s>> {
 }
 
 #[derive(Debug)]
-enum Way<'f, 's, S: Source<'s>> {
+enum FilterStrategy<'f, 's, S: Source<'s>> {
     Between(TermStream<'s, S>),
     Along(TermSearch<'s, S, ByBytes<&'f RegexAutomaton>>),
 }
@@ -162,12 +162,12 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
         let patterns = filter.map_or(&[][..], |filter| &filter.patterns);
         let stream = filter.map(|filter| filter.stream(dictionary)).transpose()?.flatten();
         let (way, tested) = match (stream, patterns.first().and_then(regex_of)) {
-            (Some(stream), _) => (Way::Between(stream), patterns),
+            (Some(stream), _) => (FilterStrategy::Between(stream), patterns),
             // An automaton knows the way forwards only.
             (None, Some(regex)) if !is_descending => {
-                (Way::Along(dictionary.search(regex)), patterns.get(1..).unwrap_or(&[]))
+                (FilterStrategy::Along(dictionary.search(regex)), patterns.get(1..).unwrap_or(&[]))
             }
-            _ => (Way::Between(dictionary.iter()), patterns),
+            _ => (FilterStrategy::Between(dictionary.iter()), patterns),
         };
         let names_of = filter.filter(|filter| filter.names_below.is_some());
         Ok(WantedTerms { way, tested, names_of, is_descending, term: vec![] })
@@ -180,18 +180,18 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
             return self.next_tested();
         }
         match (&mut self.way, self.is_descending) {
-            (Way::Between(terms), true) => terms.next_back(),
-            (Way::Between(terms), false) => terms.next(),
-            (Way::Along(terms), _) => terms.next(),
+            (FilterStrategy::Between(terms), true) => terms.next_back(),
+            (FilterStrategy::Between(terms), false) => terms.next(),
+            (FilterStrategy::Along(terms), _) => terms.next(),
         }
     }
 
     fn next_tested(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         loop {
             let next = match &mut self.way {
-                Way::Between(terms) if self.is_descending => terms.next_back()?,
-                Way::Between(terms) => terms.next()?,
-                Way::Along(terms) => terms.next()?,
+                FilterStrategy::Between(terms) if self.is_descending => terms.next_back()?,
+                FilterStrategy::Between(terms) => terms.next()?,
+                FilterStrategy::Along(terms) => terms.next()?,
             };
             let Some((term, ordinal, info)) = next else { return Ok(None) };
             let n_tests = self.tested.len() + usize::from(self.names_of.is_some());

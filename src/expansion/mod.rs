@@ -29,7 +29,6 @@ mod levenshtein;
 mod wildcard;
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
@@ -49,6 +48,7 @@ pub(crate) use wildcard::WildcardPiece;
 
 use crate::budget::{self, ns};
 use crate::bytes::Source;
+use crate::compared::equal_by;
 use crate::error::{Error, Result};
 use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
 use crate::limits::{self, Limits};
@@ -358,19 +358,9 @@ fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     }
 }
 
-/// Equality of the patterns says all; the automaton follows from them.
-impl PartialEq for Expansion {
-    fn eq(&self, other: &Self) -> bool {
-        self.pattern == other.pattern
-    }
-}
-
-impl Eq for Expansion {}
-
-impl Hash for Expansion {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.pattern.hash(state);
-    }
+// Patterns say all; the automaton follows from them.
+equal_by! {
+    Expansion: it => &it.pattern;
 }
 
 impl fmt::Debug for Expansion {

@@ -4,10 +4,11 @@
 use super::lens::mark;
 use super::text::{estimate, misjudged};
 use super::tree::Branch;
-use super::units::{duration, joined, number_of, shown};
+use super::units::{duration, joined, shown};
 use super::{
     Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
 };
+use crate::plural::number_of;
 
 /// Characters of a line: a box that is wider leaves no room for the others.
 const LINE_CHARS_MAX: usize = 60;

@@ -1,10 +1,11 @@
 //! Measurements of a plan's run: results of its operators, their work, and its time.
 
-pub use crate::execution::ContainerCounts;
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
+pub use crate::matching::ContainerCounts;
 pub use crate::phrase::PositionCounts;
 pub use crate::ranking::pruned::CandidateCounts;
+pub use crate::ranking::top::Threshold;
 pub use crate::sort::StreamCounts;
 use std::ops::AddAssign;
 
@@ -63,16 +64,6 @@ pub struct RankingCounts {
     /// Thresholds in the course of the run: least scores of the best documents. They ascend in both numbers and are at
     /// most 32: the first, the last, and evenly spread ones between. Empty where fewer documents match than are wanted.
     pub thresholds: Vec<Threshold>,
-}
-
-/// A moment in a search for the best.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Threshold {
-    /// Documents that were scored by then.
-    pub documents: u64,
-    /// The score that a document must reach from then on.
-    pub score: f32,
 }
 
 /// Times of something over several runs, in nanoseconds.

@@ -4,8 +4,8 @@
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::grouped;
 use super::{ExplainTree, Verdict};
+use crate::plural::grouped;
 
 impl ExplainTree {
     /// Draws the tree as a directed graph in the DOT language. `dot -Tsvg` of [Graphviz](https://graphviz.org) reads
@@ -32,19 +32,17 @@ impl ExplainTree {
             dot.facets(self);
         }
         dot.line("}");
-        dot.out
+        dot.0
     }
 }
 
 #[derive(Default)]
-struct Dot {
-    out: String,
-}
+struct Dot(String);
 
 impl Dot {
     fn line(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
+        self.0.push_str(line);
+        self.0.push('\n');
     }
 
     fn node(&mut self, Drawn { name, lines, share, verdict, tooltip, .. }: &Drawn<'_>) {

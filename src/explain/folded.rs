@@ -120,7 +120,7 @@ mod tests {
             prop_assert_eq!(folded.chars().filter(|c| c.is_control() && *c != '\n').count(), 0);
             let taken: u64 = lines.iter().map(|(_, ns)| ns).sum();
             prop_assert_eq!(taken, tree.measured_ns().max(tree.total_ns.unwrap_or(0)));
-            // As deep as the tree: no label has made a level.
+            // The levels are those of the tree: no label has made one.
             let depth = |id: &str| id.split('.').count();
             let deepest = tree.plan.iter().map(|node| depth(&node.id)).max().unwrap_or(0).max(3);
             for (stack, ns) in &lines {

@@ -5,64 +5,54 @@
 
 mod facets;
 mod page;
+mod runs;
+mod rules;
 
-use super::tree::{PlanningTimes, nanoseconds};
+use super::tree::{PlanningTimes, nanoseconds, whole_ns};
 use super::units::shortened;
 use super::windows;
 use super::{
-    Actual, ContainerMap, Decision, Estimate, ExplainNode, ExplainOperator, ExplainSegment,
-    ExplainTree, NodeSegment,
+    Actual, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainOperator,
+    ExplainSegment, ExplainTree, NodeSegment,
 };
-use crate::execution::{NodeProfile, Profile};
+use crate::error::Result;
+use crate::execution::SearchPlan;
+use crate::matching::{NodeProfile, Profile};
 use crate::phrase;
-use crate::plan::decision::{self, Rule};
-use crate::plan::forced::Measured;
+use crate::plan::decision;
+use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    CountWay, LeafId, NodeId, Operator, Pair, Phase, PhaseTimes, Plan, SegmentPlan, cost, estimate,
+    CountStrategy, CountWay, FacetOperator, FacetStrategy, Goal, LeafId, NodeId, Operator,
+    PageDetails, Pair, Phase, Plan, SegmentPlan, cost, estimate,
 };
 use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
-pub(crate) use facets::FacetRun;
-pub(crate) use page::{PageRun, WorkCounts};
+use facets::FacetAt;
+pub(crate) use runs::Run;
 use std::cell::Cell;
-use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
 /// Labels are cut after this many characters.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// Records of one run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run<'r> {
-    /// Profile of the matching operators; none if making the page found all that was wanted, so that they did not run.
-    pub(crate) profile: Option<&'r Profile>,
-    /// Profile of the operators that found sets, where there are any.
-    pub(crate) of_sets: Option<&'r Profile>,
-    pub(crate) page: PageRun<'r>,
-    /// In the order of the plan's facets; those that it came to.
-    pub(crate) facets: &'r [FacetRun],
-    pub(crate) planning: PhaseTimes,
-    /// Time of all, planning included, by one clock.
-    pub(crate) took: Duration,
-    /// Times of the search as planned and otherwise, where they were measured.
-    pub(crate) measured: Option<&'r Measured>,
-}
-
-/// Explains `plan`, and with `run` also what happened. The caller adds the query's texts.
-pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
+/// Explains a plan, and with `run` also what happened. The caller adds the query's texts.
+///
+/// # Errors
+///
+/// [`Usage`](crate::error::ErrorKind::Usage) for a plan without operators that find what matches.
+pub(crate) fn explain(
+    search: &SearchPlan<'_>,
+    schema: &Schema,
+    run: Option<Run<'_>>,
+) -> Result<ExplainTree> {
+    let plan = search.matching.plan()?;
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let windows_left = Cell::new(windows::WINDOWS_MAX);
-    let explaining = Explaining { plan, schema, run, ids, windows_left };
-    let mut root = explaining.node(plan.root()).0;
-    if let (None, Some(run)) = (explaining.profile(), run) {
-        // Making the page has counted what nothing else did.
-        let counted = |documents| Actual { documents, complete: true, ..Actual::default() };
-        root.actual = run.page.matching.map(counted);
-    }
-    let mut tree = ExplainTree::new("", explaining.page(root));
+    let explaining = Explaining { search, plan, schema, run, ids, windows_left };
+    let mut tree = ExplainTree::new("", explaining.root());
     let segments = plan.segments.iter().zip(&explaining.ids).map(|(part, id)| ExplainSegment {
         id: id.clone(),
         documents: u64::from(part.n_docs),
@@ -70,8 +60,14 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         bytes: part.segment.file().len(),
     });
     tree.segments = segments.collect();
-    let (runs, measured) = (run.map(|run| run.facets), run.and_then(|run| run.measured));
-    tree.facets = facets::facets(&plan.facets, schema, runs, measured);
+    let facets = plan.facets.iter().enumerate().map(|(nth, node)| {
+        let run = run.and_then(|run| run.found.facet_runs.get(nth));
+        explaining.facet(&FacetAt { node, run, around: None })
+    });
+    tree.facets = facets.collect();
+    if let Some(measured) = run.and_then(|run| run.measured) {
+        facets::put_measured(&mut tree.facets, measured);
+    }
     if let Some(run) = run {
         let of = |phase| nanoseconds(run.planning[phase]);
         let planning = PlanningTimes {
@@ -85,10 +81,12 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         tree.planning_ns = Some(nanoseconds(run.planning.planning()));
         tree.total_ns = Some(nanoseconds(run.took));
     }
-    tree
+    Ok(tree)
 }
 
 struct Explaining<'e, 's> {
+    search: &'e SearchPlan<'s>,
+    /// Operators that find what matches.
     plan: &'e Plan<'s>,
     schema: &'e Schema,
     run: Option<Run<'e>>,
@@ -98,118 +96,224 @@ struct Explaining<'e, 's> {
     windows_left: Cell<u64>,
 }
 
+/// Operator of a plan, of whatever family.
+enum Planned<'p> {
+    /// With the parts of the query that its inputs answer: those that are wanted, and others.
+    Matching(NodeId, Vec<Query>, Vec<Query>),
+    Count,
+    Page(&'p PageDetails),
+    Facet(&'p FacetAt<'p>),
+}
+
 impl Explaining<'_, '_> {
-    /// An operator, and the part of the query that it answers.
-    fn node(&self, id: NodeId) -> (ExplainNode, Query) {
-        use ExplainOperator::*;
-        let plan = self.plan;
-        let node = plan.node(id);
-        let (mut children, mut wanted, mut excluded) = (vec![], vec![], vec![]);
-        for (input, is_wanted) in inputs_of(plan, id) {
-            let (mut child, query) = self.node(input);
+    /// Matching operators, below those that make a page of what they find.
+    fn root(&self) -> ExplainNode {
+        let mut root = self.matching(self.plan.root()).0;
+        if let (None, Some(run)) = (self.profile(), self.run) {
+            // Making the page has counted what nothing else did.
+            let counted = |documents| Actual { documents, complete: true, ..Actual::default() };
+            root.actual = run.n_matching().map(counted);
+        }
+        let described = self.search.described.as_deref();
+        let details = described.map_or(&PageDetails::DocOrder, |page| &page.details);
+        let (is_counted, has_page) = match (details, self.plan.goal) {
+            (PageDetails::DocOrder, Goal::Page { .. }) => (false, true),
+            (PageDetails::DocOrder, _) => (!self.plan.sets.is_empty(), false),
+            // A page that leaves some of what matches out makes counting work of its own.
+            _ => (self.search.page.count == CountStrategy::AfterPage, true),
+        };
+        let page_node = has_page.then_some(Planned::Page(details));
+        for planned in is_counted.then_some(Planned::Count).into_iter().chain(page_node) {
+            root = self.node(planned, vec![root]).0;
+        }
+        root.decisions.extend(described.and_then(|page| page.is_kept).map(page::cache_decision));
+        let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());
+        let unselected = self.plan.unselected.iter();
+        let unselected = unselected.map(|it| format!("without selections of {it}: "));
+        for (set, words) in self.plan.sets.iter().zip(scores.chain(unselected)) {
+            let mut set = self.matching(*set).0;
+            set.label.insert_str(0, &words);
+            root.children.push(set);
+        }
+        root
+    }
+
+    /// A matching operator and all below it, and the part of the query that it answers.
+    fn matching(&self, id: NodeId) -> (ExplainNode, Query) {
+        let (mut inputs, mut wanted, mut excluded) = (vec![], vec![], vec![]);
+        for (input, is_wanted) in inputs_of(self.plan, id) {
+            let (mut child, query) = self.matching(input);
             if is_wanted {
                 wanted.push(query);
             } else {
                 child.label.insert_str(0, "NOT ");
-                let is_asked = !matches!(plan.node(input).operator, Operator::Deleted(_));
+                let is_asked = !matches!(self.plan.node(input).operator, Operator::Deleted(_));
                 excluded.extend(is_asked.then_some(query));
             }
-            children.push(child);
+            inputs.push(child);
         }
-        // Alone, without what else its documents have to match.
-        let mut of_phrase = None;
-        let (operator, query) = match &node.operator {
-            Operator::All => (All, Query::All),
-            Operator::Nothing { .. } => (Nothing, Query::Nothing),
-            // Nobody asks for it, so it has no words in the query language.
-            Operator::Deleted(_) => (Deleted, Query::Nothing),
-            Operator::TermScan(leaf) => (TermScan, self.leaf_query(*leaf)),
-            Operator::Exists(leaf) => (Exists, self.leaf_query(*leaf)),
-            Operator::Expand(leaf) => (Expand, self.leaf_query(*leaf)),
-            Operator::ColumnScan(leaf) => (ColumnScan, self.leaf_query(*leaf)),
-            Operator::Intersect { all, none } => {
-                let is_difference = all.len() < 2 && !none.is_empty();
-                let query = match excluded.is_empty() {
-                    true if wanted.is_empty() => Query::All,
-                    true => Query::all_of(wanted),
-                    false => Query::group(wanted, vec![], excluded),
-                };
-                (if is_difference { Difference } else { Intersect }, query)
-            }
-            Operator::AtLeast { minimum, .. } => {
-                let (must, must_not, minimum) = (vec![], vec![], Some(*minimum));
-                (AtLeast, Query::Group { must, should: wanted, must_not, minimum })
-            }
-            Operator::Phrase { nth, .. } => {
-                let phrase = &plan.phrases[*nth as usize];
-                let query = phrase.spec.to_query(&self.schema.get(phrase.field).name);
-                of_phrase = Some(query.to_text());
-                let query = match phrase.alone {
-                    true => query,
-                    false => Query::all_of(std::iter::once(query).chain(wanted)),
-                };
-                (Phrase, query)
-            }
-            Operator::Union { .. } => (Union, Query::any_of(wanted)),
+        self.node(Planned::Matching(id, wanted, excluded), inputs)
+    }
+
+    /// Node of an operator over its inputs, and the part of the query that it answers, if any.
+    fn node(&self, planned: Planned<'_>, children: Vec<ExplainNode>) -> (ExplainNode, Query) {
+        let mut node = ExplainNode { children, ..ExplainNode::default() };
+        let query = self.describe(planned, &mut node);
+        (node, query)
+    }
+
+    /// A facet, and all within it.
+    fn facet(&self, at: &FacetAt<'_>) -> ExplainFacet {
+        let mut words = ExplainNode::default();
+        self.describe(Planned::Facet(at), &mut words);
+        let mut facet = ExplainFacet {
+            operator: words.operator.to_string(),
+            field: self.schema.get(at.node.field).name.to_string(),
+            algorithm: words.algorithm,
+            ranges: Some(words.label).filter(|label| !label.is_empty()),
+            terms: at.node.values().map_or(0, |plan| plan.sizes.n_terms),
+            decisions: words.decisions,
+            ..ExplainFacet::default()
         };
-        let combines = matches!(operator, Intersect | Difference | Phrase | Union);
-        let operator = if combines && node.estimate.is_empty() { Nothing } else { operator };
+        at.put_numbers(&mut facet);
+        let within = at.node.within.iter().enumerate().map(|(nth, node)| {
+            let run = at.run.and_then(|run| run.within.get(nth));
+            self.facet(&FacetAt { node, run, around: Some((at.node, &facet.field)) })
+        });
+        facet.within = within.collect();
+        facet
+    }
+
+    /// Puts in words what an operator is and does. Every operator of a plan is known here, and nowhere else.
+    fn describe(&self, planned: Planned<'_>, node: &mut ExplainNode) -> Query {
+        use ExplainOperator::*;
+        match planned {
+            Planned::Count => self.count(node),
+            Planned::Page(PageDetails::DocOrder) => self.limit(node),
+            Planned::Page(PageDetails::TopK(details)) => self.top_k(details, node),
+            Planned::Page(PageDetails::Sort(details)) => self.sort(details, node),
+            Planned::Page(PageDetails::Collapse(details)) => self.collapse(details, node),
+            Planned::Facet(at) => match &at.node.operator {
+                FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
+                FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),
+                FacetOperator::Statistics(strategy, spread) => {
+                    at.statistics(*strategy, spread.as_ref(), node);
+                }
+                FacetOperator::TopHits(n, strategy) => at.top_hits(*n, *strategy, node),
+            },
+            Planned::Matching(id, wanted, excluded) => {
+                let (operator, query) = match &self.plan.node(id).operator {
+                    Operator::All => (All, Query::All),
+                    Operator::Nothing { .. } => (Nothing, Query::Nothing),
+                    // Nobody asks for it, so it has no words in the query language.
+                    Operator::Deleted(_) => (Deleted, Query::Nothing),
+                    Operator::TermScan(leaf) => (TermScan, self.leaf_query(*leaf)),
+                    Operator::Exists(leaf) => (Exists, self.leaf_query(*leaf)),
+                    Operator::Expand(leaf) => (Expand, self.leaf_query(*leaf)),
+                    Operator::ColumnScan(leaf) => (ColumnScan, self.leaf_query(*leaf)),
+                    Operator::Intersect { all, none } => {
+                        let is_difference = all.len() < 2 && !none.is_empty();
+                        let query = match excluded.is_empty() {
+                            true if wanted.is_empty() => Query::All,
+                            true => Query::all_of(wanted),
+                            false => Query::group(wanted, vec![], excluded),
+                        };
+                        (if is_difference { Difference } else { Intersect }, query)
+                    }
+                    Operator::AtLeast { minimum, .. } => {
+                        let (must, must_not, minimum) = (vec![], vec![], Some(*minimum));
+                        (AtLeast, Query::Group { must, should: wanted, must_not, minimum })
+                    }
+                    Operator::Phrase { nth, .. } => match self.phrase_query(*nth) {
+                        (query, true) => (Phrase, query),
+                        (query, false) => {
+                            (Phrase, Query::all_of(std::iter::once(query).chain(wanted)))
+                        }
+                    },
+                    Operator::Union { .. } => (Union, Query::any_of(wanted)),
+                };
+                node.operator = operator;
+                self.put_matching(id, &query, node);
+                return query;
+            }
+        }
+        Query::Nothing
+    }
+
+    /// Puts in words and numbers what a matching operator does that answers this part of the query.
+    fn put_matching(&self, id: NodeId, query: &Query, node: &mut ExplainNode) {
+        use ExplainOperator::{Difference, Intersect, Nothing, Phrase, Union};
+        let plan = self.plan;
+        let operator = &plan.node(id).operator;
+        let combines = matches!(node.operator, Intersect | Difference | Phrase | Union);
+        if combines && plan.node(id).estimate.is_empty() {
+            node.operator = Nothing;
+        }
         let text = query.to_text();
         let short = text.len() <= PREDICATE_BYTES_MAX;
-        let label = match &node.operator {
+        node.label = match operator {
             Operator::All => format!("all {}", counted(plan.n_docs(), "document")),
             Operator::Nothing { reason } => reason.clone(),
             Operator::Deleted(_) => "deleted documents".into(),
             Operator::Intersect { .. } | Operator::Union { .. } if !short => {
-                format!("{} inputs", children.len())
+                format!("{} inputs", node.children.len())
             }
-            _ => shortened(of_phrase.as_ref().unwrap_or(&text), LABEL_CHARS_MAX).into_owned(),
+            // Alone, without what else its documents have to match.
+            Operator::Phrase { nth, .. } => {
+                shortened(&self.phrase_query(*nth).0.to_text(), LABEL_CHARS_MAX).into_owned()
+            }
+            _ => shortened(&text, LABEL_CHARS_MAX).into_owned(),
         };
-        let mut explained = ExplainNode::new(operator, label);
-        let field = match &node.operator {
+        let field = match operator {
             Operator::Phrase { nth, .. } => Some(plan.phrases[*nth as usize].field),
             operator => operator.leaf().and_then(|leaf| plan.leaf(leaf).0),
         };
-        explained.field = field.map(|field| self.schema.get(field).name.clone());
-        explained.predicate = short.then_some(text);
-        explained.estimate = estimate(plan.display_estimate(id));
-        if let Operator::Expand(leaf) = node.operator {
+        node.field = field.map(|field| self.schema.get(field).name.clone());
+        node.predicate = short.then_some(text);
+        node.estimate = estimate(plan.display_estimate(id));
+        if let Operator::Expand(leaf) = operator {
             let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
-            explained.terms = Some(of_segments.sum());
+            node.terms = Some(of_segments.sum());
         }
-        if let [part] = &plan.segments[..] {
-            // The sum says it all.
-            explained.algorithm = self.algorithm(id, part);
-            explained.actual = self.actual(0, id);
-        } else {
-            let parts = plan.segments.iter().zip(&self.ids).enumerate();
-            let segments = parts.map(|(at, (part, name))| NodeSegment {
-                id: name.clone(),
-                algorithm: self.algorithm(id, part),
-                estimate: estimate(part.display_estimate(id)),
-                actual: self.actual(at, id),
-            });
-            let segments: Vec<_> = segments.collect();
-            let mut algorithms: Vec<&str> = vec![];
-            for name in segments.iter().map(|segment| &*segment.algorithm) {
-                algorithms
-                    .extend((!name.is_empty() && !algorithms.contains(&name)).then_some(name));
-            }
-            explained.algorithm = algorithms.join(", ");
-            explained.actual = self.profile_of(id).map(|_| {
-                let mut sum = Actual::default();
-                segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
-                sum
-            });
-            explained.segments = segments;
-        }
+        self.put_segments(id, node);
         let runs = self.runs(id);
         let decisions =
             plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_of_lists()));
-        explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
-        explained.windows = self.windows(id);
-        explained.children = children;
-        (explained, query)
+        node.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        node.windows = self.windows(id);
+    }
+
+    /// Puts what an operator does in each segment, and the sum.
+    fn put_segments(&self, id: NodeId, node: &mut ExplainNode) {
+        if let [part] = &self.plan.segments[..] {
+            // The sum says it all.
+            (node.algorithm, node.actual) = (self.algorithm(id, part), self.actual(0, id));
+            return;
+        }
+        let parts = self.plan.segments.iter().zip(&self.ids).enumerate();
+        let segments = parts.map(|(at, (part, name))| NodeSegment {
+            id: name.clone(),
+            algorithm: self.algorithm(id, part),
+            estimate: estimate(part.display_estimate(id)),
+            actual: self.actual(at, id),
+        });
+        node.segments = segments.collect();
+        let mut algorithms: Vec<&str> = vec![];
+        for name in node.segments.iter().map(|segment| &*segment.algorithm) {
+            algorithms.extend((!name.is_empty() && !algorithms.contains(&name)).then_some(name));
+        }
+        node.algorithm = algorithms.join(", ");
+        node.actual = self.profile_of(id).map(|_| {
+            let mut sum = Actual::default();
+            node.segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
+            sum
+        });
+    }
+
+    /// A phrase, and whether its operator asks for nothing else.
+    fn phrase_query(&self, nth: u32) -> (Query, bool) {
+        let phrase = &self.plan.phrases[nth as usize];
+        (phrase.spec.to_query(&self.schema.get(phrase.field).name), phrase.alone)
     }
 
     /// Returns maps of the documents of a leaf, or of what was found.
@@ -258,19 +362,19 @@ impl Explaining<'_, '_> {
 
     /// Whether the page leaves the matching operators anything to do.
     fn runs_matching(&self) -> bool {
-        self.plan.page.as_deref().is_none_or(|page| page.plan.runs_matching())
+        self.search.page.runs_matching()
     }
 
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
         let is_of_set = id.index() < self.plan.n_of_sets();
         let run = self.run.filter(|_| !self.is_below_phrase(id));
-        run.and_then(|run| if is_of_set { run.of_sets } else { run.profile })
+        run.and_then(|run| if is_of_set { Some(run.matching) } else { run.profile() })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.
     fn profile(&self) -> Option<&Profile> {
-        self.run.and_then(|run| run.profile)
+        self.run.and_then(|run| run.profile())
     }
 
     /// Returns the algorithm of an operator in one segment.
@@ -329,70 +433,27 @@ impl Explaining<'_, '_> {
         }
     }
 
+    /// A decision of the planner on a matching operator.
     fn decision(&self, decision: &decision::Decision) -> Decision {
-        let leaf = |leaf: LeafId| self.leaf_query(leaf).to_text();
-        let (name, reason, alternative) = match decision.rule {
-            Rule::AbsentTerm(absent) => {
-                ("prove empty", format!("no document has {}", leaf(absent)), "intersect the rest")
-            }
-            Rule::NeverMeet => {
-                let why = "the bounds leave no document: inputs that are never in the same container, or exclude each other";
-                ("prove empty", why.into(), "intersect them")
-            }
-            Rule::SmallestFirst { moved: true } => {
-                ("smallest first", "the smallest input decides what the others are asked for; moved from the order of the query".into(), "largest first")
-            }
-            Rule::SmallestFirst { moved: false } => {
-                ("smallest first", "the smallest input decides what the others are asked for; the query's order already".into(), "largest first")
-            }
-            Rule::Kernel { chosen } => {
-                let reason = format!("{} suits most containers of the two smallest inputs", chosen.name());
-                ("kernel", reason, chosen.alternative().name())
-            }
-            Rule::CountLastStep => ("count the last step", "only the number is wanted, so the last step writes nothing".into(), "write the result, then count it"),
-            Rule::InclusionExclusion => ("inclusion and exclusion", "|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count"),
-            Rule::CountWhileUniting => ("count while uniting", "the last input is only compared with what the others left".into(), "write the union, then count it"),
-            Rule::Complement => ("count the complement", "count what is excluded and subtract".into(), "write everything else, then count it"),
-            Rule::CountIsKnown => ("count is known", "the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
-            Rule::EveryDocument(all) => ("every document has it", format!("every document has {}, so it is no condition", leaf(all)), "read it"),
-            Rule::DropFromUnion(absent) => ("no document has it", format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
-            Rule::UniteTerms { terms } => {
-                let reason = format!("one pass over {} or so sets a bit for each document; nothing is planned for each of them", counted(terms, "term"));
-                ("unite the terms", reason, "an operator for each term")
-            }
-            Rule::ByColumn { documents } => {
-                let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
-                ("compare by the column", reason, "unite the lists of its terms")
-            }
-            Rule::UniteLists { documents } => {
-                let reason = format!("uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so");
-                ("unite the lists", reason, "compare by the column")
-            }
-            Rule::LessDeleted { documents } => {
-                let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
-                ("take deleted documents away", reason, "find the documents of the range, without deleted ones")
-            }
-            Rule::SmallestOfTerms { documents } => {
-                let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
-                ("smallest documents", reason, "unite the lists")
-            }
-            Rule::PositionsLast { is_beside_others } => {
-                let other = match is_beside_others {
-                    true => "place the words before other conditions",
-                    false => "place the words in every document of the rarest one",
-                };
-                ("positions last", "only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
-            }
-            Rule::StopAtPage { documents } => {
-                let reason = format!("the page is full after {}; further windows are only counted, or not visited", counted(documents, "document"));
-                ("stop at the page", reason, "collect every document")
-            }
-        };
-        let mut explained = Decision::accepted(name, reason)
-            .costing(decision.cost_ns.round() as u64)
-            .instead_of(alternative, Some(decision.alternative_ns.round() as u64));
-        explained.put_measured(self.measured(), &self.plan.otherwise(decision));
-        explained
+        let (name, other) = rules::named(decision.rule);
+        let reason = rules::reason(decision.rule, |leaf| self.leaf_query(leaf).to_text());
+        let ways = self.plan.otherwise(decision);
+        self.chosen((name, reason), decision.cost_ns, (other, decision.alternative_ns), &ways)
+    }
+
+    /// A way that was taken and why, and another, with the costs of both; and what these and further `ways` took where that was
+    /// measured.
+    fn chosen(
+        &self,
+        (rule, reason): (&str, impl Into<String>),
+        cost_ns: f32,
+        (other, other_ns): (&str, f32),
+        ways: &[Forced],
+    ) -> Decision {
+        let decision = Decision::accepted(rule, reason).costing(whole_ns(cost_ns));
+        let mut decision = decision.instead_of(other, Some(whole_ns(other_ns)));
+        decision.put_measured(self.run.and_then(|run| run.measured), ways);
+        decision
     }
 }
 

@@ -20,13 +20,13 @@
 use super::glossary::{WordKind, glossary};
 use super::{ExplainTree, SlowSearch, TextOptions, WhyEmpty};
 use crate::json::Json;
-use crate::page::Page;
+use crate::page::HtmlPage;
 
 /// The version of the data that a page carries; `viewer/model.js` reads what has the same number before the point.
 const DATA_VERSION: &str = "0.1";
 
 /// The parts of the script stand in the order in which they need each other, in a scope of their own.
-const PAGE: Page = Page {
+const PAGE: HtmlPage = HtmlPage {
     template: include_str!("viewer/page.html"),
     style: include_str!("viewer/page.css"),
     script: concat!(
@@ -51,7 +51,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-mIzLHl0GumJn6tum4beeQrv3CM9GQRstzJLi4ByrPA4='; \
+    script-src 'sha256-eRFEgHXafCxVYW4l1nLw9DZLGw66OUkKDL6YnQ9Z440='; \
     style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -2,10 +2,9 @@
 //! which it is written and read.
 
 use super::*;
-use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Reader};
+use crate::error::Result;
+use crate::json::{Json, JsonValue, Reader, json_names, read_some};
 use crate::ranking::scorer::Explanation;
-use std::collections::BTreeMap;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; its shape is [`JSON_SCHEMA`].
@@ -23,11 +22,11 @@ impl ExplainTree {
     /// # Errors
     ///
     /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
-    /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
-    /// [`ExplainNode::number`] gives them;
-    /// [`ErrorKind::UnsupportedVersion`] for a `schema_version` other than [`SCHEMA_VERSION`]; and
-    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no
-    /// plan of a query has.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for what is not JSON, lacks a name, has a value of the wrong type,
+    /// or has nodes with other ids than [`ExplainNode::number`] gives them;
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a `schema_version` other than
+    /// [`SCHEMA_VERSION`]; and [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for more than
+    /// [`JSON_BYTES_MAX`], or more than 640 objects and arrays inside each other, which no plan of a query has.
     ///
     /// ```
     /// use treepie::explain::{ExplainNode, ExplainTree};
@@ -48,144 +47,15 @@ impl ExplainTree {
     }
 }
 
-/// Value that JSON has at a name.
-pub(super) trait JsonValue: Sized {
-    fn write(&self, json: &mut Json);
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self>;
-
-    /// Reads it to where it belongs: nodes inside each other are not moved about on the stack.
-    fn read_to(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        *self = Self::read(reader)?;
-        Ok(())
-    }
-}
-
-impl Json {
-    pub(super) fn objects<T>(&mut self, items: &[T], fields: impl Fn(&mut Json, &T)) {
-        self.array(items, |json, item| json.object(|json| fields(json, item)));
-    }
-
-    pub(super) fn put(&mut self, name: &str, value: &impl JsonValue) {
-        value.write(self.field(name));
-    }
-
-    pub(super) fn put_some(&mut self, name: &str, value: Option<&impl JsonValue>) {
-        if let Some(value) = value {
-            self.put(name, value);
-        }
-    }
-
-    /// Writes a name with its value, unless that is nothing: 0, false or empty.
-    pub(super) fn put_full<T: JsonValue + Default + PartialEq>(&mut self, name: &str, value: &T) {
-        self.put_some(name, (*value != T::default()).then_some(value));
-    }
-}
-
-/// Writes names with the values that a structure has of them.
-macro_rules! put_all {
-    ($json:ident, $it:expr; $($name:ident),+) => {{ $($json.put(stringify!($name), &$it.$name);)+ }};
-}
-pub(super) use put_all;
-
-/// A value that need not be there. It is no part of the frames of nodes inside each other.
-fn read_some<T: JsonValue>(slot: &mut Option<T>, reader: &mut Reader<'_>) -> Result<()> {
-    *slot = Some(T::read(reader)?);
-    Ok(())
-}
-
 /// The id of a node, which has to be the path that leads to it.
 fn read_place(slot: &mut String, reader: &mut Reader<'_>) -> Result<()> {
     *slot = reader.places().fold("0".to_owned(), |place, nth| format!("{place}.{nth}"));
     reader.one_of(&[(&**slot, ())])
 }
 
-macro_rules! json_scalars {
-    ($($type:ty: $write:ident, $read:ident;)+) => {
-        $(impl JsonValue for $type {
-            fn write(&self, json: &mut Json) {
-                json.$write(self);
-            }
-
-            fn read(reader: &mut Reader<'_>) -> Result<Self> {
-                reader.$read()
-            }
-        })+
-    };
-}
-
-json_scalars! {
-    u32: number, whole;
-    u64: number, whole;
-    f32: number, float;
-    f64: number, double;
-    bool: number, boolean;
-    String: string, string;
-}
-
-/// Null where there is none.
-impl<T: JsonValue> JsonValue for Option<T> {
-    fn write(&self, json: &mut Json) {
-        match self {
-            Some(value) => value.write(json),
-            None => json.null(),
-        }
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        reader.or_null(T::read)
-    }
-}
-
-impl<T: JsonValue + Default> JsonValue for Vec<T> {
-    fn write(&self, json: &mut Json) {
-        json.array(self, |json, value| value.write(json));
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut items = vec![];
-        reader.array(|reader| {
-            let mut item = T::default();
-            item.read_to(reader)?;
-            items.push(item);
-            Ok(())
-        })?;
-        Ok(items)
-    }
-}
-
-macro_rules! json_names {
-    ($($type:ty;)+) => {
-        $(impl JsonValue for $type {
-            fn write(&self, json: &mut Json) {
-                json.string(self.name());
-            }
-
-            fn read(reader: &mut Reader<'_>) -> Result<Self> {
-                reader.one_of(&<$type>::ALL.map(|it| (it.name(), it)))
-            }
-        })+
-    };
-}
-
 json_names! {
     Severity;
     Verdict;
-}
-
-impl JsonValue for BTreeMap<String, Verdict> {
-    fn write(&self, json: &mut Json) {
-        json.object(|json| self.iter().for_each(|(node, verdict)| json.put(node, verdict)));
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut verdicts = BTreeMap::new();
-        reader.object(&[], |reader, node| {
-            verdicts.insert(node.to_owned(), Verdict::read(reader)?);
-            Ok(true)
-        })?;
-        Ok(verdicts)
-    }
 }
 
 /// Objects by their names, in the order in which they are written:
@@ -275,7 +145,7 @@ macro_rules! json_objects {
     (read told $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
     (read rounded $it:expr, $reader:ident, $name:ident) => { return Ok(false) };
     (read place $it:expr, $reader:ident, $name:ident) => { read_place(&mut $it.$name, $reader) };
-    (read version $it:expr, $reader:ident, $name:ident) => { check_version($reader) };
+    (read version $it:expr, $reader:ident, $name:ident) => { $reader.version(SCHEMA_VERSION, "a plan") };
     (read $how:ident $it:expr, $reader:ident, $name:ident) => { $it.$name.read_to($reader) };
 }
 
@@ -334,21 +204,6 @@ json_objects! {
         must doc, must title, may deleted, must matches, may failed_at, may reason, may misses, must verdicts, may score,
     }
     Explanation { must value, must what, must parts, }
-}
-
-/// The number of the version, which has to be the one that is known.
-pub(super) fn check_version(reader: &mut Reader<'_>) -> Result<()> {
-    let version: u64 = reader.whole()?;
-    if version == u64::from(SCHEMA_VERSION) {
-        return Ok(());
-    }
-    let error = Error::new(ErrorKind::UnsupportedVersion, "reading schema_version of a plan")
-        .expected(SCHEMA_VERSION.to_string())
-        .found(version.to_string());
-    Err(match version > u64::from(SCHEMA_VERSION) {
-        true => error.hint("a newer treepie wrote it, and reads it"),
-        false => error,
-    })
 }
 
 /// Plans that were written before there were others have facets alone.

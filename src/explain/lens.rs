@@ -1,8 +1,8 @@
 //! Single documents in a text plan: marks in the tree, reasons and score below.
 
-use super::pieces::{Piece, Style, faint, piece, plain, strong};
 use super::units::joined;
 use super::{ExplainDocument, ExplainNode, Verdict};
+use crate::console::{Piece, Style, faint, piece, plain, strong};
 
 /// Documents that have a column of marks.
 const MARKED_MAX: usize = 8;

@@ -5,7 +5,8 @@
 
 use super::ExplainTree;
 use super::caption::{Drawn, edge_width, label, not_taken};
-use super::units::{grouped, joined, number_of};
+use super::units::joined;
+use crate::plural::{grouped, number_of};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more

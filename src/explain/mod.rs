@@ -87,13 +87,13 @@ pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
 pub(crate) use findings::Facts;
 pub use findings::{Finding, Severity};
-pub(crate) use from_plan::{FacetRun, PageRun, Run, WorkCounts, explain};
+pub(crate) use from_plan::{Run, explain};
 pub use glossary::{GlossaryEntry, WordKind, glossary};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
 pub use operator::ExplainOperator;
 #[doc(hidden)]
-pub use outline::{assert_outline, difference};
+pub use outline::assert_outline;
 pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
 pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
@@ -104,6 +104,8 @@ pub use tree::{
 pub(crate) use why::document;
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 
+#[doc(hidden)]
+pub use crate::difference::difference;
 pub use crate::json::JSON_BYTES_MAX;
 pub use crate::plan::{Costs, EstimateFrom};
 pub use crate::ranking::scorer::Explanation;

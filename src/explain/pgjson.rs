@@ -172,7 +172,7 @@ impl Json {
         self.field("Startup Cost").thousandths(startup_ns, 3);
         self.field("Total Cost").thousandths(total_ns, 3);
         self.field("Plan Rows").number(rows);
-        // Of bitmaps Postgres says the same.
+        // Postgres says nothing else of bitmaps.
         self.field("Plan Width").number(0);
     }
 
@@ -253,7 +253,8 @@ fn postgres_type(operator: &ExplainOperator) -> &'static str {
         Limit => "Limit",
         Count => "Aggregate",
         Nothing => "Result",
-        Other(_) => "Custom Scan",
+        // Facets are no nodes here, unless a plan is made by hand.
+        Facet | TopHits | Other(_) => "Custom Scan",
     }
 }
 

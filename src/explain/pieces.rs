@@ -1,50 +1,12 @@
 //! Counts of plans as text, in pieces that a page breaks into lines.
 
-use super::units::{grouped, number_of, score};
+use super::units::score;
 use super::{ColumnCounts, FacetEstimate, InBuckets, RankingCounts, StreamCounts, Threshold};
+use crate::console::{Piece, listed, plain};
+use crate::plural::{grouped, number_of};
 
 /// Thresholds listed with a node at the most: the first, the last, and some between.
 const THRESHOLDS_SHOWN: usize = 5;
-
-/// Text of one style, without blanks around it.
-pub(super) struct Piece {
-    pub(super) style: Style,
-    pub(super) text: String,
-    /// Whether it moves to the next line rather than being broken, if it fits there.
-    pub(super) whole: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
-    Plain,
-    Strong,
-    Faint,
-    Good,
-    Bad,
-}
-
-pub(super) fn plain(text: impl Into<String>) -> Piece {
-    piece(Style::Plain, text)
-}
-
-pub(super) fn strong(text: impl Into<String>) -> Piece {
-    piece(Style::Strong, text)
-}
-
-pub(super) fn faint(text: impl Into<String>) -> Piece {
-    piece(Style::Faint, text).whole()
-}
-
-pub(super) fn piece(style: Style, text: impl Into<String>) -> Piece {
-    Piece { style, text: text.into(), whole: false }
-}
-
-/// Pieces that stay whole, with commas between them.
-pub(super) fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    let last = pieces.len().saturating_sub(1);
-    pieces[..last].iter_mut().for_each(|piece| piece.text.push(','));
-    pieces.into_iter().map(Piece::whole).collect()
-}
 
 /// Returns what finding the best looked at, out of what there was.
 pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
@@ -143,10 +105,4 @@ pub(super) fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
         plain(format!("{} after {documents}", score(reached)))
     };
     listed(places.map(rise).collect())
-}
-
-impl Piece {
-    pub(super) fn whole(self) -> Self {
-        Piece { whole: true, ..self }
-    }
 }

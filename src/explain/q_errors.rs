@@ -1,9 +1,8 @@
 //! Errors of estimates: the distribution over many plans.
 
-use super::json::put_all;
 use super::units::shown;
 use super::{ExplainNode, ExplainTree};
-use crate::json::Json;
+use crate::json::{Json, put_all};
 use crate::terminal;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Lines of a log of slow searches, read back, and the worst of them.
 
-use super::ExplainTree;
-use super::json::{JsonValue, check_version};
+use super::{ExplainTree, SCHEMA_VERSION};
 use crate::error::Result;
-use crate::json::Reader;
+use crate::json::{JsonValue, Reader};
 use std::ops::Range;
 
 /// The names of a line that stand in no plan of its own.
@@ -38,7 +37,7 @@ impl SlowSearch {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`].
+    /// Fails like [`ExplainTree::from_json`].
     pub fn from_json(line: &str) -> Result<SlowSearch> {
         let (mut search, plan) = read_line(line)?;
         search.plan = plan_at(line, plan)?;
@@ -53,7 +52,7 @@ fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
     let mut reader = Reader::new(line, "a slow search")?;
     reader.object(&REQUIRED, |reader, name| {
         match name {
-            "schema_version" => check_version(reader)?,
+            "schema_version" => reader.version(SCHEMA_VERSION, "a plan")?,
             "at" => search.at = reader.string()?,
             "took_ns" => search.took_ns = reader.whole()?,
             "index" => search.index = reader.string()?,
@@ -93,7 +92,7 @@ impl Recorded {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`].
+    /// Fails like [`ExplainTree::from_json`].
     pub fn from_json(text: &str) -> Result<Recorded> {
         let mut is_line = false;
         Reader::new(text, "a plan or a slow search")?.object(&[], |_, name| {
@@ -146,7 +145,7 @@ impl SlowestSearches {
     ///
     /// # Errors
     ///
-    /// As [`ExplainTree::from_json`]; then nothing was added.
+    /// Fails like [`ExplainTree::from_json`]; then nothing was added.
     pub fn add(&mut self, line: &str) -> Result<()> {
         let (mut search, plan) = read_line(line)?;
         if self.is_slow(search.took_ns) {

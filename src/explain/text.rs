@@ -3,25 +3,23 @@
 //! Labels and queries are cut at the width, everything else is wrapped at blanks. Texts from outside, queries and
 //! terms, cannot drive the terminal: see [`terminal`].
 
-use std::borrow::Cow;
+use crate::plural::{grouped, number_of};
 use std::fmt;
 
 use super::lens;
 use super::pieces::{
-    Piece, Style, between, faint, in_buckets, in_column, in_order, less_deleted, listed, looked_at,
-    piece, plain, strong, thresholds,
+    between, in_buckets, in_column, in_order, less_deleted, looked_at, thresholds,
 };
-use super::units::{behind, duration, grouped, joined, number_of, size};
+use super::units::{behind, duration, joined, size};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
     FacetActual, Finding, NodeSegment, PlanningTimes, RunTimes, Severity,
 };
+use crate::console::{Console, Piece, Style, faint, listed, piece, plain, strong};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
 const WIDTH_DEFAULT: usize = 100;
-/// Columns left for text however deep the tree is.
-const ROOM_MIN: usize = 20;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
@@ -73,6 +71,10 @@ impl TextOptions {
         self.explain_words = explain_words;
         self
     }
+
+    pub(super) fn console(&self) -> Console {
+        Console { width: self.width, ascii: self.ascii, color: self.color, ..Console::default() }
+    }
 }
 
 impl ExplainTree {
@@ -80,24 +82,24 @@ impl ExplainTree {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let (all_ns, percents) = (self.all_ns(), self.percents().into_iter());
         let documents = &self.documents;
-        let mut page = Page { documents, all_ns, percents, ..Page::new(options) };
+        let mut page = Page { console: options.console(), documents, all_ns, percents };
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
-            page.out.push('\n');
+            page.console.out.push('\n');
             page.facet("", facet);
         }
         page.times(self);
         for document in &self.documents {
-            page.out.push('\n');
+            page.console.out.push('\n');
             for (indent, pieces) in lens::lines(document) {
-                page.line(&" ".repeat(indent), 2, pieces);
+                page.console.line(&" ".repeat(indent), 2, pieces);
             }
         }
         if options.explain_words {
             page.words(self);
         }
-        page.out
+        page.console.out
     }
 }
 
@@ -108,10 +110,9 @@ impl fmt::Display for ExplainTree {
     }
 }
 
-pub(super) struct Page<'a> {
-    options: &'a TextOptions,
+struct Page<'a> {
+    console: Console,
     documents: &'a [ExplainDocument],
-    pub(super) out: String,
     /// Time that all shares are of.
     all_ns: u64,
     /// Shares in percent of what adds up to it, in the order in which it is printed.
@@ -126,19 +127,18 @@ fn timed(ns: u64, percent: Option<impl fmt::Display>) -> String {
     }
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(options: &'a TextOptions) -> Self {
-        let (out, percents) = (String::new(), vec![].into_iter());
-        Page { options, documents: &[], out, all_ns: 0, percents }
-    }
-
+impl Page<'_> {
     fn heading(&mut self, tree: &ExplainTree) {
-        self.cut("", vec![faint("query    "), plain(&*tree.query)]);
-        tree.findings.iter().for_each(|finding| self.finding(finding));
+        self.console.cut("", vec![faint("query    "), plain(&*tree.query)]);
+        for (at, finding) in tree.findings.iter().enumerate() {
+            // One remedy of several in a row is below the last of them.
+            let next = tree.findings.get(at + 1).and_then(|next| next.remedy.as_ref());
+            self.finding(finding, finding.remedy.as_ref().filter(|own| Some(*own) != next));
+        }
         let later = [("parsed   ", &tree.parsed), ("rewritten", &tree.rewritten)];
         for ((name, text), before) in later.into_iter().zip([&tree.query, &tree.parsed]) {
             if text != before {
-                self.cut("", vec![faint(name), plain(&**text)]);
+                self.console.cut("", vec![faint(name), plain(&**text)]);
             }
         }
         tree.notes.iter().for_each(|note| self.detail("", "note     ", vec![plain(&**note)]));
@@ -151,21 +151,21 @@ impl<'a> Page<'a> {
         if !tree.documents.is_empty() {
             self.detail("", "marks    ", lens::legend(&tree.documents));
         }
-        self.out.push('\n');
+        self.console.out.push('\n');
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &Finding, remedy: Option<&String>) {
         let (name, style) = match finding.severity {
             Severity::Note => ("note     ", Style::Faint),
             Severity::Hint => ("hint     ", Style::Strong),
             Severity::Warning => ("warning  ", Style::Bad),
         };
         let indent = terminal::width(name) + 1;
-        self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
-        if let Some(remedy) = &finding.remedy {
+        self.console.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
+        if let Some(remedy) = remedy {
             let mut pieces = vec![piece(Style::Good, "        →").whole(), plain(&**remedy)];
             pieces.extend(finding.rebuild.then(|| faint("(needs a rebuild)").whole()));
-            self.line("", indent, pieces);
+            self.console.line("", indent, pieces);
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Page<'a> {
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
         let mut pieces = lens::marks(self.documents, node);
         pieces.extend([strong(node.operator.name()), plain(node.short_label())]);
-        self.cut(first, pieces);
+        self.console.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");
         let actual = node.actual.as_ref();
@@ -245,25 +245,29 @@ impl<'a> Page<'a> {
     /// Times of planning, of what is no part of the plan, and of the whole search.
     fn times(&mut self, tree: &ExplainTree) {
         let Some(total) = tree.total_ns else { return };
-        self.out.push('\n');
+        self.console.out.push('\n');
         if let Some(ns) = tree.planning_ns {
             let phases = tree.planning.into_iter().flat_map(PlanningTimes::in_words);
             let phases = phases.map(|(name, ns)| plain(format!("{name} {}", duration(ns))));
             let phases = listed(phases.collect());
             let colon = if phases.is_empty() { "" } else { ":" };
             let time = plain(self.time(ns) + colon);
-            self.line("", 2, [strong("Planning"), time].into_iter().chain(phases).collect());
+            self.console.line(
+                "",
+                2,
+                [strong("Planning"), time].into_iter().chain(phases).collect(),
+            );
         }
         if let Some(ns) = tree.rest_ns().filter(|rest| *rest > 0) {
             let time = self.time(ns);
-            self.line("", 2, vec![strong("Other"), plain(time)]);
+            self.console.line("", 2, vec![strong("Other"), plain(time)]);
         }
-        self.line("", 2, vec![strong("Total"), plain(duration(total))]);
+        self.console.line("", 2, vec![strong("Total"), plain(duration(total))]);
         if let Some(repeated) = &tree.repeated {
             let mut pieces = vec![plain(number_of(repeated.runs, "run") + ":")];
             pieces.extend(in_runs(repeated.total));
             pieces.push(faint("(least / median / most; all else is of the median)"));
-            self.line("", 2, pieces);
+            self.console.line("", 2, pieces);
         }
     }
 
@@ -271,12 +275,12 @@ impl<'a> Page<'a> {
     fn words(&mut self, tree: &ExplainTree) {
         let entries = tree.glossary();
         if !entries.is_empty() {
-            self.out.push('\n');
-            self.line("", 2, vec![strong("Words")]);
+            self.console.out.push('\n');
+            self.console.line("", 2, vec![strong("Words, in which numbers stand for any")]);
         }
         for of_meaning in entries.chunk_by(|one, next| one.meaning == next.meaning) {
             let words = joined(of_meaning.iter().map(|entry| entry.word), ", ") + ":";
-            self.line("  ", 2, vec![strong(words), plain(&*of_meaning[0].meaning)]);
+            self.console.line("  ", 2, vec![strong(words), plain(&*of_meaning[0].meaning)]);
         }
     }
 
@@ -304,10 +308,10 @@ impl<'a> Page<'a> {
             true => piece(Style::Good, "✓"),
             false => piece(otherwise, "✗"),
         };
-        self.line(prefix, 2, vec![sign(decision.accepted, Style::Faint), plain(text)]);
+        self.console.line(prefix, 2, vec![sign(decision.accepted, Style::Faint), plain(text)]);
         if let Some(measured) = decision.measured_in_words() {
             let is_good = decision.confirmed() != Some(false);
-            self.line(prefix, 4, vec![sign(is_good, Style::Bad), plain(measured)]);
+            self.console.line(prefix, 4, vec![sign(is_good, Style::Bad), plain(measured)]);
         }
     }
 
@@ -344,18 +348,22 @@ impl<'a> Page<'a> {
                 }
                 None => pieces.push(plain(estimate(&segment.estimate))),
             }
-            self.line(prefix, 2, pieces);
+            self.console.line(prefix, 2, pieces);
         }
         if segments.len() > SEGMENTS_SHOWN {
             let more = (segments.len() - SEGMENTS_SHOWN) as u64;
-            self.line(prefix, 2, vec![faint(format!("and {} more", number_of(more, "segment")))]);
+            self.console.line(
+                prefix,
+                2,
+                vec![faint(format!("and {} more", number_of(more, "segment")))],
+            );
         }
     }
 
     fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
         let top = format!("top {} of {}", grouped(facet.limit), number_of(facet.terms, "term"));
         let inner = format!("{prefix}   ");
-        self.cut(prefix, vec![strong(&*facet.operator), plain(facet.values(&top))]);
+        self.console.cut(prefix, vec![strong(&*facet.operator), plain(facet.values(&top))]);
         let actual = facet.actual.as_ref();
         let expected = facet.estimate.map(|it| it.in_words());
         let counted = actual.and_then(|actual| actual.within).map(in_buckets);
@@ -391,117 +399,8 @@ impl<'a> Page<'a> {
     fn detail(&mut self, prefix: &str, name: &str, pieces: impl Into<Option<Vec<Piece>>>) {
         if let Some(pieces) = pieces.into() {
             let indent = terminal::width(name) + 1;
-            self.line(prefix, indent, [faint(name)].into_iter().chain(pieces).collect());
+            self.console.line(prefix, indent, [faint(name)].into_iter().chain(pieces).collect());
         }
-    }
-
-    /// Prints pieces with a blank between them, cut where the line is full.
-    pub(super) fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
-        let (prefix, mut room, mark) = self.start(prefix);
-        let mut line = vec![];
-        for piece in pieces {
-            // The last column of a piece is followed by a blank or nothing.
-            let text = self.clean(&piece.text);
-            let text = terminal::truncate(&text, room, mark);
-            room = room.saturating_sub(terminal::width(&text) + 1);
-            line.push((piece.style, text.into_owned()));
-            if room == 0 {
-                break;
-            }
-        }
-        self.push_line(&prefix, &line);
-    }
-
-    /// Prints pieces with a blank between them, wrapped at blanks; lines after the first start
-    /// `indent` columns further in.
-    pub(super) fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
-        let (prefix, room, mark) = self.start(prefix);
-        let mut line: Vec<(Style, String)> = vec![];
-        let mut used = 0;
-        for piece in pieces {
-            let text = self.clean(&piece.text).into_owned();
-            let words: Vec<&str> = match piece.whole && terminal::width(&text) <= room - indent {
-                true => vec![&*text],
-                false => text.split(' ').collect(),
-            };
-            for word in words {
-                let word = terminal::truncate(word, room - indent, mark);
-                let width = terminal::width(&word);
-                if used > 0 && used + 1 + width > room {
-                    self.push_line(&prefix, &line);
-                    line = vec![(Style::Plain, " ".repeat(indent - 1))];
-                    used = indent - 1;
-                }
-                used += usize::from(used > 0) + width;
-                line.push((piece.style, word.into_owned()));
-            }
-        }
-        self.push_line(&prefix, &line);
-    }
-
-    /// The start of a line in the characters there are, the columns left behind it, and the mark of a cut.
-    fn start<'t>(&self, prefix: &'t str) -> (Cow<'t, str>, usize, &'static str) {
-        let (prefix, mark) = match self.options.ascii {
-            false => (Cow::Borrowed(prefix), "…"),
-            true => {
-                let lines = prefix.replace(['│', '├'], "|").replace('└', "`");
-                (Cow::Owned(lines.replace('─', "-").replace('≠', "*")), "...")
-            }
-        };
-        let room = self.options.width.saturating_sub(terminal::width(&prefix)).max(ROOM_MIN);
-        (prefix, room, mark)
-    }
-
-    fn push_line(&mut self, prefix: &str, words: &[(Style, String)]) {
-        let mut line = String::new();
-        self.paint(Style::Faint, prefix, &mut line);
-        for (at, (style, word)) in words.iter().enumerate() {
-            if at > 0 {
-                line.push(' ');
-            }
-            self.paint(*style, word, &mut line);
-        }
-        self.out.push_str(line.trim_end());
-        self.out.push('\n');
-    }
-
-    fn paint(&self, style: Style, text: &str, line: &mut String) {
-        let code = match style {
-            _ if !self.options.color || text.trim().is_empty() => "",
-            Style::Plain => "",
-            Style::Strong => "1",
-            Style::Faint => "2",
-            Style::Good => "32",
-            Style::Bad => "31",
-        };
-        match code {
-            "" => line.push_str(text),
-            _ => *line += &format!("\x1b[{code}m{text}\x1b[0m"),
-        }
-    }
-
-    /// Text that may go to the terminal.
-    fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let text = terminal::printable(text);
-        if !self.options.ascii || text.is_ascii() {
-            return text;
-        }
-        let mut shown = String::new();
-        for c in text.chars() {
-            match c {
-                _ if c.is_ascii() => shown.push(c),
-                '≈' => shown.push('~'),
-                '×' => shown.push('x'),
-                'µ' => shown.push('u'),
-                '→' => shown.push('>'),
-                '✓' => shown.push('+'),
-                '✗' => shown.push('-'),
-                '·' => shown.push('.'),
-                '…' => shown.push_str("..."),
-                _ => shown.extend(c.escape_unicode()),
-            }
-        }
-        Cow::Owned(shown)
     }
 }
 

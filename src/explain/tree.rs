@@ -464,6 +464,11 @@ pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Whole nanoseconds of a cost.
+pub(super) fn whole_ns(cost: f32) -> u64 {
+    cost.round() as u64
+}
+
 /// Whole percents of some parts that add up to 100, by the largest remainders.
 fn percents(parts: &[u64]) -> Vec<u64> {
     let all: u128 = parts.iter().map(|part| u128::from(*part)).sum();

@@ -29,20 +29,6 @@ pub(super) fn spaced(name: &str) -> String {
     name.strip_suffix("_ns").unwrap_or(name).replace('_', " ")
 }
 
-/// A number with its thousands grouped.
-pub(super) fn grouped(n: u64) -> String {
-    match n {
-        ..1_000 => n.to_string(),
-        _ => format!("{},{:03}", grouped(n / 1_000), n % 1_000),
-    }
-}
-
-/// A number of things.
-pub(super) fn number_of(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(n))
-}
-
 /// A score with three decimals, or as a power of ten where these say little.
 pub(super) fn score(score: f32) -> String {
     match score {
@@ -101,7 +87,5 @@ mod tests {
             [bytes(812), bytes(2_048), bytes(641_728_512)],
             ["812 B", "2.00 KiB", "612 MiB"]
         );
-        assert_eq!(grouped(13_755_095), "13,755,095");
-        assert_eq!(grouped(100), "100");
     }
 }

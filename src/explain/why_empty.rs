@@ -1,9 +1,9 @@
 //! Why a search finds nothing: the fewest of its conditions that no document meets together.
 
-use super::json::put_all;
-use super::units::{self, grouped, joined, number_of};
-use crate::json::Json;
+use super::units::{self, joined};
+use crate::json::{Json, put_all};
 use crate::named::named;
+use crate::plural::{grouped, number_of};
 use std::fmt;
 
 /// Why a search finds nothing, from [`Explainer::why_empty`](crate::search::Explainer::why_empty); or that it finds something.

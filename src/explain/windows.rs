@@ -6,8 +6,8 @@
 
 use super::ContainerMap;
 use crate::bitmap::{self, ContainerKind};
-use crate::execution::Profile;
 use crate::format::postings::{LongList, PostingList};
+use crate::matching::Profile;
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use crate::segment::file::Section;

@@ -66,7 +66,7 @@ pub(super) fn count_by_column(of: FieldMatches<'_>, plan: &FacetPlan) -> Result<
         buckets: top.into_sorted(),
         with_value: scan.n_with,
         missing: n_matches.saturating_sub(scan.n_with),
-        // Of what was given: a document that says the same twice has two.
+        // Values that were given: a document that says the same twice has two.
         single_valued: plan.sizes.is_single,
         profile: FacetProfile {
             counts: FacetActual {
@@ -111,7 +111,7 @@ pub(crate) fn count_distinct(of: FieldMatches<'_>, keep: u64) -> Result<Distinct
         counts.kept += n_docs.min(keep);
         Ok(())
     };
-    // Of one segment no term has to be read.
+    // One segment needs no term to be read.
     let alone = match &tallies {
         Tallies::OfCodes(tally) => Some(tally),
         Tallies::OfTerms(parts) => parts.first().filter(|_| parts.len() == 1).map(|(_, it)| it),
@@ -132,7 +132,7 @@ enum Tallies<'m> {
 }
 
 impl<'m> Tallies<'m> {
-    /// Of what matches, by the way of each number of codes that may come together.
+    /// Counts of what matches, by the way of each number of codes that may come together.
     fn of(
         of_field: &OfField<'m>,
         scan: &mut Scan,

@@ -5,8 +5,8 @@
 //! takes less time than looking at everything else.
 
 use crate::budget::{self, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows};
 use crate::error::Result;
-use crate::execution::{DocIdSet, MatchWindows};
 use crate::format::postings::LongList;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;

@@ -2,8 +2,8 @@
 
 use crate::bitmap;
 use crate::budget::{self, ns};
+use crate::doc_id_set::{MatchWindow, MatchWindows};
 use crate::error::Result;
-use crate::execution::{MatchWindow, MatchWindows};
 use crate::format::postings::LongList;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;

@@ -19,7 +19,7 @@ pub(super) type MergedTerms<'f, 's> = Merged<WantedTerms<'f, 's, Section<'s>>>;
 
 /// A term in one of the lists that are merged: the list's place, and what is known of it there.
 pub(super) type Occurrence<I = TermInfo> = (usize, I);
-type Found<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
+type MergedTerm<'m, I> = (&'m [u8], &'m [Occurrence<I>]);
 
 /// Walks over the terms of several lists; each comes once, with the lists that have it.
 pub(super) struct Merged<L: Terms> {
@@ -32,7 +32,7 @@ pub(super) struct Merged<L: Terms> {
 }
 
 impl<L: Terms> Merged<L> {
-    /// Of lists that all ascend, or all descend.
+    /// Merges lists that all ascend, or all descend.
     pub(super) fn open(
         lists: impl Iterator<Item = Result<L>>,
         is_descending: bool,
@@ -49,7 +49,7 @@ impl<L: Terms> Merged<L> {
     }
 
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Found<'_, L::Info>>> {
+    pub(super) fn next(&mut self) -> Result<Option<MergedTerm<'_, L::Info>>> {
         if self.lists.len() != 1 {
             return self.next_of_many();
         }
@@ -59,7 +59,7 @@ impl<L: Terms> Merged<L> {
         Ok(Some((term, &self.occurrences)))
     }
 
-    fn next_of_many(&mut self) -> Result<Option<Found<'_, L::Info>>> {
+    fn next_of_many(&mut self) -> Result<Option<MergedTerm<'_, L::Info>>> {
         for nth in 0..self.occurrences.len() {
             self.refill(self.occurrences[nth].0)?;
         }

@@ -58,16 +58,16 @@ pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 
+pub use crate::hits::{Accuracy, Bucket, FacetCounts, FieldStatistics, Sum};
 pub use crate::plan::{FacetMethod, FacetOrder};
 pub use crate::request::{
     FACET_DEPTH_MAX, Facet, FacetKind, FacetRange, StatisticsFacet, ValueFacet,
 };
-pub use crate::searcher::{Accuracy, Bucket, FacetCounts, FieldStatistics, Sum};
 pub use crate::value::Interval;
 
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::plan::{FacetPlan, SegmentPlan, ValuesWanted};
 use merged::MergedTerms;
 use std::collections::BTreeMap;

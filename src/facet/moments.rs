@@ -10,7 +10,7 @@ use crate::schema::FieldKind;
 use crate::simd::numbers::Totals;
 use crate::value::f64_of_code;
 
-/// Of numbers of one kind, by their codes.
+/// Moments of numbers of one kind, by their codes.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     n: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Moments {
 
 #[derive(Clone, Copy, Debug)]
 enum Sums {
-    /// Of all codes, which are as far apart as what they stand for.
+    /// Sum of all codes, which are as far apart as their numbers.
     Whole(u128),
     Fractions(FractionSums),
 }

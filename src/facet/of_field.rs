@@ -1,7 +1,7 @@
 //! A field in the segments that are counted, and its columns there.
 
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::DocIdSet;
 use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;

@@ -13,11 +13,13 @@ use super::pieces::Pieces;
 use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
 use crate::budget::{self, Held, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows, Matches};
 use crate::error::Result;
-use crate::execution::{DocIdSet, MatchWindows, Matches, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::format::postings::{LongList, PostingList};
-use crate::plan::{LookUps, WINDOW, leaf};
+use crate::look_ups::LookUps;
+use crate::matching::for_each_block;
+use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -177,18 +179,13 @@ impl Parting {
             let is_one = piece == self.pieces.n_ends(head.greatest)
                 && u32::from(head.n_with) == column.docs_of(nth);
             let block = (!is_one).then(|| column.block(nth, head)).transpose()?;
-            let mut done = Ok(());
-            places.for_each(|place| match &block {
-                _ if done.is_err() => {}
-                None => done = self.put(piece, first + place),
-                Some(block) => {
-                    done = block.codes(place).try_for_each(|code| {
-                        budget::work(ns::VALUE_OF_FEW)?;
-                        self.put(self.pieces.n_ends(code), first + place)
-                    });
-                }
-            });
-            done
+            places.try_for_each(|place| match &block {
+                None => self.put(piece, first + place),
+                Some(block) => block.codes(place).try_for_each(|code| {
+                    budget::work(ns::VALUE_OF_FEW)?;
+                    self.put(self.pieces.n_ends(code), first + place)
+                }),
+            })
         })?;
         self.end_window()
     }

@@ -4,8 +4,8 @@ use super::deleted;
 use super::of_field::OfSegment;
 use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, Result};
-use crate::execution::DocIdSet;
 use crate::format::column::{Block, Plain};
 use crate::plan::in_window::ENDS_COMPARED_MAX;
 use crate::plan::{RangesCosts, RangesStrategy};
@@ -39,7 +39,7 @@ struct Slot {
 }
 
 impl Pieces {
-    /// Of ascending ends, for codes that lie in `range`, or for others in more time.
+    /// Makes pieces of ascending ends, for codes that lie in `range`, or for others in more time.
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
         let (least, greatest) = range.unwrap_or_default();
         let n_slots = (ends.len() as u64 * 4).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX);
@@ -82,7 +82,7 @@ pub(super) struct PieceCounts {
     ends: Vec<u64>,
     range: Option<(u64, u64)>,
     costs: RangesCosts,
-    /// Of codes; made for the first column that is read by blocks.
+    /// Pieces of codes, made for the first column that is read by blocks.
     pieces: Option<Pieces>,
     /// Matches with one value.
     pub(super) by_ends: Vec<u64>,
@@ -90,7 +90,7 @@ pub(super) struct PieceCounts {
 }
 
 impl PieceCounts {
-    /// Of ascending ends, for codes that lie in `range`.
+    /// Counts by ascending ends, for codes that lie in `range`.
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>, costs: RangesCosts) -> Self {
         let (by_ends, scan) = (vec![0; ends.len() + 1], Scan::default());
         PieceCounts { ends, range, costs, pieces: None, by_ends, scan }
@@ -222,7 +222,7 @@ impl PieceCounts {
 struct ByBlock<'c, F> {
     pieces: &'c Pieces,
     by_ends: &'c mut [u64],
-    /// Of a document with many values the different numbers of ends, ascending.
+    /// Different numbers of ends of a document with many values, ascending.
     of_many: Vec<usize>,
     numbers: NumbersAt,
     add_many: F,
@@ -279,20 +279,23 @@ impl<F: FnMut(&[usize]) -> Result<()>> Sink for ByBlock<'_, F> {
             });
             return Ok(n_with);
         }
-        let mut done = Ok(());
-        of.places.for_each(|place| {
+        of.places.try_for_each(|place| {
             let mut codes = block.codes(place);
-            let Some(first) = codes.next().filter(|_| done.is_ok()) else { return };
+            let Some(first) = codes.next() else { return Ok(()) };
             n_with += 1;
-            let Some(second) = codes.next() else { return add_one(first) };
+            let Some(second) = codes.next() else {
+                add_one(first);
+                return Ok(());
+            };
             of_many.clear();
             of_many
                 .extend([first, second].into_iter().chain(codes).map(|code| pieces.n_ends(code)));
             let n_codes = of_many.len() as u64;
             of_many.dedup();
-            done = budget::work(ns::VALUE_OF_MANY * n_codes).and_then(|()| add_many(of_many));
-        });
-        done.map(|()| n_with)
+            budget::work(ns::VALUE_OF_MANY * n_codes)?;
+            add_many(of_many)
+        })?;
+        Ok(n_with)
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn count_ranges(
     budget::hold(size_of_val(ranges) as u64 * 12)?;
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
-    let mut counting = Counting::new(ranges);
+    let mut counting = RangeCounting::new(ranges);
     let OfField { columns, n_matches, range, .. } = OfField::new(of)?;
     let mut counts = PieceCounts::new(counting.cut.ends.clone(), range, costs);
     for part in columns {
@@ -38,7 +38,7 @@ pub(crate) fn count_ranges(
 
 /// Ranges of codes, cut into pieces by the ends of all of them.
 pub(super) struct Cut {
-    /// Of each range the numbers of ends up to what is in it: more than the first, and up to the second.
+    /// Numbers of ends up to the codes of each range: more than the first, and up to the second.
     pub(super) ranges: Vec<Range<usize>>,
     /// Ascending.
     pub(super) ends: Vec<u64>,
@@ -69,16 +69,16 @@ impl Cut {
     }
 }
 
-struct Counting {
+struct RangeCounting {
     cut: Cut,
     /// Documents with many values, by range, and those of them that are in any.
     of_many: Vec<u64>,
     n_many_inside: u64,
 }
 
-impl Counting {
+impl RangeCounting {
     fn new(ranges: &[Range<u128>]) -> Self {
-        Counting { cut: Cut::of(ranges), of_many: vec![0; ranges.len()], n_many_inside: 0 }
+        RangeCounting { cut: Cut::of(ranges), of_many: vec![0; ranges.len()], n_many_inside: 0 }
     }
 
     /// Counts a document with values behind so many ends, ascending.
@@ -116,7 +116,7 @@ mod tests {
     fn pieces_are_cut_by_all_ends_and_belong_to_every_range_over_them() {
         let top = u128::from(u64::MAX) + 1;
         let turned = Range { start: 5, end: 2 };
-        let mut counting = Counting::new(&[10..20, 15..30, 30..30, turned, 0..top, 40..top]);
+        let mut counting = RangeCounting::new(&[10..20, 15..30, 30..30, turned, 0..top, 40..top]);
         let ends = counting.cut.ends.clone();
         assert_eq!(ends, [0, 10, 15, 20, 30, 40]);
         let mut by_ends = vec![0; ends.len() + 1];
@@ -130,7 +130,7 @@ mod tests {
         let counts = counting.finish(&by_ends, Scan { n_with: 14, ..Scan::default() }, 20);
         assert_eq!(counts.counts, [4 + 2, 4 + 1, 0, 0, 12 + 2, 2 + 1]);
         assert_eq!((counts.other, counts.missing), (0, 6));
-        let counting = Counting::new(std::slice::from_ref(&(10..20)));
+        let counting = RangeCounting::new(std::slice::from_ref(&(10..20)));
         let ends = counting.cut.ends.clone();
         let mut by_ends = vec![0; ends.len() + 1];
         let pieces = Pieces::new(ends, Some((0, 30)));

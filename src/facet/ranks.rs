@@ -37,7 +37,7 @@ pub(super) struct CodeHistogram {
 }
 
 impl CodeHistogram {
-    /// Of codes that lie from `least` to `greatest`; with a bit for each where different ones are `told_apart`.
+    /// Histogram of codes from `least` to `greatest`; with a bit for each where different ones are `told_apart`.
     pub(super) fn new((least, greatest): (u64, u64), told_apart: bool) -> Result<Self> {
         let (span, mut held) = (greatest.saturating_sub(least), Held::default());
         let shift = (u64::BITS - span.leading_zeros()).saturating_sub(PARTS.ilog2());
@@ -215,7 +215,7 @@ pub(super) struct Round {
     ends: Vec<(u64, u64)>,
     n_codes: u64,
     n_met: u64,
-    /// Of each range; none where codes are written down.
+    /// Histograms of each range; none where codes are written down.
     divided: Vec<CodeHistogram>,
     codes: Vec<u64>,
     held: Held,
@@ -272,7 +272,7 @@ fn differs(expected: u64, found: u64) -> Error {
 pub(super) struct RankedTerms<'s>(Vec<(TermDictionary<Section<'s>>, Cumulative<Section<'s>>)>);
 
 impl<'s> RankedTerms<'s> {
-    /// Of all segments, which keep the sums.
+    /// Opens the ranks of all segments, which keep the sums.
     pub(super) fn open(columns: &[OfSegment<'s>]) -> Result<Self> {
         let parts = columns.iter().map(|OfSegment { field, .. }| {
             let dictionary = field.terms()?;

@@ -4,9 +4,10 @@
 use super::of_field::OfSegment;
 use super::profile::ColumnCounts;
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, Result};
-use crate::execution::{DocIdSet, Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::format::column::{Block, BlockHead, Few, Heads, OneEach, Plain};
+use crate::matching::{Places, for_each_block, for_each_few_or_block, for_each_number};
 use crate::segment::file::Section;
 
 /// Taker of the values of documents that match, as they are met: each document counts once for each of its keys.
@@ -40,26 +41,23 @@ pub(super) fn take_codes<S: Sink + ?Sized>(
     block: &Block<'_>,
     of: InBlock<'_>,
 ) -> Result<u64> {
-    let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
-    of.places.for_each(|place| {
-        if done.is_err() {
-            return;
-        }
+    let (mut n_with, mut n_codes) = (0, 0);
+    of.places.try_for_each(|place| {
         let mut last = None;
-        done = block.codes(place).try_for_each(|code| {
+        block.codes(place).try_for_each(|code| {
             n_codes += 1;
             let key = sink.key(code)?;
             if last.replace(key) == Some(key) { Ok(()) } else { sink.add(key, 1) }
-        });
+        })?;
         n_with += u64::from(last.is_some());
         // Runs of codes of a crafted block may overlap.
-        if done.is_ok() && n_codes > block.n_values() {
-            done = Err(Error::corrupt("reading the codes of a column")
-                .expected(format!("at most {} in a block", block.n_values()))
-                .found(format!("{n_codes} of some of its documents")));
+        if n_codes <= block.n_values() {
+            return Ok(());
         }
-    });
-    done?;
+        Err(Error::corrupt("reading the codes of a column")
+            .expected(format!("at most {} in a block", block.n_values()))
+            .found(format!("{n_codes} of some of its documents")))
+    })?;
     budget::work(S::VALUE_NS * (u64::from(of.n) + n_codes - n_with))?;
     Ok(n_with)
 }
@@ -141,7 +139,7 @@ impl Scan {
             return Ok(());
         }
         if u32::from(head.n_with) == column.docs_of(nth) {
-            // Of documents that do not match, too, whose keys may be further away than any that is added.
+            // The head also has documents that do not match, whose keys may be further away than any that is added.
             let key = sink.key(head.least)?;
             if key == sink.key(head.greatest)? {
                 self.profile.blocks_skipped += 1;

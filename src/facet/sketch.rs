@@ -41,7 +41,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    /// Of nothing so far; a limit error where a query may not even take as much memory.
+    /// Makes a sketch of nothing. It is a limit error if a query may not even take as much memory.
     pub(super) fn new() -> Result<Self> {
         let mut held = Held::default();
         held.more(SKETCH_BYTES)?;

@@ -20,8 +20,8 @@ use super::scan::{InBlock, NumbersAt, Scan, Sink};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, Result};
-use crate::execution::DocIdSet;
 use crate::format::column::Block;
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
@@ -89,7 +89,7 @@ pub(crate) fn statistics_of(
 /// Bounds of parts with about as many values in each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EqualParts {
-    /// Of all but the first, which begins before all; ascending.
+    /// Starts of all but the first, which begins before all; ascending.
     pub(crate) starts: Vec<u64>,
     pub(crate) n_values: u64,
     /// Whether each value was counted; otherwise a sketch says where parts begin.
@@ -166,7 +166,7 @@ impl Values {
     fn add(&mut self, code: u64, times: u64) -> Result<()> {
         match self {
             Values::Passed => Ok(()),
-            // Of one segment.
+            // One segment.
             Values::Counted(tally) => tally.add(code, u32::try_from(times).unwrap_or(u32::MAX)),
             Values::Parted(parts) => parts.add(code, times),
             Values::InRound(round) => round.add(code, times),

@@ -25,7 +25,7 @@ const STEP_BYTES: u64 = 256;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps {
-    /// Of numbers of which code and number differ by `zero`.
+    /// Steps of numbers whose codes differ from them by `zero`.
     Whole {
         zero: u64,
         width: u64,
@@ -110,7 +110,7 @@ pub(crate) fn count_steps(
         StepsStrategy::Made => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * ns::STEP_MADE)?;
-            // Of all but the first, which begins before all numbers.
+            // The first has none: it begins before all numbers.
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
             let counts = count_by_ends(columns, ends, range, costs)?;
             let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);

@@ -31,8 +31,8 @@ use super::of_field::FieldMatches;
 use super::profile::{FacetProfile, TermCounts};
 use super::top::Top;
 use crate::budget::{self, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows};
 use crate::error::Result;
-use crate::execution::{DocIdSet, MatchWindows};
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
 use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
@@ -49,7 +49,7 @@ pub(super) fn count_terms(
     method: FacetMethod,
 ) -> Result<TermCounts> {
     let mut counts = TermCounts { single_valued: true, ..TermCounts::default() };
-    let mut counting = Counting {
+    let mut counting = TermCounting {
         values: &plan.values,
         parts: vec![],
         left: 0,
@@ -76,7 +76,7 @@ pub(super) fn count_terms(
     Ok(counts)
 }
 
-struct Counting<'c, 's> {
+struct TermCounting<'c, 's> {
     values: &'c ValuesWanted,
     /// The segments where a matching document has a value.
     parts: Vec<Part<'c, 's>>,
@@ -136,7 +136,7 @@ impl Matching<'_> {
 /// Terms to be counted before others; greater ones are better: the more frequent, then the smaller.
 type Candidates = BTreeMap<(u64, Reverse<Vec<u8>>), Vec<Occurrence>>;
 
-impl<'c, 's> Counting<'c, 's> {
+impl<'c, 's> TermCounting<'c, 's> {
     fn add_segment(
         &mut self,
         segment: &SegmentPlan<'s>,

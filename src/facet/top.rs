@@ -1,6 +1,7 @@
 //! The first terms found so far, and what may still join them.
 
 use crate::budget;
+use crate::compared::ordered;
 use crate::error::Result;
 use crate::plan::{FacetOrder, ValuesWanted};
 use std::cmp::{Ordering, Reverse};
@@ -18,7 +19,7 @@ pub(super) struct Top {
 }
 
 /// One term with its count; greater is better, and comes before others in their order.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct CountedTerm {
     order: FacetOrder,
     count: u64,
@@ -26,7 +27,11 @@ struct CountedTerm {
 }
 
 impl CountedTerm {
-    fn compare(&self, count: u64, term: &[u8]) -> Ordering {
+    fn compare(&self, other: &Self) -> Ordering {
+        self.compare_with(other.count, &other.term)
+    }
+
+    fn compare_with(&self, count: u64, term: &[u8]) -> Ordering {
         match self.order {
             FacetOrder::Count => self.count.cmp(&count).then_with(|| term.cmp(&self.term)),
             FacetOrder::Value => term.cmp(&self.term),
@@ -35,16 +40,8 @@ impl CountedTerm {
     }
 }
 
-impl Ord for CountedTerm {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.compare(other.count, &other.term)
-    }
-}
-
-impl PartialOrd for CountedTerm {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+ordered! {
+    CountedTerm;
 }
 
 impl Top {
@@ -76,7 +73,7 @@ impl Top {
         match self.best.peek() {
             _ if most < self.minimum => false,
             Some(Reverse(worst)) if self.best.len() == self.limit => {
-                worst.compare(most, term) == Ordering::Less
+                worst.compare_with(most, term) == Ordering::Less
             }
             _ => self.limit > 0,
         }

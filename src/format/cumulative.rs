@@ -63,7 +63,7 @@ pub(crate) struct Cumulative<S> {
 }
 
 impl<'s, S: Source<'s>> Cumulative<S> {
-    /// Of a dictionary of so many blocks.
+    /// Opens the sums of a dictionary of so many blocks.
     pub(crate) fn open(source: S, n_blocks: u32) -> Result<Self> {
         let expected = (u64::from(n_blocks) + 1) * SUM_LEN;
         if source.len() != expected {

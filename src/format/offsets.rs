@@ -581,7 +581,7 @@ mod tests {
             documents.push(random_words(&mut random, n, false));
             documents.push(random_words(&mut random, n, true));
         }
-        // Of one block no word overlaps, of the next they all do, and then none again.
+        // No word of one block overlaps, all of the next do, and then none again.
         let mut mixed = random_words(&mut random, 128, false);
         for (n, overlap) in [(128, true), (128, false)] {
             let last = *mixed.last().unwrap();

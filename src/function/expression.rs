@@ -3,7 +3,7 @@
 //! Ours, because what there is to take had other rules than its readers expect: of exmex 0.21 `max(1, min(2, 3))` and `1e3` are errors
 //! and `-1^2` is 1; fasteval and meval have not been changed since 2020; evalexpr's licence is not ours to take.
 
-use std::hash::{Hash, Hasher};
+use crate::compared::equal_by;
 
 /// A parsed expression. Equal to others of the same text.
 #[derive(Debug)]
@@ -126,16 +126,6 @@ impl Many {
     }
 }
 
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Expression {}
-
-impl Hash for Expression {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
+equal_by! {
+    Expression: it => &it.text;
 }

@@ -13,7 +13,7 @@ const KINDS: &str = "\"expression\", \"field_value\" or \"decay\"";
 impl ScoreFunction {
     /// # Errors
     ///
-    /// As [`Function::write_json`].
+    /// Fails like [`Function::write_json`].
     pub(crate) fn write_json(&self, json: &mut Json) -> Result<()> {
         let combine = COMBINED.iter().find(|(_, combine)| *combine == self.combine);
         let mut written = Ok(());

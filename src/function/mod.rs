@@ -226,7 +226,7 @@ impl Function {
     }
 }
 
-/// As it was written, or what it does.
+/// The expression as it was written, or else what it does.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -355,7 +355,7 @@ impl fmt::Debug for Closure {
 pub(crate) struct BoundFunction {
     function: Function,
     inputs: Vec<Input>,
-    /// Of a decay, as a number.
+    /// Origin of a decay, as a number.
     origin: f64,
 }
 
@@ -403,7 +403,7 @@ impl BoundFunction {
                 (Input::Column { kind, .. }, Some(column)) => {
                     let (block, place) = column.block_of(doc)?;
                     match &self.function.0 {
-                        // Of several values the nearest.
+                        // The nearest of several values.
                         Kind::Decay(decay) => {
                             budget::work(block.codes(place).count() as u64)?;
                             let values = block.codes(place).map(|code| number_of(*kind, code));

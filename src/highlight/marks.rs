@@ -26,7 +26,7 @@ impl FieldTerms {
         let Some(analyzer) = &self.analyzer else {
             return Ok(values.iter().map(|value| self.whole(value)).collect());
         };
-        let (mut analyzer, mut found) = (analyzer.clone(), Found::new(self));
+        let (mut analyzer, mut found) = (analyzer.clone(), FieldMarks::new(self));
         // Start of the value among the bytes of all, and the position behind the values before it.
         let (mut start, mut next_position) = (0, 0_u32);
         for value in values {
@@ -62,7 +62,7 @@ impl FieldTerms {
 }
 
 /// Positions of a field's items in one document.
-pub(super) struct Found<'t> {
+pub(super) struct FieldMarks<'t> {
     terms: &'t FieldTerms,
     /// By the bytes of all values.
     marks: Vec<Mark>,
@@ -70,10 +70,10 @@ pub(super) struct Found<'t> {
     places: Vec<Vec<Place>>,
 }
 
-impl<'t> Found<'t> {
+impl<'t> FieldMarks<'t> {
     pub(super) fn new(terms: &'t FieldTerms) -> Self {
         let n_items = if terms.phrases.is_empty() { 0 } else { terms.n_items() };
-        Found { terms, marks: vec![], places: vec![vec![]; n_items] }
+        FieldMarks { terms, marks: vec![], places: vec![vec![]; n_items] }
     }
 
     /// Adds an occurrence, its bytes counted from the beginning of the first value.
@@ -86,7 +86,7 @@ impl<'t> Found<'t> {
 
     /// Marks of it in each of the values, by their starts.
     pub(super) fn marks(self, values: &[&str]) -> Vec<Vec<Mark>> {
-        let Found { terms, mut marks, mut places } = self;
+        let FieldMarks { terms, mut marks, mut places } = self;
         places.iter_mut().for_each(|places| places.sort_unstable_by_key(|place| place.position));
         proximity::close_gaps(&terms.phrases, &mut places);
         let mut counts: Vec<bool> = marks.iter().map(|mark| terms.is_anywhere(mark.item)).collect();

@@ -107,7 +107,7 @@ impl Highlighter {
     ///
     /// # Errors
     ///
-    /// As searching for the query: [`ErrorKind::Query`](crate::ErrorKind::Query) for a field that the schema does
+    /// Fails like a search for the query: [`ErrorKind::Query`](crate::ErrorKind::Query) for a field that the schema does
     /// not have, [`ErrorKind::Analyzer`](crate::ErrorKind::Analyzer) for an analyzer that is not registered,
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a pattern that is too large.
     pub fn new(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Self> {

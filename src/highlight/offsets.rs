@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::marks::{Found, Mark};
+use super::marks::{FieldMarks, Mark};
 use super::terms::FieldTerms;
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ fn marks_in(
         *end += value.len();
         Some((*end - value.len(), *end, *value))
     });
-    let (mut marked, mut value) = (Found::new(terms), ends.next());
+    let (mut marked, mut value) = (FieldMarks::new(terms), ends.next());
     for (word, item) in found {
         let (from, to) = (word.start as usize, (word.start + word.len) as usize);
         while value.is_some_and(|(_, end, _)| end <= from) {

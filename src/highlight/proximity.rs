@@ -30,16 +30,16 @@ pub(super) fn occurrences(phrase: &Phrase, places: &[Vec<Place>], sink: impl FnM
     let end = end.map(|place| place.position as usize + 1).max().unwrap_or(0);
     match phrase.proximity {
         Proximity::Exact if last >= end => {}
-        Proximity::Exact => windows(words, places, Window { end, last, reach: 0 }, sink),
+        Proximity::Exact => windows(words, places, TermWindow { end, last, reach: 0 }, sink),
         Proximity::Slop(slop) => {
             let reach = (slop as usize).min(end + last);
-            windows(words, places, Window { end, last, reach }, sink);
+            windows(words, places, TermWindow { end, last, reach }, sink);
         }
         Proximity::Near(slop) => {
             let reach = (slop as usize).saturating_add(last).min(end);
             let words: Vec<_> =
                 words.iter().map(|word| PhraseItem { offset: 0, ..*word }).collect();
-            windows(&words, places, Window { end, last: 0, reach }, sink);
+            windows(&words, places, TermWindow { end, last: 0, reach }, sink);
         }
         Proximity::Ordered(slop) => chains(words, places, u64::from(slop) + last as u64, sink),
     }
@@ -82,7 +82,7 @@ pub(super) fn close_gaps(phrases: &[Phrase], places: &mut [Vec<Place>]) {
 }
 
 #[derive(Clone, Copy)]
-struct Window {
+struct TermWindow {
     /// The position behind the last one.
     end: usize,
     /// The offset of the last word.
@@ -95,10 +95,10 @@ struct Window {
 fn windows(
     words: &[PhraseItem],
     places: &[Vec<Place>],
-    window: Window,
+    window: TermWindow,
     mut sink: impl FnMut(usize),
 ) {
-    let Window { end, last, reach } = window;
+    let TermWindow { end, last, reach } = window;
     let mut by_item = words.to_vec();
     by_item.sort_by_key(|word| (word.item, word.offset));
     let groups = || by_item.chunk_by(|a, b| a.item == b.item);

@@ -184,7 +184,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open) and [`searcher`](Self::searcher), for everything but the version.
+    /// Fails like [`open`](Self::open) and [`searcher`](Self::searcher), for everything but the version.
     pub fn is_compatible(path: impl Into<PathBuf>) -> Result<bool> {
         match Index::open(path).and_then(|index| index.searcher()) {
             Ok(_) => Ok(true),
@@ -223,7 +223,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Fails like [`open`](Self::open).
     pub fn to_image(&self) -> Result<Vec<u8>> {
         snapshot::to_image(&*self.storage()?)
     }
@@ -320,7 +320,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`writer`](Self::writer).
+    /// Fails like [`writer`](Self::writer).
     pub fn writer_with(&self, options: WriterOptions) -> Result<IndexWriter> {
         let storage = self.storage_to_write()?;
         IndexWriter::open(
@@ -339,7 +339,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Fails like [`open`](Self::open).
     pub fn searcher(&self) -> Result<Searcher> {
         let storage = self.storage()?;
         let snapshot = Arc::new(self.snapshot(&*storage)?);
@@ -352,7 +352,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), if nothing was flushed yet.
+    /// Fails like [`open`](Self::open), if nothing was flushed yet.
     pub fn reader(&self) -> Result<IndexReader> {
         let open = |storage: &dyn Storage| self.snapshot(storage);
         IndexReader::open(self.storage()?, self.setting(), Arc::clone(&self.published), open)
@@ -412,7 +412,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Schema`] as [`Schema::with_fields`]: for a name that there is, among others. As [`writer`](Self::writer) and
+    /// [`ErrorKind::Schema`] as [`Schema::with_fields`]: for a name that there is, among others. It also fails like [`writer`](Self::writer) and
     /// [`IndexWriter::commit`].
     pub fn add_fields(&mut self, fields: impl IntoIterator<Item = Field>) -> Result<CommitInfo> {
         self.add_fields_with(fields, WriterOptions::new())
@@ -424,7 +424,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`add_fields`](Self::add_fields).
+    /// Fails like [`add_fields`](Self::add_fields).
     pub fn add_fields_with(
         &mut self,
         fields: impl IntoIterator<Item = Field>,
@@ -440,7 +440,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`writer`](Self::writer) and [`IndexWriter::commit`].
+    /// Fails like [`writer`](Self::writer) and [`IndexWriter::commit`].
     pub fn merge(&self) -> Result<CommitInfo> {
         self.writer()?.merge()
     }
@@ -464,7 +464,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Fails like [`open`](Self::open).
     pub fn disk_usage(&self) -> Result<DiskUsage> {
         disk_usage(&*self.storage()?)
     }
@@ -499,7 +499,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Fails like [`open`](Self::open).
     pub fn inspect(&self) -> Result<Inspector> {
         Ok(Inspector::new(Snapshot::open(&*self.storage()?)?))
     }

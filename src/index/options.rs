@@ -153,7 +153,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::create`].
+    /// Fails like [`Index::create`].
     pub fn create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         let path = path.into();
         refuse_existing(&path, Making::New)?;
@@ -164,7 +164,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::open_or_create`].
+    /// Fails like [`Index::open_or_create`].
     pub fn open_or_create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         let path = path.into();
         let options = self.named(&path);
@@ -180,7 +180,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::overwrite`].
+    /// Fails like [`Index::overwrite`].
     pub fn overwrite(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         self.in_directory(path.into(), schema, Existing::Replace)
     }
@@ -189,7 +189,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::open`].
+    /// Fails like [`Index::open`].
     pub fn open(self, path: impl Into<PathBuf>) -> Result<Index> {
         let path = path.into();
         let options = self.named(&path);
@@ -201,7 +201,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::open`].
+    /// Fails like [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
         let observer = self.observer();
         let storage = Observed::watch(storage, &observer);
@@ -213,7 +213,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::create`].
+    /// Fails like [`Index::create`].
     pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Result<Index> {
         self.in_storage(storage, schema, Existing::Keep).created()
     }
@@ -222,7 +222,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::open_or_create`].
+    /// Fails like [`Index::open_or_create`].
     pub fn open_or_create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Result<Index> {
         let create = |schema| self.clone().create_in(Arc::clone(&storage), schema);
         self.opened_or_created(|| Ok(Arc::clone(&storage)), create, schema)
@@ -237,7 +237,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::recover`].
+    /// Fails like [`Index::recover`].
     pub fn recover(self, path: impl Into<PathBuf>) -> Result<Recovery> {
         let storage = FsStorage::open(path, self.read_mode)?;
         self.recover_storage(Arc::new(storage))
@@ -247,7 +247,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::recover`].
+    /// Fails like [`Index::recover`].
     pub fn recover_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
         recover(Observed::watch(storage, &self.observer()), false)
     }
@@ -257,7 +257,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::recover`].
+    /// Fails like [`Index::recover`].
     pub fn examine(self, path: impl Into<PathBuf>) -> Result<Recovery> {
         let storage = FsStorage::open(path, self.read_mode)?;
         self.examine_storage(Arc::new(storage))
@@ -267,7 +267,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::recover`].
+    /// Fails like [`Index::recover`].
     pub fn examine_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
         recover(storage, true)
     }
@@ -276,7 +276,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::salvage`].
+    /// Fails like [`Index::salvage`].
     pub fn salvage(self, path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result<Salvage> {
         let to = to.into();
         let from = FsStorage::open(path, self.read_mode)?;
@@ -289,7 +289,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// As [`Index::salvage`].
+    /// Fails like [`Index::salvage`].
     pub fn salvage_storage(self, from: &dyn Storage, to: Arc<dyn Storage>) -> Result<Salvage> {
         let observer = self.observer();
         let to = Observed::watch(to, &observer);

@@ -15,11 +15,11 @@
 use super::Inspector;
 use crate::error::Result;
 use crate::json::Json;
-use crate::page::Page;
+use crate::page::HtmlPage;
 use crate::segment::disk_usage::DiskUsage;
 
 /// Elements and numbers are made as in the page of a plan.
-const PAGE: Page = Page {
+const PAGE: HtmlPage = HtmlPage {
     template: include_str!("page/storage.html"),
     style: concat!(include_str!("../explain/viewer/page.css"), include_str!("page/storage.css")),
     script: concat!(
@@ -30,7 +30,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-        script-src 'sha256-3yFa+Fv2QOUnp1XH16G2U7ZfaiZ7OSttQutiA+8Mg2s='; \
+        script-src 'sha256-XtOuld3Zaooe0K+pO9hSjXO1o/jLJDCvTzLCb/c1fQg='; \
         style-src 'sha256-ftpANgUEVfF4YRbmIyzgdDjvOu0NMnwI7cnOsAmj3j8='; \
         img-src data:; base-uri 'none'; form-action 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'",

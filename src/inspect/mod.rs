@@ -277,7 +277,7 @@ impl Inspector {
     ///
     /// # Errors
     ///
-    /// As [`for_each_term`](Self::for_each_term); [`ErrorKind::Usage`] for what a typed field cannot have.
+    /// Fails like [`for_each_term`](Self::for_each_term); [`ErrorKind::Usage`] for what a typed field cannot have.
     pub fn postings(&self, field: &str, term: &str, docs_max: usize) -> Result<Vec<PostingsInfo>> {
         let field = self.field_id(field)?;
         let term = &self.term(field, term)?[..];

@@ -42,7 +42,7 @@ impl Inspector {
                 let is_among = top.len() < n
                     || top.peek().is_some_and(|Reverse((least, _, _))| bytes > *least);
                 if is_among && bytes > 0 {
-                    // Of the same size the earlier one is better, so it counts as larger.
+                    // The earlier of two of one size is better, so it counts as larger.
                     top.push(Reverse((bytes, Reverse(field), Reverse(term.to_vec()))));
                     if top.len() > n {
                         top.pop();

@@ -7,6 +7,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::Range;
@@ -84,7 +85,7 @@ impl<'t> Reader<'t> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Fails like [`new`](Self::new).
     pub(crate) fn at(text: &'t str, place: Range<usize>, of: &'static str) -> Result<Reader<'t>> {
         let reader = Reader::new(&text[..place.end], of)?;
         Ok(Reader { at: place.start, ..reader })
@@ -201,6 +202,21 @@ impl<'t> Reader<'t> {
     pub(crate) fn whole<T: FromStr>(&mut self) -> Result<T> {
         let bits = 8 * size_of::<T>();
         self.number(&format!("a whole number of at most {bits} bits"))
+    }
+
+    /// The number of the version of `what`, which has to be the one that is known.
+    pub(crate) fn version(&mut self, known: u32, what: &str) -> Result<()> {
+        let version: u64 = self.whole()?;
+        let error = || {
+            Error::new(ErrorKind::UnsupportedVersion, format!("reading schema_version of {what}"))
+                .expected(known.to_string())
+                .found(version.to_string())
+        };
+        match version.cmp(&u64::from(known)) {
+            Ordering::Equal => Ok(()),
+            Ordering::Less => Err(error()),
+            Ordering::Greater => Err(error().hint("a newer treepie wrote it, and reads it")),
+        }
     }
 
     /// A number with or without a fraction.
@@ -509,7 +525,7 @@ impl<'t> Reader<'t> {
                     owned.get_or_insert_default().push(c);
                 }
                 byte => {
-                    let found = format!("the control character {byte:#04x}");
+                    let found = format!("the control character 0x{byte:02X}");
                     return Err(self.error("an escape such as \\n in a text", &found));
                 }
             }

@@ -92,7 +92,7 @@ pub(crate) struct PhraseMemory {
     lists: Vec<WordList<'static>>,
     of_lists: Vec<SmallVec<[u32; 2]>>,
     gathered: Gathered,
-    /// Of lists that were; some may be more than are needed.
+    /// Positions of lists that were read; some may be more than are needed.
     positions: Vec<Vec<u32>>,
     starts: Vec<u32>,
     rank: Vec<u32>,
@@ -195,7 +195,7 @@ impl<'s> PhraseReader<'s> {
         Self::open_in(field, infos, spec, &mut PhraseMemory::default())
     }
 
-    /// As [`open`](Self::open), in the memory of readers before.
+    /// Works like [`open`](Self::open), in the memory of readers before.
     pub(crate) fn open_in(
         field: FieldReader<'s>,
         infos: &[Option<TermInfo>],

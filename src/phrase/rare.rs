@@ -88,7 +88,7 @@ impl RarePhrase {
     ///
     /// # Errors
     ///
-    /// As [`PhraseReader::open`].
+    /// Fails like [`PhraseReader::open`].
     pub(crate) fn find(
         &mut self,
         field: FieldReader<'_>,

@@ -83,7 +83,7 @@ impl<'s> Plan<'s> {
         }
         let operator = self.node(id).operator.clone();
         let smallest = self.smallest.filter(|_| id == self.root());
-        // As if matches lay anywhere, whole windows are compared before as many are found as are wanted.
+        // If matches lay anywhere, whole windows are compared before as many are found as are wanted.
         let (n_docs, root) = (self.n_docs() as f64, self.node(self.root()));
         let read = |wanted: f64| {
             (wanted * n_docs / root.expected_docs.max(1.0)).max(WINDOW.into()).min(n_docs)
@@ -217,7 +217,7 @@ impl<'s> Plan<'s> {
         if has_neighbours && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
             return Ok(Some(self.costs.fill_column_ns(n_docs, by_block)));
         }
-        // As many of those that are wanted as of all lie in these segments.
+        // These segments have the same share of those that are wanted as of all.
         let documents = documents * n_docs / self.n_docs().max(1) as f64;
         let by_block = documents * by_block / n_docs.max(1.0);
         Ok(Some(self.costs.column_scan_ns(documents, by_block)))

@@ -42,7 +42,7 @@ impl Kernel {
         } else if large > ARRAY_MAX {
             Kernel::ProbeBitmap
         } else if small * (gallop_ratio(small as usize, true) as f32) < large {
-            // As where there is AVX2: plans are the same everywhere.
+            // The ratio is that of AVX2, so that plans are the same everywhere.
             Kernel::GallopArrays
         } else {
             Kernel::MergeArrays
@@ -104,7 +104,7 @@ impl CostModel {
         let small = a.min(b);
         match kernel {
             Kernel::Bitmaps if small > ARRAY_MAX => self.bitmap_pair_ns,
-            // Of the array a bitmap is made.
+            // The array is made a bitmap.
             Kernel::Bitmaps => small * self.set_ns + self.write_bitmap_ns + self.bitmap_pair_ns,
             Kernel::ProbeBitmap if small > ARRAY_MAX => small * self.probe_bit_ns,
             Kernel::ProbeBitmap => small * self.probe_ns,
@@ -276,7 +276,7 @@ pub(crate) struct BestCosts {
 }
 
 impl BestCosts {
-    /// Of a phrase: bounds leave out candidates before their positions are read.
+    /// Cost of a phrase: bounds leave out candidates before their positions are read.
     pub(crate) fn of_phrase(
         costs: &CostModel,
         candidates: f64,
@@ -285,14 +285,14 @@ impl BestCosts {
         best: f64,
     ) -> Self {
         let of_everything = costs.place_ns(candidates, words);
-        // As if those that match were among the candidates at random.
+        // Matches are taken to be among the candidates at random.
         let placed = (scored_by_bounds(candidates, words, best) * candidates / matches.max(1.0))
             .min(candidates);
         let looked_at = candidates as f32 * words.min(2) as f32 * costs.bound_candidate_ns;
         Self::or_less(costs.place_ns(placed, words) + looked_at, of_everything)
     }
 
-    /// Of words and phrases put together. Bounds leave out nothing before they have found as many as are wanted, and what they
+    /// Cost of words and phrases put together. Bounds leave out nothing before they have found as many as are wanted, and what they
     /// look at one by one is found window by window otherwise; unless they are `free`, as nothing else needs all that matches.
     ///
     /// By measured times of 636 queries of the benchmark game in two fields of 144,245 articles, both ways each: to place the
@@ -419,7 +419,7 @@ impl StepsStrategy {
 pub(crate) struct FacetSizes {
     /// Terms of the field.
     pub(crate) n_terms: u64,
-    /// Of these such as are walked over where all are counted, and such as may be wanted.
+    /// Terms that are walked over where all are counted, and that may be wanted.
     pub(crate) n_walked: u64,
     pub(crate) n_wanted: u64,
     /// Bytes of their terms in the dictionaries, which leave out what neighbours share.

@@ -185,7 +185,7 @@ impl Plan<'_> {
             let documents = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].documents;
             self.segments.iter().map(|part| f64::from(documents(part))).sum()
         };
-        // Of patterns alone, as if one were in every document.
+        // Patterns alone count as if one were in every document.
         let n_docs = self.n_docs() as f64;
         let sizes = leaves.iter().map(of_leaf);
         let candidates = match is_beside_others {

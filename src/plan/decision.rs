@@ -48,7 +48,7 @@ pub(crate) enum Rule {
     UniteLists { documents: u64 },
     /// The dictionary counts a range, and the values of about so many deleted documents are looked up.
     LessDeleted { documents: u64 },
-    /// Of the documents of a pattern only the smallest are looked for.
+    /// Only the smallest documents of a pattern are looked for.
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
     PositionsLast { is_beside_others: bool },

@@ -176,7 +176,7 @@ impl Span {
         let mut result = Span::exact(w);
         for input in all {
             result.upper = result.upper.min(input.upper);
-            // Of w documents, at most w - lower lack each input.
+            // At most w - lower of w documents lack each input.
             result.lower = result.lower.saturating_sub(w - input.lower);
             result.documents *= input.documents / width;
         }

@@ -210,7 +210,7 @@ impl FacetPlan {
         let Some((terms, reader)) = largest else { return Ok(None) };
         let (n, step) = (u64::from(terms.n_terms()), TermSample::LEN as u64);
         let mut frequencies = [0.0; TermSample::LEN];
-        // As if the others had what this one has: a term that several segments have counts in each of them.
+        // Counted as if the others had the terms of this one: a term that several segments have counts in each of them.
         let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
         let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
         for (nth, frequency) in (0..).zip(&mut frequencies) {
@@ -224,7 +224,7 @@ impl FacetPlan {
 }
 
 impl FacetSizes {
-    /// Of a field in some segments, without a sample of its terms.
+    /// Estimates a field in some segments, without a sample of its terms.
     pub(super) fn of(
         segments: &[SegmentPlan<'_>],
         field: FieldId,

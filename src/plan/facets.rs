@@ -13,7 +13,8 @@ use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
 use super::ranges::RangesPlan;
 use super::spread::{SpreadOf, SpreadPlan};
-use super::{CostModel, Plan, PlanOptions, Scoring, SegmentPlan};
+use super::top_hits::TopHitsStrategy;
+use super::{CostModel, Plan, PlanOptions, SegmentPlan};
 use crate::error::Result;
 use crate::ids::FieldId;
 
@@ -81,45 +82,6 @@ pub(crate) enum FacetStrategy {
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
     Dictionary,
-}
-
-/// Ways to find the best documents of a bucket.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum TopHitsStrategy {
-    /// The first, with the score that all have, where any is wanted.
-    DocOrder { score: Option<f32> },
-    /// All documents are scored.
-    Scored,
-    /// All are looked up in the columns of an order.
-    Sorted,
-}
-
-impl TopHitsStrategy {
-    /// The way to find the best of known documents, of a query that is scored where that is wanted.
-    pub(crate) fn choose(is_sorted: bool, scoring: Option<&impl Scoring>) -> Self {
-        match scoring {
-            _ if is_sorted => TopHitsStrategy::Sorted,
-            Some(scoring) if scoring.constant().is_none() => TopHitsStrategy::Scored,
-            scoring => TopHitsStrategy::DocOrder { score: scoring.and_then(Scoring::constant) },
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            TopHitsStrategy::DocOrder { .. } => "the first in document order",
-            TopHitsStrategy::Scored => "BM25 of every document",
-            TopHitsStrategy::Sorted => "columns of every document",
-        }
-    }
-
-    fn cost_ns(self, costs: &CostModel, n: usize, documents: f64) -> f32 {
-        let (n, documents) = ((n as f64).min(documents) as f32, documents as f32);
-        match self {
-            TopHitsStrategy::DocOrder { .. } => n * costs.write_ns,
-            TopHitsStrategy::Scored => documents * costs.score_looked_up_ns,
-            TopHitsStrategy::Sorted => costs.column_ns + documents * costs.column_doc_ns,
-        }
-    }
 }
 
 /// Details of a facet that people are told.

@@ -115,7 +115,7 @@ impl Plan<'_> {
                 return orders.map(|order| Forced::Order(id, order)).collect();
             }
             Rule::Kernel { chosen } => match &self.node(id).operator {
-                // Of two lists that are counted without deleted documents more than two containers meet at once.
+                // Two lists that are counted without deleted documents have more than two containers that meet at once.
                 Operator::Intersect { all, none }
                     if all.len() > 2 || all.len() == 2 && (!counts || none.is_empty()) =>
                 {

@@ -8,9 +8,6 @@ use crate::format::column::WINDOW_BLOCKS;
 
 /// Documents from which on a union of more than two inputs is made in a bitmap.
 pub(crate) const UNION_BITS_FROM: u32 = 512;
-/// Documents from which on a window becomes a bitmap where documents are to be tested, at most a bit for each document of the
-/// segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
-pub(crate) const TESTED_BITS_FROM: u32 = 48;
 
 /// Documents of a window up to which their values are looked up one by one: sixteen a block.
 pub(crate) const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;

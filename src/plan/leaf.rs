@@ -332,7 +332,7 @@ impl<'s> Leaf<'s> {
             | Postings::Column(_) => {
                 let Span { lower, upper, documents } = self.whole();
                 let share = f64::from(w) / f64::from(n_docs.max(1));
-                // As many as the other windows cannot hold must be here.
+                // Documents that the other windows cannot hold must be here.
                 let lower = lower.saturating_sub(n_docs - w);
                 Span { lower, upper: upper.min(w), documents: documents * share }
             }

@@ -31,8 +31,9 @@
 //! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, Tree |
 //!
 //! People see an intersection of one input or none that leaves documents out as a `Difference`, `DocOrder` as a `Limit`, and a count
-//! beside the page as a `Count`. Matching operators stand in [`Plan::nodes`], the one that makes a page is [`Plan::page`], and those
-//! that count what matches are [`Plan::facets`].
+//! beside the page as a `Count`. Matching operators stand in [`Plan::nodes`] and those that count facets of what they find in
+//! [`Plan::facets`]; the one that makes a page is a [`PagePlan`] above them. All together are a
+//! [`SearchPlan`](crate::execution::SearchPlan).
 //!
 //! Decisions taken here: which operators are known to be empty or complete, the order of
 //! intersections, the way a count is taken, and where reading may stop. Left to execution, because
@@ -53,7 +54,6 @@ pub(crate) mod forced;
 pub(crate) mod in_window;
 pub(crate) mod leaf;
 mod lists_kernel;
-mod look_ups;
 pub(crate) mod order;
 pub(crate) mod page;
 mod pair;
@@ -62,7 +62,9 @@ mod placed;
 mod planner;
 mod ranges;
 mod sample;
+mod scoring;
 mod spread;
+mod top_hits;
 mod window;
 
 use crate::bitmap::Kernel;
@@ -85,25 +87,26 @@ pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, ValuesWanted};
 pub(crate) use facets::{
     BUCKETS_MAX, FacetDetails, FacetNode, FacetOf, FacetOperator, FacetStrategy, FacetWanted,
-    StatisticsStrategy, TopHitsStrategy,
+    StatisticsStrategy,
 };
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
-pub(crate) use look_ups::{LookUps, TermPool};
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
-    CollapseDetails, CollapseStrategy, CountStrategy, PageDetails, PageOperator, PagePlan,
-    PageWanted, PlannedPage, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CollapseStrategy, CountStrategy, PageDescription, PageDetails, PageOperator,
+    PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
 pub(crate) use ranges::{RangesCosts, RangesPlan, RangesStrategy};
+pub(crate) use scoring::{Scoring, Shape};
 use smallvec::SmallVec;
 pub(crate) use spread::{SpreadOf, SpreadPlan, SpreadStrategy};
 use std::ops::Range;
 use std::sync::Arc;
+pub(crate) use top_hits::TopHitsStrategy;
 
 /// Purpose and options of a plan.
 #[derive(Clone, Debug, Default)]
@@ -187,8 +190,6 @@ pub(crate) enum Total {
 #[derive(Debug)]
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
-    /// Plan of a page of the matches, and its description for people; none if nobody asks.
-    pub(crate) page: Option<Box<PlannedPage>>,
     /// Whether everything that matches is found and kept, whatever is known of its number.
     pub(crate) keeps_matches: bool,
     /// Number of the smallest documents of the only pattern that are looked for, and no others.
@@ -244,7 +245,7 @@ pub(crate) struct PlanScratch {
     wanted: Vec<(f64, bool)>,
     phrases: Vec<PhrasePlan>,
     segments: Vec<SegmentPlan<'static>>,
-    /// Of its segments, the first one last.
+    /// Parts of its segments, the first one last.
     of_segments: Vec<OfSegment>,
 }
 
@@ -509,7 +510,6 @@ impl<'s> Plan<'s> {
         let taken = std::mem::take(memory);
         Plan {
             goal: options.goal,
-            page: None,
             keeps_matches: options.keeps_matches(),
             smallest: None,
             explain: options.explain,

@@ -140,7 +140,7 @@ impl OrderedSegment {
     /// Reading as many lists as hold what is wanted, where they can be read.
     fn by_lists_ns(&self, of_lists: ListCosts) -> Option<f32> {
         let (n_lists, n_docs) = self.lists.filter(|_| self.n_matches > 0.0)?;
-        // As if what matches had any of these values.
+        // Matches count as if they had any of these values.
         let n_docs = n_docs as f64;
         let n_read = self.n_wanted * n_docs / self.n_matches;
         let n_lists = (n_read * f64::from(n_lists) / n_docs.max(1.0)).max(1.0);
@@ -179,7 +179,7 @@ impl OrderedSegment {
         let (reads_lists, lists_from) = (self.lists_pay(costs), self.lists_from(costs));
         let heads = costs.column_ns + self.heads_ns(costs);
         let of_every_match = heads + n_matches * costs.column_doc_ns;
-        // As many blocks have the best bounds as documents are wanted, if values lie anywhere.
+        // If values lie anywhere, as many blocks have the best bounds as documents are wanted.
         let n_wanted = self.n_matches.min(self.n_wanted) as f32;
         let n_read = n_matches * (n_wanted / n_blocks.max(1.0)).min(1.0);
         let by_bounds = heads + n_read * costs.column_doc_ns;

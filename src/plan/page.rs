@@ -12,23 +12,26 @@ use super::cost::{BestCosts, ScoredLists};
 use super::estimate::{Estimate, EstimateSource};
 use super::forced::Forced;
 use super::order::{OrderCosts, OrderShape, SortStrategy, first_batch};
+use super::scoring::{Scoring, Shape};
+use super::top_hits::TopHitsStrategy;
 use super::{CostModel, Goal, NodeId, Operator, Plan, Total};
 
 /// The largest first batch of groups that is found before they are counted.
 const UNCOUNTED_MAX: u64 = 4_096;
 
 /// Page that is made, and by what.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PagePlan {
     pub(crate) operator: PageOperator,
     pub(crate) count: CountStrategy,
+    /// Way to find the first of known documents, for groups.
+    pub(crate) first: TopHitsStrategy,
     pub(crate) wanted: PageWanted,
 }
 
-/// Page of a plan that people see.
-#[derive(Clone, Debug)]
-pub(crate) struct PlannedPage {
-    pub(crate) plan: PagePlan,
+/// Description of a page for people.
+#[derive(Debug)]
+pub(crate) struct PageDescription {
     pub(crate) details: PageDetails,
     /// Hits that it has.
     pub(crate) estimate: Estimate,
@@ -39,9 +42,10 @@ pub(crate) struct PlannedPage {
 }
 
 /// Ways to count matches beside a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CountStrategy {
     /// Not at all: their number is known only where making the page finds it.
+    #[default]
     Unasked,
     /// Making the page counts them, as it finds everything that matches.
     WithPage,
@@ -85,38 +89,8 @@ pub(crate) enum TopKStrategy {
     Exhaustive,
 }
 
-/// Queries whose best documents can be found without scoring all that match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Every document that matches has this score: any will do.
-    Constant,
-    /// Terms of which one must match.
-    AnyOf,
-    /// Terms that must all match.
-    AllOf,
-    /// A phrase.
-    Phrase,
-    /// Anything else.
-    Tree,
-}
-
-/// Facts of a query that is ready to be scored.
-pub(crate) trait Scoring {
-    fn shape(&self) -> Shape;
-    /// The score of every match, where all have the same.
-    fn constant(&self) -> Option<f32>;
-    /// Whether functions change scores, of which there are no bounds.
-    fn has_functions(&self) -> bool;
-    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
-    fn is_exact_phrase(&self) -> bool;
-    /// Lists that score documents, of which as many are expected to match as if all parts were independent of each other.
-    fn lists(&self) -> ScoredLists;
-    /// Whether words have to be placed to know what matches.
-    fn matches_by_phrases(&self) -> bool;
-}
-
 /// Page that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PageWanted {
     /// Hits that are left out before the first, and hits at the most.
     pub(crate) offset: u64,
@@ -136,11 +110,19 @@ pub(crate) struct PageWanted {
     pub(crate) forced: Option<Forced>,
 }
 
+/// Nothing is wanted so far.
+impl Default for PageOperator {
+    fn default() -> Self {
+        PageOperator::DocOrder { score: None }
+    }
+}
+
 impl PagePlan {
     /// Chooses what makes a page, of a query that is scored where that is known.
     pub(crate) fn choose(
         wanted: PageWanted,
         scoring: Option<&impl Scoring>,
+        first: TopHitsStrategy,
         costs: &CostModel,
     ) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
@@ -157,7 +139,7 @@ impl PagePlan {
             (scoring, _) => PageOperator::DocOrder { score: scoring.and_then(Scoring::constant) },
         };
         let count = CountStrategy::choose(operator, wanted.total, wanted.has_facets);
-        PagePlan { operator, count, wanted }
+        PagePlan { operator, count, first, wanted }
     }
 
     /// Whether everything that matches has to be found to make the page.
@@ -273,16 +255,21 @@ impl TopKStrategy {
 }
 
 impl Plan<'_> {
-    /// Puts a page above what matches, with all that people are told of it.
-    pub(crate) fn put_page(&mut self, plan: PagePlan, details: PageDetails, is_kept: Option<bool>) {
-        let estimate = plan.wanted.estimate(self.display_estimate(self.root()), plan.operator);
-        let best = match (&details, plan.operator) {
+    /// Describes a page of what matches.
+    pub(crate) fn describe_page(
+        &self,
+        page: &PagePlan,
+        details: PageDetails,
+        is_kept: Option<bool>,
+    ) -> PageDescription {
+        let estimate = page.wanted.estimate(self.display_estimate(self.root()), page.operator);
+        let best = match (&details, page.operator) {
             (PageDetails::TopK(details), PageOperator::TopK(strategy)) => {
-                self.costs_of_best(strategy, &plan.wanted, details)
+                self.costs_of_best(strategy, &page.wanted, details)
             }
             _ => None,
         };
-        self.page = Some(Box::new(PlannedPage { plan, details, estimate, best, is_kept }));
+        PageDescription { details, estimate, best, is_kept }
     }
 
     /// Costs of finding the best by bounds, and by all that matches; `None` where there are no bounds.

@@ -44,7 +44,7 @@ impl Pair {
             },
             _ => return None,
         };
-        // Of a segment where nothing is deleted there is no list to look into.
+        // A segment where nothing is deleted has no list to look into.
         let deleted = deleted.filter(|it| part.leaves[it.leaf.index()].documents > 0);
         let (above, inputs, is_union) = match plan.inputs(inputs) {
             [only] => match &plan.node(*only).operator {
@@ -58,7 +58,7 @@ impl Pair {
             [only] if !is_union => (list_of(plan, part, only)?, None),
             _ => return None,
         };
-        // Of what is deleted more than two containers meet at once.
+        // With deleted documents more than two containers meet at once.
         let is_suited = kernel.is_none() || deleted.is_none();
         is_suited.then_some(Pair { a, b, is_union, above, deleted, kernel })
     }

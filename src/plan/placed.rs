@@ -76,7 +76,7 @@ impl Phrases {
         let n_groups = u64::from(most).div_ceil(GROUP as u64);
         let mut before = 0u64;
         for Picked { n, lows, .. } in &mut self.windows {
-            // As many of each window as it has of all, rounded so that the sum is right.
+            // Each window has its share of them, rounded so that the sum is right.
             let until = before + u64::from(*n);
             let groups = |documents: u64| documents * n_groups / u64::from(of.max(1));
             let wanted = (groups(until) - groups(before)) as usize;

@@ -5,7 +5,7 @@ use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, CountWay, LeafId, LeafKey, LookUps, Node, NodeId, OfSegment, Operator, Pair, Phase,
+    CostModel, CountWay, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, Pair, Phase,
     PhaseClock, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan,
 };
 use crate::budget;
@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{DocSet, Expansion};
 use crate::few_map::FewMap;
 use crate::ids::FieldId;
+use crate::look_ups::LookUps;
 use crate::query::Normal;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
@@ -245,7 +246,7 @@ impl<'s> Plan<'s> {
             }
             self.phrases.push(plan);
         }
-        // Of those that follow some may be inside of other inputs.
+        // Some of those that follow may be inside of other inputs.
         let own = first_phrase..self.phrases.len();
         for input in all {
             let is_there = match input {

@@ -186,7 +186,7 @@ impl<'s> Plan<'s> {
                 // Inputs that were counted together say more of the bounds than each by itself.
                 let lower = span.lower.max(row[at].lower);
                 let upper = span.upper.min(row[at].upper).max(lower);
-                // As those that changed now have more or fewer.
+                // Inputs that changed have more or fewer documents now.
                 let by = |inputs: &Range<u32>, of: fn(f64, f64) -> f64| -> f64 {
                     let inputs = self.inputs(inputs).iter().map(|id| id.index());
                     let ratio = |id: usize| match of(before[id].documents, w.into()) {

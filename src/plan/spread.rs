@@ -129,7 +129,7 @@ impl Facts {
 
     fn choose(&self, n_matches: u64, is_everything: bool, costs: &CostModel) -> SpreadStrategy {
         let (sizes, n_codes) = (&self.sizes, self.n_codes);
-        // As many as other documents have.
+        // Matches have as many as other documents.
         let n_values = u128::from(sizes.n_values) * u128::from(n_matches);
         let n_values = n_values.div_ceil(sizes.n_docs_in_column.max(1).into());
         let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);

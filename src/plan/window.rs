@@ -110,7 +110,7 @@ impl<'p, 's> WindowSets<'p, 's> {
                 Operator::Union { any } => operation.unite(inputs(any)?),
                 other => match other.leaf() {
                     Some(leaf) => (listed(part, &self.few, leaf, key)?, expected[at]),
-                    // As the planner does it, from what is counted below.
+                    // Combined like the planner does it, from what is counted below.
                     None => (Documents::Unknown, plan.combine(other, spans, w, |_| Span::NOTHING)),
                 },
             };

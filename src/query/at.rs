@@ -78,7 +78,7 @@ impl Query {
             }
             return Ok(self.clone());
         }
-        // Of several fields the first; those of a list have one zone, or the query says another.
+        // The first of several fields counts; those of a list have one zone, or the query says another.
         let first = scope.and_then(|fields| fields.first()).map(|(first, _)| &**first);
         let zone = name.or(first).and_then(zone_of);
         let span = |text: &str, place: &Place| {

@@ -31,9 +31,9 @@ const IDEOGRAPHS_FROM: char = '\u{1100}';
 /// A way to read a pattern in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Reading {
-    /// As the pattern of one term.
+    /// The pattern of one term.
     Whole,
-    /// As a phrase: positions, each with the pieces of the pattern that stand there.
+    /// A phrase: positions, each with the pieces of the pattern that stand there.
     Parts(Vec<(u32, Range<usize>)>),
 }
 
@@ -277,7 +277,7 @@ fn readings(analyzer: &Analyzer, pieces: &[WildcardPiece]) -> Vec<Reading> {
     let is_plain = |piece: &WildcardPiece| {
         piece.literal().is_none_or(|c| analyzer.is_default() && c.is_ascii_alphanumeric())
     };
-    // Of n-grams the number of characters counts.
+    // The number of characters counts for n-grams.
     if !analyzer.is_of_ngrams() && pieces.iter().all(is_plain) {
         return vec![Reading::Whole];
     }

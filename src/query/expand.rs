@@ -267,7 +267,7 @@ impl TermPattern {
 pub(super) fn in_paths(mut pieces: Vec<WildcardPiece>, separator: char) -> Vec<WildcardPiece> {
     let (separator, escape) = (WildcardPiece::Char(separator), WildcardPiece::Char('\\'));
     let mut is_escaped = false;
-    // As if one stood before the pattern.
+    // The beginning counts as if one stood before the pattern.
     let mut is_behind_one = true;
     pieces.retain(|piece| {
         let is_separator = *piece == separator && !is_escaped;

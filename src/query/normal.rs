@@ -62,7 +62,7 @@ impl Normal {
         self.to_query(schema)
     }
 
-    /// As [`display`](Self::display), in one piece of memory as [`Query::to_text`].
+    /// Works like [`display`](Self::display), in one piece of memory as [`Query::to_text`].
     pub(crate) fn to_text(&self, schema: &Schema) -> String {
         self.to_query(schema).to_text()
     }

@@ -46,7 +46,7 @@ impl fmt::Display for Query {
 }
 
 impl Query {
-    /// As [`to_string`](ToString::to_string), in one piece of memory where the text is as long as most are: a plan
+    /// Works like [`to_string`](ToString::to_string), in one piece of memory where the text is as long as most are: a plan
     /// that is explained holds one for each of its nodes.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::with_capacity(64);
@@ -347,7 +347,7 @@ fn print_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         return f.write_str(word);
     }
     if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        // As most are: none of these means anything to the lexer.
+        // Most words are such: none of these bytes means anything to the lexer.
         return f.write_str(word);
     }
     print_chars(word.chars().map(WildcardPiece::Char), f)

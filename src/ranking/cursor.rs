@@ -13,7 +13,7 @@ use crate::segment::reader::FieldReader;
 pub(crate) struct TermCursor<'s> {
     list: RankedList<'s, Section<'s>>,
     lengths: FieldNorms<Section<'s>>,
-    /// Of a long list.
+    /// Containers of a long list.
     containers: Vec<RankedContainer>,
     /// The window at hand, and its container; none where the list has no document there.
     key: Option<u32>,

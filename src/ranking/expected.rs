@@ -1,9 +1,10 @@
 //! Facts about a query for plans of pages, from the look-ups of scoring.
 
-use super::node::Node;
-use super::prepared::Weight;
 use crate::plan::{ScoredLists, Scoring, Shape, cost};
+use crate::plural::counted;
 use crate::query::Proximity;
+use crate::weight::Weight;
+use crate::weight::node::Node;
 
 impl Scoring for Weight<'_> {
     fn shape(&self) -> Shape {
@@ -80,6 +81,19 @@ impl Scoring for Weight<'_> {
 }
 
 impl Weight<'_> {
+    /// ScoreDetail that there are bounds of, for people.
+    pub(crate) fn what_has_bounds(&self) -> String {
+        let of = |n: usize, noun| (n > 0).then(|| counted(n, noun));
+        let parts = [
+            of(self.terms.len(), "term"),
+            of(self.phrases.len(), "phrase"),
+            of(self.combined.len(), "word").map(|words| words + " of several fields"),
+            of(self.wanted.len(), "set"),
+            (self.shape() == Shape::Tree).then(|| "put together as in the query".to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     fn expected_share(&self, node: &Node, n_docs: f64) -> f64 {
         let share = |documents: u64| (documents as f64 / n_docs).min(1.0);
         let any_of = |nodes: &[Node]| {

@@ -15,27 +15,21 @@
 //! The formula is that of Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, "Okapi at TREC-3"
 //! (1994), with an idf that is never negative, as in Lucene; lengths are Lucene's one-byte codes.
 
-mod best_terms;
-pub(crate) mod bm25;
-pub(crate) mod combined;
+mod combined;
 mod combining;
 mod cursor;
 mod expected;
-mod node;
 mod opened;
-pub(crate) mod patterns;
-pub(crate) mod prepared;
 pub(crate) mod pruned;
 pub(crate) mod scorer;
 pub(crate) mod search;
-pub(crate) mod statistics;
 pub(crate) mod top;
 
 use crate::error::Result;
 use crate::format::lengths::{FieldNorms, score_part};
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
-use bm25::FieldScoring;
+use crate::weight::bm25::FieldScoring;
 use std::sync::Arc;
 
 /// A word of a query in one segment, ready to be scored, or a phrase, which has no list.

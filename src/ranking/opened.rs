@@ -1,18 +1,18 @@
 //! Queries open in one segment: lists of their terms, words of their phrases.
 
 use super::Clause;
-use super::node::Node;
-use super::prepared::{PhraseWeight, TermWeight, Weight};
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use super::pruned::{PhraseClause, Roles};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::format::ranked::RankedList;
 use crate::phrase::{PhraseReader, PhraseWorkspace};
 use crate::plan::{BOUNDED_LISTS_MAX, cost};
 use crate::query::Proximity;
 use crate::recycle::FreeLists;
 use crate::segment::reader::FieldReader;
+use crate::weight::node::Node;
+use crate::weight::{PhraseWeight, TermWeight, Weight};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

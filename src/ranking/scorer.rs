@@ -1,18 +1,18 @@
 //! Documents one by one: their scores, and how these come about.
 
-use super::bm25::{FieldScoring, idf};
 use super::combined::CombinedCursors;
 use super::cursor::{FoundTerm, TermCursor};
-use super::node::{Node, Scores};
-use super::prepared::{TermWeight, Weight};
 use super::pruned::PhraseClause;
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::format::lengths::{self, score_part};
 use crate::function::{FunctionColumns, as_score};
 use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
 use crate::plural::counted;
+use crate::weight::bm25::{FieldScoring, idf};
+use crate::weight::node::{Node, Scores};
+use crate::weight::{TermWeight, Weight};
 use std::fmt;
 
 /// Formulas as explanations have them.

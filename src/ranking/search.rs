@@ -1,19 +1,20 @@
 //! The best of what matches, by scoring all of it.
 
 use super::Clause;
-use super::node::Node;
-use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning, Roles};
 use super::top::Top;
 use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::{DocIdSet, for_each_block_of};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::DocId;
+use crate::matching::for_each_block_of;
 use crate::phrase::PhraseReader;
 use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
+use crate::weight::Weight;
+use crate::weight::node::Node;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -36,13 +37,7 @@ pub(crate) fn score_all(
         };
         for_each_block_of(matches, segment.n_docs, |nth, places| {
             budget::work(ns::DOC_SCORED * u64::from(places.len()))?;
-            let mut done = Ok(());
-            places.for_each(|place| {
-                if done.is_ok() {
-                    done = offer(nth * BLOCK_DOCS + place);
-                }
-            });
-            done
+            places.try_for_each(|place| offer(nth * BLOCK_DOCS + place))
         })?;
     }
     Ok(n_matching)

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Top {
     k: usize,
-    /// As they came; from k on a heap whose first is the worst.
+    /// Documents in the order they came; from k on a heap whose first is the worst.
     kept: Vec<ScoredDoc>,
     /// Bound that a document must be better than: the k-th best, or nothing.
     floor: ScoredDoc,
@@ -52,15 +52,24 @@ struct Deleted {
 pub(crate) struct Trace {
     /// Documents that were offered, whether or not they were good enough.
     pub(crate) offered: u64,
-    /// Points at which the threshold rose, ascending in both numbers: documents offered up to then, and the
-    /// threshold from then on. The first, the last, and evenly spread ones between.
-    pub(crate) rises: Vec<(u64, f32)>,
-    /// Of so many rises one was kept, less one.
+    /// Points at which the threshold rose, ascending in both numbers: the first, the last, and evenly spread ones between.
+    pub(crate) rises: Vec<Threshold>,
+    /// Number of rises of which one was kept, less one.
     skipped: u32,
     /// Rises since one was kept.
     since: u32,
     /// The last rise, where it was not kept.
-    last: Option<(u64, f32)>,
+    last: Option<Threshold>,
+}
+
+/// A moment in a search for the best.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Threshold {
+    /// Documents that were scored by then.
+    pub documents: u64,
+    /// The score that a document must reach from then on.
+    pub score: f32,
 }
 
 /// Documents for which room is asked for at a time, but for the first.
@@ -71,10 +80,10 @@ const RISES_MAX: usize = 32;
 
 impl Trace {
     fn rise(&mut self, threshold: f32) {
-        let rise = (self.offered, threshold);
+        let rise = Threshold { documents: self.offered, score: threshold };
         match self.rises.last_mut() {
-            // Of several at the same document the last counts.
-            Some(last) if last.0 == self.offered => *last = rise,
+            // The last of several at one document counts.
+            Some(last) if last.documents == self.offered => *last = rise,
             Some(_) if self.since < self.skipped => {
                 self.since += 1;
                 self.last = Some(rise);
@@ -83,7 +92,7 @@ impl Trace {
         }
     }
 
-    fn keep(&mut self, rise: (u64, f32)) {
+    fn keep(&mut self, rise: Threshold) {
         (self.since, self.last) = (0, None);
         self.rises.push(rise);
         if self.rises.len() == RISES_MAX {
@@ -353,6 +362,14 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
+    fn rise(documents: u64, score: f32) -> Threshold {
+        Threshold { documents, score }
+    }
+
+    fn rises(a: &Threshold, b: &Threshold) -> bool {
+        a.documents < b.documents && a.score < b.score
+    }
+
     /// Segments in whose second and last a third of the documents is deleted.
     static WITH_DELETES: LazyLock<Snapshot> = LazyLock::new(|| {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
@@ -439,7 +456,7 @@ mod tests {
                 prop_assert!(!top.begins_again(), "a third time");
             }
             if let Some(noted) = top.take_trace() {
-                prop_assert!(noted.rises.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+                prop_assert!(noted.rises.is_sorted_by(rises));
             }
             prop_assert_eq!(top.into_sorted().unwrap(), expected);
         }
@@ -476,9 +493,9 @@ mod tests {
             if let Some(noted) = noted {
                 prop_assert_eq!(noted.offered, scores.len() as u64);
                 prop_assert!(noted.rises.len() <= RISES_MAX);
-                prop_assert!(noted.rises.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+                prop_assert!(noted.rises.is_sorted_by(rises));
                 let kth = expected.get(k.wrapping_sub(1)).map(|kth| kth.score());
-                let last = noted.rises.last().map(|rise| rise.1);
+                let last = noted.rises.last().map(|rise| rise.score);
                 prop_assert_eq!(last, kth.filter(|kth| *kth > 0.0));
             }
             prop_assert_eq!(top.into_sorted().unwrap(), expected);
@@ -492,14 +509,17 @@ mod tests {
             top.push(score, DocId(doc as u64));
         }
         let trace = top.take_trace().unwrap();
-        assert_eq!((trace.offered, trace.rises), (6, vec![(2, 1.0), (4, 2.0), (6, 3.0)]));
+        assert_eq!(
+            (trace.offered, trace.rises),
+            (6, vec![rise(2, 1.0), rise(4, 2.0), rise(6, 3.0)])
+        );
 
         let mut top = Top::new(1, vec![]).traced();
         (0..1000u16).for_each(|doc| top.push(f32::from(doc), DocId(doc.into())));
         let rises = top.take_trace().unwrap().rises;
         assert!((RISES_MAX / 2..=RISES_MAX).contains(&rises.len()), "{rises:?}");
         // The first document scores nothing, which no threshold is.
-        assert_eq!((rises[0], rises.last()), ((2, 1.0), Some(&(1000, 999.0))));
-        assert!(rises.iter().all(|(offered, threshold)| *offered as f32 == threshold + 1.0));
+        assert_eq!((rises[0], rises.last()), (rise(2, 1.0), Some(&rise(1000, 999.0))));
+        assert!(rises.iter().all(|rise| rise.documents as f32 == rise.score + 1.0));
     }
 }

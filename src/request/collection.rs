@@ -3,9 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::json::{Json, Reader};
-use crate::ranking::bm25::FieldScoring;
-use crate::ranking::statistics::{self, OwnParameters, Statistics, parameters_of};
 use crate::schema::Schema;
+use crate::weight::bm25::FieldScoring;
+use crate::weight::statistics::{self, OwnParameters, Statistics, parameters_of};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};

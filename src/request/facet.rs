@@ -99,7 +99,7 @@ pub(crate) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
-    /// As the clocks of a zone show them, or if none is said, in UTC.
+    /// Calendar intervals by the clocks of a zone, or in UTC if none is named.
     Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
     /// Ranges of this width.
@@ -198,7 +198,7 @@ impl Facet {
     ///
     /// # Errors
     ///
-    /// As [`with_facet`](Self::with_facet).
+    /// Fails like [`with_facet`](Self::with_facet).
     pub fn top_hits(mut self, n: usize) -> Self {
         self.within.hits = n;
         self
@@ -490,7 +490,7 @@ impl From<StatisticsFacet> for Facet {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct StatisticsOptions {
     pub(crate) distinct: bool,
-    /// As bits, which are the same or are not.
+    /// Percentiles as bits, which are the same or are not.
     pub(crate) percentiles: Vec<u64>,
 }
 
@@ -508,5 +508,27 @@ impl StatisticsOptions {
                 .found(wrong.to_string())),
             None => Ok(percentiles),
         }
+    }
+}
+
+impl Facet {
+    /// Refuses what lies too deep, or within what has no buckets.
+    pub(crate) fn check_within(&self) -> Result<()> {
+        let depth = 1 + self.within.depth();
+        if depth > FACET_DEPTH_MAX {
+            return Err(Error::new(ErrorKind::Usage, "counting facets within facets")
+                .expected(format!("at most {FACET_DEPTH_MAX} within each other"))
+                .found(depth.to_string()));
+        }
+        self.check_buckets()
+    }
+
+    fn check_buckets(&self) -> Result<()> {
+        if matches!(self.what, FacetWhat::Statistics(_)) && !self.within.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "looking into the buckets of a facet")
+                .expected("a facet that has buckets")
+                .found(format!("statistics of '{}'", self.field)));
+        }
+        self.within.facets.iter().try_for_each(Facet::check_buckets)
     }
 }

@@ -7,16 +7,16 @@ use super::{
     After, Collapse, CollectionStatistics, IdfScope, Order, RequestLimits, SearchRequest,
     Selection, TotalMode,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
 use crate::json::{Json, Reader};
 use crate::limits::{self, Limits};
 use crate::plan::{FacetMethod, FacetOrder};
 use crate::query::{ParseOptions, Query, parse};
-use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
 use crate::value::{Interval, Value, Zone};
+use crate::weight::bm25::Parameters;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] if it has a closure, which is no data.
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) if it has a closure, which is no data.
     pub fn to_json(&self) -> Result<String> {
         let mut json = Json::default();
         let mut written = Ok(());
@@ -214,9 +214,11 @@ impl SearchRequest<'static> {
     ///
     /// # Errors
     ///
-    /// With the line, the column and the path that leads there: [`ErrorKind::Corrupt`] for what is not JSON, for a name that is
-    /// not known, and for a value of the wrong type; [`ErrorKind::Query`] for a text that is no query; [`ErrorKind::UnsupportedVersion`] for another
-    /// [version](REQUEST_SCHEMA_VERSION); [`ErrorKind::LimitExceeded`] for a text that is too large, and for queries beyond the
+    /// With the line, the column and the path that leads there: [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for what is
+    /// not JSON, for a name that is not known, and for a value of the wrong type;
+    /// [`ErrorKind::Query`](crate::ErrorKind::Query) for a text that is no query;
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for another [version](REQUEST_SCHEMA_VERSION);
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a text that is too large, and for queries beyond the
     /// default limits: those of an index with others are read [within these](Self::from_json_within).
     pub fn from_json(text: &str) -> Result<Self> {
         Self::from_json_within(text, Limits::DEFAULT)
@@ -240,14 +242,14 @@ impl SearchRequest<'static> {
     ///
     /// # Errors
     ///
-    /// As [`from_json`](Self::from_json), and [`ErrorKind::Usage`] for limits that no index can have.
+    /// Fails like [`from_json`](Self::from_json), and [`ErrorKind::Usage`](crate::ErrorKind::Usage) for limits that no index can have.
     pub fn from_json_within(text: &str, limits: Limits) -> Result<Self> {
         let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;
         let mut request = SearchRequest::of(Cow::Owned(Query::Nothing));
         reader.object(&["query"], |reader, name| {
             match name {
-                "schema_version" => check_version(reader)?,
+                "schema_version" => reader.version(REQUEST_SCHEMA_VERSION, "a request")?,
                 "query" => request.query = Cow::Owned(read_query(reader)?),
                 "limit" => request.limit = reader.whole()?,
                 "offset" => request.offset = reader.whole()?,
@@ -583,16 +585,6 @@ fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
         parse(text, &options).map_err(|error| refused = Some(error)).ok()
     });
     query.map_err(|error| refused.unwrap_or(error))
-}
-
-fn check_version(reader: &mut Reader<'_>) -> Result<()> {
-    let version: u64 = reader.whole()?;
-    if version == u64::from(REQUEST_SCHEMA_VERSION) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::UnsupportedVersion, "reading schema_version of a request")
-        .expected(REQUEST_SCHEMA_VERSION.to_string())
-        .found(version.to_string()))
 }
 
 fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {

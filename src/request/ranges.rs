@@ -59,7 +59,7 @@ impl FacetRange {
     }
 }
 
-/// As the command line has it.
+/// Writes the range like the command line has it.
 impl fmt::Display for FacetRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_ends(f, &self.from, &self.to)
@@ -76,7 +76,7 @@ pub(crate) fn write_ends(
     write!(f, "{}..{}", end(from), end(to))
 }
 
-/// As the command line has it: `10..50`, `..10`, `50..`.
+/// Reads the form of the command line: `10..50`, `..10`, `50..`.
 impl FromStr for FacetRange {
     type Err = Error;
 
@@ -181,7 +181,7 @@ pub(crate) struct AddressRanges {
 }
 
 impl AddressRanges {
-    /// Of a block, as 10.0.0.0/8, an end is the first address, as of a day it is the first moment.
+    /// Binds ranges. An end that is a block, as 10.0.0.0/8, is its first address, and a day is its first moment.
     pub(crate) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
         check_number(ranges)?;
         let end = |end: &Option<Value>| {

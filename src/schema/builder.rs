@@ -460,7 +460,10 @@ fn check_name(name: &str) -> Result<()> {
         .expected(format!(
             "1 to {FIELD_NAME_BYTES_MAX} bytes without control characters, and without blanks at the ends"
         ))
-        .found(format!("{name:?}")))
+        .found(match name.len() {
+            ..=FIELD_NAME_BYTES_MAX => format!("{name:?}"),
+            n_bytes => format!("one of {n_bytes} bytes"),
+        }))
 }
 
 /// The sources and their copies; those that documents could not fill are refused.

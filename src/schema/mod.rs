@@ -203,7 +203,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// As [`SchemaBuilder::build`].
+    /// Fails like [`SchemaBuilder::build`].
     pub fn ordered_by<S: Into<String>>(
         &self,
         order: impl IntoIterator<Item = S>,
@@ -216,7 +216,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// As [`SchemaBuilder::build`].
+    /// Fails like [`SchemaBuilder::build`].
     pub fn ordered_by_similarity<S: Into<String>>(
         &self,
         fields: impl IntoIterator<Item = S>,
@@ -355,7 +355,7 @@ mod tests {
             let schema = Schema::builder().field(Field::new(own, FieldKind::Keyword)).field(copy);
             let schema = schema.build().unwrap();
             assert_eq!(schema.copies().len(), 1);
-            // As an index that is opened again has it.
+            // The schema of an index that is opened again.
             assert_eq!(schema.fields()[1].copy_of.as_deref(), Some(own));
         }
         // Two that differ by nothing else stay two.

@@ -19,7 +19,7 @@ pub(crate) struct OrderField {
 }
 
 impl OrderField {
-    /// As [`order_by`](super::SchemaBuilder::order_by) reads it.
+    /// Returns the text that [`order_by`](super::SchemaBuilder::order_by) reads.
     pub(super) fn text(self, fields: &[Field]) -> String {
         let name = &fields[self.field.index()].name;
         if self.descending { format!("{DESCENDING}{name}") } else { name.clone() }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(wider.order().collect::<Vec<_>>(), ["-since", "price", "brand"]);
         assert!(wider.extends(&schema) && !wider.extends(&plain));
         assert_ne!(schema, shop().order_by(["since", "price", "brand"]).build().unwrap());
-        // As hits are sorted.
+        // Keys by which hits are sorted.
         let as_keys = shop().order_by(["since:desc", "price:asc", "brand"]).build().unwrap();
         assert_eq!(schema, as_keys);
     }

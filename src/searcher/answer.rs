@@ -1,28 +1,22 @@
-//! Execution of a search: its matches, their count, and the page of hits.
+//! Answering of a search: it is planned and carried out, and its hits are fetched.
 
-use super::scorings::Scorings;
 use super::search::Search;
-use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total};
+use super::{Hit, Hits, Stopped};
 use crate::budget::{self, ns};
-use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Counted, Execution, Matches};
-use crate::explain::{FacetRun, WorkCounts};
-use crate::ids::DocId;
+use crate::error::Result;
+use crate::execution::{
+    BoundFacet, MatchPlanner, Matching, Outcome, Scorings, SearchContext, SearchPlan,
+};
 use crate::plan::forced::Forced;
-use crate::plan::{Goal, PageOperator, PagePlan, PlanOptions};
-use crate::ranking::search::OpenLists;
-use crate::ranking::top::Trace;
-use crate::request::TotalMode;
-use std::time::{Duration, Instant};
+use crate::plan::{CountStrategy, Goal, PlanOptions};
+use std::time::Instant;
 
-/// Room made for documents before any is found.
-const HITS_ROOM_MAX: u64 = 1_024;
-/// Room made for hits, which are larger.
+/// Room made for hits before any is found.
 const HITS_ROOM: u64 = 100;
 /// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
 const HITS_AFTER_STOP: usize = 10;
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// Answers the query.
     pub(super) fn run(self) -> Result<Hits> {
         let started = Instant::now();
@@ -41,24 +35,21 @@ impl Search<'_> {
     pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget());
         let fields = self.known_fields()?;
-        let mut ready = match self.ready() {
-            Err(error) => {
-                // A search that is stopped before it begins has counted nothing.
-                let mut found = SearchOutcome::uncounted();
-                self.end(Err(error), &mut found)?;
-                return Ok(found.into_hits(vec![], started.elapsed()));
-            }
-            Ok(ready) => ready,
-        };
+        let mut plan = SearchPlan::default();
+        if let Err(error) = self.plan(&mut plan) {
+            // A search that is stopped before it begins has counted nothing.
+            let mut found = Outcome::uncounted();
+            found.stop(error, &self.request)?;
+            return Ok(found.into_hits(vec![], started.elapsed()));
+        }
         let n_hits = if self.request.count_only { 0 } else { self.request.limit.min(HITS_ROOM) };
         let mut hits = Vec::with_capacity(n_hits as usize);
         let mut stopped = None;
-        let add = |hit: Hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped);
-        let planned = ready.planned.as_deref_mut();
-        let state = PreparedState { planned, ..PreparedState::default() };
-        let mut found = self.find(&ready.page, state, add)?;
-        if let Some(execution) = ready.planned.filter(|_| found.stopped.is_none()) {
-            self.searcher.recycle(*execution);
+        let mut found = self
+            .context(false)?
+            .run(&mut plan, |hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped))?;
+        if found.stopped.is_none() {
+            self.searcher.recycle(plan.matching);
         }
         found.stopped = found.stopped.or(stopped);
         Ok(found.into_hits(hits, started.elapsed()))
@@ -73,192 +64,54 @@ impl Search<'_> {
         stopped: &mut Option<Stopped>,
     ) -> Result<()> {
         if let Err(error) = budget::work(ns::HIT_FETCHED) {
-            *stopped = Some(self.stopped(error)?);
+            *stopped = Some(self.request.stopped(error)?);
             if hits.len() >= HITS_AFTER_STOP {
                 return Ok(());
             }
         }
-        hits.push(Hit { fields: self.fetched(hit.doc, fields)?, ..hit });
+        let fields = self.searcher.snapshot().stored(hit.doc, fields)?;
+        hits.push(Hit { fields, ..hit });
         Ok(())
     }
 
-    /// The stored fields of a document, all of them or those with these names.
-    pub(super) fn fetched(&self, doc: DocId, fields: Option<&[String]>) -> Result<Fields> {
-        let mut stored = match fields {
-            Some([]) => Fields::new(),
-            _ => self.searcher.stored(doc)?,
-        };
-        if let Some(fields) = fields {
-            stored.retain(|name, _| fields.iter().any(|field| field == name));
+    /// Plans the search. Looks up what scores depend on, finds the sets among that, and plans the page, and what matches if it
+    /// is known to be wanted.
+    pub(super) fn plan(&self, plan: &mut SearchPlan<'a>) -> Result<()> {
+        let mut scorings = self.look_up_scorings()?;
+        plan.page = self.page_plan(&scorings);
+        let sets = scorings.wanted_sets();
+        if !sets.is_empty() {
+            let of_page = (&mut scorings, &mut plan.page);
+            plan.matching = Matching::Planned(self.plan_with_sets(sets, of_page, false, true)?);
         }
-        Ok(stored)
-    }
-
-    /// Carries out what is planned for a page: gives its hits to `hit` without their fields, and finds what else was asked for.
-    pub(super) fn find(
-        &self,
-        page: &PagePlan,
-        ready: PreparedState<'_, '_>,
-        mut hit: impl FnMut(Hit) -> Result<()>,
-    ) -> Result<SearchOutcome> {
-        let scorings = self.scorings();
-        match (page.operator, scorings.and_then(|it| it.page.as_ref())) {
-            (PageOperator::Collapse(strategy), _) => self.collapsed(strategy, ready.planned, hit),
-            (PageOperator::TopK(strategy), Some(ranked)) => {
-                self.best(ranked, (page, strategy), ready, |doc, score| {
-                    hit(Hit::new(doc, Some(score)))
-                })
-            }
-            (PageOperator::Sort(strategy), _) => {
-                self.sorted(strategy, ready.planned, |doc, score, sort| {
-                    hit(Hit { sort, ..Hit::new(doc, score) })
-                })
-            }
-            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {
-                let mut found = self.planned(page, ready.planned)?;
-                let score = page.score();
-                found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
-                let docs = std::mem::take(&mut found.docs);
-                self.with_memory(|memory| memory.docs.give(docs));
-                Ok(found)
-            }
+        self.meaning.scorings.get_or_init(|| scorings);
+        // Making the page may find the number of matches on its way.
+        let may_be_found = plan.page.count == CountStrategy::AfterPage && !self.stays_open;
+        let is_planned = matches!(plan.matching, Matching::Planned(_));
+        if !is_planned && plan.page.runs_matching() && !may_be_found {
+            self.plan_matching(plan.page.goal(), &mut plan.matching)?;
         }
-    }
-
-    /// Runs the `planned` execution or one of its own, if nothing is scored.
-    fn planned(
-        &self,
-        page: &PagePlan,
-        planned: Option<&mut Execution<'_>>,
-    ) -> Result<SearchOutcome> {
-        let mut docs = self.with_memory(|memory| memory.docs.take());
-        if !self.request.count_only {
-            docs.reserve(self.request.limit.min(HITS_ROOM_MAX) as usize);
-        }
-        let mut found = SearchOutcome { docs, ..SearchOutcome::uncounted() };
-        let options = || self.options(page.goal(), false, self.scorings());
-        let done = match planned {
-            None if self.only_counts(page) => self.count(Goal::Count, None, &mut found),
-            planned => self.by_plan(planned, options, |it| self.execute(it, &mut found)),
-        };
-        self.end(done, &mut found)?;
-        found.n_hits = found.docs.len() as u64;
-        Ok(found)
-    }
-
-    /// Whether nothing is wanted but the number of what matches.
-    pub(super) fn only_counts(&self, page: &PagePlan) -> bool {
-        page.goal() == Goal::Count && self.request.facets.is_empty()
-    }
-
-    /// Why the search was stopped, where that is no reason to give nothing.
-    ///
-    /// # Errors
-    ///
-    /// Every other error.
-    pub(super) fn stopped(&self, error: Error) -> Result<Stopped> {
-        match error.kind() {
-            ErrorKind::Timeout if self.request.limits.partial => Ok(Stopped::Timeout),
-            ErrorKind::Cancelled if self.request.limits.partial => Ok(Stopped::Cancelled),
-            _ => Err(error),
-        }
-    }
-
-    /// Ends a search that has found something, or everything.
-    pub(super) fn end(&self, done: Result<()>, found: &mut SearchOutcome) -> Result<()> {
-        let Err(error) = done else { return Ok(()) };
-        found.stopped = Some(self.stopped(error)?);
-        let so_far = found.facets.len();
-        let uncounted = self.request.facets.iter().skip(so_far);
-        found.facets.extend(uncounted.map(FacetCounts::unknown));
         Ok(())
     }
 
-    /// Finds the documents of the page, counts the matches, and all facets of these.
-    pub(super) fn execute(
-        &self,
-        execution: &mut Execution<'_>,
-        found: &mut SearchOutcome,
-    ) -> Result<()> {
-        found.is_planned = true;
-        if !self.request.facets.is_empty() {
-            return self.with_matches_of(execution, found, |_, _, _| Ok(()));
-        }
-        let done = execution.run(&mut found.docs);
-        found.total.value = execution.counted();
-        found.total = self.total_of(done?);
-        Ok(())
-    }
-
-    /// Does something by what is `planned` for it, or else by a plan of its own.
-    fn by_plan(
-        &self,
-        planned: Option<&mut Execution<'_>>,
-        options: impl FnOnce() -> Result<PlanOptions>,
-        work: impl FnOnce(&mut Execution<'_>) -> Result<()>,
-    ) -> Result<()> {
-        if let Some(execution) = planned {
-            return work(execution);
-        }
-        let mut execution = self.execution(&options()?)?;
-        work(&mut execution)?;
-        self.searcher.recycle(execution);
-        Ok(())
-    }
-
-    pub(super) fn total_of(&self, counted: Counted) -> Total {
-        let relation = match (counted.more, self.request.total) {
-            (false, _) => Relation::Exact,
-            (true, TotalMode::Unknown) => Relation::Unknown,
-            (true, _) => Relation::AtLeast,
-        };
-        Total { value: counted.documents, relation }
-    }
-
-    /// Finds all matches by the `planned` execution or a plan of its own, does something with them, and counts facets.
-    pub(super) fn with_matches(
-        &self,
-        planned: Option<&mut Execution<'_>>,
-        found: &mut SearchOutcome,
-        then: impl FnOnce(&Execution<'_>, &Matches, &mut SearchOutcome) -> Result<()>,
-    ) -> Result<()> {
-        let options = || self.options(Goal::MATCHES, false, self.scorings());
-        self.by_plan(planned, options, |it| self.with_matches_of(it, found, then))
-    }
-
-    fn with_matches_of(
-        &self,
-        execution: &mut Execution<'_>,
-        found: &mut SearchOutcome,
-        then: impl FnOnce(&Execution<'_>, &Matches, &mut SearchOutcome) -> Result<()>,
-    ) -> Result<()> {
-        found.is_planned = true;
-        let done = execution.page_and_matches(&mut found.docs);
-        found.total.value = execution.counted();
-        let (counted, matches) = done?;
-        found.total = self.total_of(counted);
-        then(execution, &matches, found)?;
-        self.count_facets(execution, &matches, found)
-    }
-
-    /// Counts what matches, as far as `goal` says: by what is `planned` for it, or else by a plan of its own.
-    pub(super) fn count(
-        &self,
-        goal: Goal,
-        planned: Option<&mut Execution<'_>>,
-        found: &mut SearchOutcome,
-    ) -> Result<()> {
-        let options = PlanOptions { goal, forced: self.forced, ..<_>::default() };
-        if goal == Goal::Count && planned.is_none() {
-            let normal = &self.rewritten()?.normal;
-            let look_ups = self.look_ups_after(self.scorings());
-            found.is_planned = true;
-            let total_of = &mut found.total.value;
-            found.is_planned = self.searcher.count_to(normal, &options, look_ups, total_of)?;
-            found.total.relation = Relation::Exact;
-            return Ok(());
-        }
-        self.by_plan(planned, || Ok(options), |it| self.execute(it, found))
+    /// All that the operators of its plan read.
+    pub(super) fn context(&self, is_traced: bool) -> Result<SearchContext<'_, 'a>> {
+        let facets = self.bound_facets()?;
+        let wants_hits = facets.iter().any(BoundFacet::wants_hits);
+        Ok(SearchContext {
+            request: &self.request,
+            snapshot: self.searcher.snapshot(),
+            costs: self.searcher.costs(),
+            scorings: self.scorings(),
+            order: self.sort_order()?,
+            group: self.group_field()?,
+            facets,
+            fields: if wants_hits { self.known_fields()? } else { None },
+            look_ups: self.look_ups(),
+            scratch: &self.searcher.0.pruned,
+            planner: self,
+            is_traced,
+        })
     }
 
     /// Options that a plan is made by.
@@ -268,65 +121,32 @@ impl Search<'_> {
         explain: bool,
         scorings: Option<&Scorings<'_>>,
     ) -> Result<PlanOptions> {
+        let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
+        let mut options =
+            PlanOptions { goal, explain, forced, estimate_from, ..PlanOptions::default() };
         let bound = self.bound_facets()?;
+        if bound.is_empty() {
+            return Ok(options);
+        }
         let top_hits = self.top_hits(scorings);
-        let mut facets: Vec<_> = bound.iter().map(|facet| facet.wanted(top_hits)).collect();
+        options.facets.extend(bound.iter().map(|facet| facet.wanted(top_hits)));
         if let Some(Forced::Facet { nth, .. } | Forced::Tally { nth }) = self.forced
-            && let Some(facet) = facets.get_mut(nth as usize)
+            && let Some(facet) = options.facets.get_mut(nth as usize)
         {
             match self.forced {
                 Some(Forced::Facet { method, .. }) => facet.method = Some(method),
                 _ => facet.is_tallied = true,
             }
         }
-        let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
-        let (sets, unselected) = (vec![], self.unselected()?);
-        Ok(PlanOptions { goal, facets, explain, forced, estimate_from, sets, unselected })
+        options.unselected = self.unselected()?;
+        Ok(options)
     }
 }
 
-/// State that is there already when a search begins.
-#[derive(Debug, Default)]
-pub(super) struct PreparedState<'a, 's> {
-    /// Lists that stay open, where the best are looked for.
-    pub(super) lists: Option<&'a mut OpenLists<'s>>,
-    /// Execution that finds everything that matches, or counts it.
-    pub(super) planned: Option<&'a mut Execution<'s>>,
-    /// Whether anybody will look at how the best were found, and at what that took.
-    pub(super) is_traced: bool,
-}
-
-/// Outcome of an execution, before stored fields are fetched.
-#[derive(Default)]
-pub(super) struct SearchOutcome {
-    /// The documents of the page, where they are not the best.
-    pub(super) docs: Vec<DocId>,
-    /// Number of best hits that are on the page.
-    pub(super) n_hits: u64,
-    pub(super) total: Total,
-    pub(super) facets: Vec<FacetCounts>,
-    pub(super) facet_runs: Vec<FacetRun>,
-    /// Number of different values that hits could have, if they are grouped, and the work it took.
-    pub(super) groups: Option<u64>,
-    /// Whether a plan was carried out: the best of many queries are found, and counted, without.
-    pub(super) is_planned: bool,
-    pub(super) looked_at: WorkCounts,
-    /// Time of finding the best, or of grouping, by itself; none if nobody asks.
-    pub(super) took: Duration,
-    pub(super) trace: Option<Trace>,
-    pub(super) stopped: Option<Stopped>,
-}
-
-impl SearchOutcome {
-    /// The page, with its hits.
-    pub(super) fn into_hits(self, hits: Vec<Hit>, took: Duration) -> Hits {
-        let SearchOutcome { total, groups, facets, stopped, .. } = self;
-        Hits { total, hits, groups, facets, took, from_cache: false, stopped }
-    }
-
-    /// Nothing so far.
-    pub(super) fn uncounted() -> Self {
-        let total = Total { value: 0, relation: Relation::AtLeast };
-        SearchOutcome { total, ..SearchOutcome::default() }
+impl<'a> MatchPlanner<'a> for Search<'a> {
+    fn plan_matching(&self, goal: Goal, matching: &mut Matching<'a>) -> Result<()> {
+        let options = self.options(goal, false, self.scorings())?;
+        let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(self.scorings()));
+        self.searcher.plan_matching(normal, &options, look_ups, matching)
     }
 }

@@ -1,12 +1,13 @@
 //! Binding a search to the schema of its index, once, and planning what it means.
 
 use super::meaning::{SearchMemory, once};
-use super::scorings::Scorings;
 use super::search::Search;
 use crate::analysis::Analyzers;
 use crate::error::Result;
-use crate::execution::Execution;
-use crate::plan::{LookUps, Phase, PhaseClock, PlanOptions};
+use crate::execution::Scorings;
+use crate::look_ups::LookUps;
+use crate::matching::Execution;
+use crate::plan::{Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
 use crate::request::{IdfScope, SearchRequest, Selection};
 use crate::schema::Schema;

@@ -7,10 +7,10 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
-use crate::ranking::bm25::Parameters;
 use crate::request::{After, Collapse, Facet, IdfScope, Order, SearchRequest, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
+use crate::weight::bm25::Parameters;
 use std::time::Duration;
 
 /// A [`SearchRequest`] that is filled in for one searcher; from [`Searcher::search`].
@@ -383,7 +383,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn prepare(self) -> Result<PreparedSearch<'a>> {
         self.search().prepare()
     }
@@ -395,7 +395,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         self.search().explain()
     }
@@ -405,7 +405,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn analyze(self) -> Result<ExplainTree> {
         self.search().analyze()
     }

@@ -1,9 +1,9 @@
 //! Answers that are kept for those who ask the same again.
 
-use super::hits::value_bytes;
 use super::search::Search;
 use super::{Etag, FacetCounts, Hit, Hits};
 use crate::error::Result;
+use crate::hits::value_bytes;
 use crate::request::{After, Facet, IdfScope, SearchRequest};
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};

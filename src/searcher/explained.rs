@@ -1,22 +1,20 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
-use super::answer::{PreparedState, SearchOutcome};
 use super::search::Search;
 use super::why::FilledPage;
-use super::{Hit, Hits, Relation};
+use super::{Hit, Hits};
 use crate::error::Result;
-use crate::execution::Execution;
-use crate::explain::{self, ExplainPage, ExplainTree, Facts, PageRun};
+use crate::execution::{Matching, Outcome, SearchPlan};
+use crate::explain::{self, ExplainPage, ExplainTree, Facts};
 use crate::plan::forced::Measured;
-use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes, Plan};
+use crate::plan::{EstimateFrom, PagePlan, Phase, PhaseTimes};
 use crate::query::Rewritten;
 use crate::request::TotalMode;
 use std::time::{Duration, Instant};
 
-/// A search that is planned for people.
+/// A search that is planned for people, with what matches.
 pub(super) struct ForPeople<'a> {
-    pub(super) execution: Execution<'a>,
-    pub(super) page: PagePlan,
+    pub(super) plan: SearchPlan<'a>,
     /// Times before what matches was planned.
     before_plan: PhaseTimes,
 }
@@ -27,12 +25,11 @@ impl<'a> Search<'a> {
         let _scope = self.searcher.enter(&self.budget());
         self.is_to_be_explained();
         self.meaning.is_kept.set(self.is_kept());
-        let ForPeople { execution, .. } = self.plan_for_people(false)?;
-        let plan = execution.plan();
-        let mut tree = explain::explain(plan, self.searcher.schema(), None);
-        tree.notes.extend(constant_note(plan));
-        self.put_documents(&mut tree, plan, None)?;
-        self.searcher.recycle(execution);
+        let ForPeople { plan, .. } = self.plan_for_people(false)?;
+        let mut tree = explain::explain(&plan, self.searcher.schema(), None)?;
+        tree.notes.extend(constant_note(&plan.page));
+        self.put_documents(&mut tree, plan.matching.plan()?, None)?;
+        self.searcher.recycle(plan.matching);
         self.worded(tree, &())
     }
 
@@ -75,62 +72,46 @@ impl<'a> Search<'a> {
         mut self,
         measured: Option<&Measured>,
         mut tell: impl FnMut(Hit),
-    ) -> Result<(ExplainTree, SearchOutcome)> {
+    ) -> Result<(ExplainTree, Outcome)> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let started = Instant::now();
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
-        let ForPeople { mut execution, page: planned_page, before_plan } =
-            self.plan_for_people(true)?;
+        let ForPeople { mut plan, before_plan } = self.plan_for_people(true)?;
         let with_plan = clock.stop();
         let mut page = FilledPage::new(&self.explained);
-        let ready = PreparedState {
-            planned: Some(&mut execution),
-            is_traced: true,
-            ..PreparedState::default()
-        };
-        let found = self.find(&planned_page, ready, |hit| {
+        let found = self.context(true)?.run(&mut plan, |hit| {
             page.add(hit.doc, hit.score);
             tell(hit);
             Ok(())
         })?;
         let all = started.elapsed();
+        let execution = plan.matching.planned()?;
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
         let planning = if is_of_search { with_plan } else { before_plan };
         let for_people = with_plan.planning() - planning.planning() + with_plan[Phase::Display];
-        let is_counted = found.total.relation == Relation::Exact && found.stopped.is_none();
         let run = explain::Run {
-            // If making the page has found all that was wanted, nothing below it was carried out.
-            profile: found.is_planned.then(|| execution.profile()),
-            of_sets: Some(execution.profile()).filter(|_| !execution.plan().sets.is_empty()),
-            page: PageRun {
-                hits: found.n_hits,
-                matching: is_counted.then_some(found.total.value),
-                time: found.took,
-                looked_at: found.looked_at,
-                trace: found.trace.as_ref(),
-                is_stopped: found.stopped.is_some(),
-            },
-            facets: &found.facet_runs,
+            found: &found,
+            matching: execution.profile(),
             planning,
             took: all.saturating_sub(for_people),
             measured,
         };
-        let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        let mut tree = explain::explain(&plan, self.searcher.schema(), Some(run))?;
         if let Some(stopped) = found.stopped {
             tree.notes.push(format!("{stopped}: this is what happened until then"));
         }
-        tree.notes.extend(constant_note(execution.plan()));
+        tree.notes.extend(constant_note(&plan.page));
         let page = found.stopped.is_none().then_some(&page);
         if let Err(error) = self.put_documents(&mut tree, execution.plan(), page) {
             // Time and memory may be used up.
-            let stopped = self.stopped(error)?;
+            let stopped = self.request.stopped(error)?;
             tree.notes
                 .push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         if found.stopped.is_none() {
-            self.searcher.recycle(execution);
+            self.searcher.recycle(plan.matching);
         }
         Ok((self.worded(tree, self.searcher)?, found))
     }
@@ -139,18 +120,21 @@ impl<'a> Search<'a> {
     pub(super) fn plan_for_people(&self, is_run: bool) -> Result<ForPeople<'a>> {
         self.meaning.time(Phase::Choose, || {
             let mut scorings = self.look_up_scorings()?;
-            let (mut page, sets) = (self.page_plan(&scorings), scorings.wanted_sets());
+            let sets = scorings.wanted_sets();
+            let mut plan = SearchPlan { page: self.page_plan(&scorings), ..SearchPlan::default() };
             let before_plan = self.meaning.clock.get().map(|clock| clock.times());
-            let of_page = (&mut scorings, &mut page);
+            let of_page = (&mut scorings, &mut plan.page);
             let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
             self.meaning.scorings.get_or_init(|| scorings);
             self.meaning.time(Phase::Display, || {
-                let details = self.page_details(&page, execution.plan())?;
+                let details = self.page_details(&plan.page, execution.plan())?;
                 let is_kept = self.meaning.is_kept.get();
-                execution.plan_mut().put_page(page, details, is_kept);
+                let described = execution.plan().describe_page(&plan.page, details, is_kept);
+                plan.described = Some(Box::new(described));
                 self.add_facet_details(execution.plan_mut())
             })?;
-            Ok(ForPeople { execution, page, before_plan: before_plan.unwrap_or_default() })
+            plan.matching = Matching::Planned(execution);
+            Ok(ForPeople { plan, before_plan: before_plan.unwrap_or_default() })
         })
     }
 
@@ -188,8 +172,8 @@ impl<'a> Search<'a> {
 }
 
 /// Note on a query whose matches all score the same.
-fn constant_note(plan: &Plan<'_>) -> Option<String> {
-    let score = plan.page.as_deref()?.plan.score()?;
+fn constant_note(page: &PagePlan) -> Option<String> {
+    let score = page.score()?;
     Some(format!("every match scores {score}, so hits come in document order"))
 }
 
@@ -197,7 +181,6 @@ fn constant_note(plan: &Plan<'_>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::explain::WorkCounts;
     use crate::plan::NodeId;
     use crate::schema::Schema;
     use crate::searcher::Searcher;
@@ -222,8 +205,8 @@ mod tests {
             let query = searcher.parse(text).unwrap();
             let search = searcher.search(&query).search();
             search.is_to_be_explained();
-            let planned = search.plan_for_people(false).unwrap();
-            let execution = planned.execution;
+            let matching = search.plan_for_people(false).unwrap().plan.matching;
+            let execution = matching.planned().unwrap();
             let plan = execution.plan();
             assert!(plan.n_score_sets() > 0, "{text}");
             for node in (0..plan.nodes.len() as u32).map(NodeId) {
@@ -234,7 +217,8 @@ mod tests {
             assert!(searcher.search(&query).explain().unwrap().total_ns.is_none());
             // One that is run has found them before its page is planned.
             let search = searcher.search(&query).search();
-            let execution = search.plan_for_people(true).unwrap().execution;
+            let matching = search.plan_for_people(true).unwrap().plan.matching;
+            let execution = matching.planned().unwrap();
             let of_sets = (0..execution.plan().n_of_sets() as u32).map(NodeId);
             let found = of_sets.map(|node| execution.profile().node(0, node).documents_out);
             assert!(found.sum::<u64>() > 0, "{text}");
@@ -247,24 +231,15 @@ mod tests {
         let query = searcher.parse("history").unwrap();
         let search = searcher.search(&query).search();
         let clock = search.is_to_be_explained();
-        let ForPeople { execution, .. } = search.plan_for_people(true).unwrap();
+        let plan = search.plan_for_people(true).unwrap().plan;
         let run = explain::Run {
-            profile: None,
-            of_sets: None,
-            page: PageRun {
-                hits: 0,
-                matching: None,
-                time: Duration::ZERO,
-                looked_at: WorkCounts::default(),
-                trace: None,
-                is_stopped: false,
-            },
-            facets: &[],
+            found: &Outcome::uncounted(),
+            matching: plan.matching.planned().unwrap().profile(),
             planning: clock.stop(),
             took: Duration::from_secs(1),
             measured: None,
         };
-        let tree = explain::explain(execution.plan(), searcher.schema(), Some(run));
+        let tree = explain::explain(&plan, searcher.schema(), Some(run)).unwrap();
         assert_eq!(tree.total_ns, Some(1_000_000_000));
         let rest = tree.rest_ns().unwrap() + tree.planning_ns.unwrap();
         assert_eq!(rest, 1_000_000_000, "lost time is of the rest");

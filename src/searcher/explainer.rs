@@ -86,7 +86,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`](super::SearchBuilder::run).
+    /// Fails like [`SearchBuilder::run`](super::SearchBuilder::run).
     pub fn explain(self) -> Result<ExplainTree> {
         self.0.explain()
     }
@@ -95,7 +95,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`](super::SearchBuilder::run).
+    /// Fails like [`SearchBuilder::run`](super::SearchBuilder::run).
     pub fn analyze(self) -> Result<ExplainTree> {
         self.0.analyze()
     }
@@ -122,7 +122,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`](super::SearchBuilder::run).
+    /// Fails like [`SearchBuilder::run`](super::SearchBuilder::run).
     pub fn repeat(self, runs: u32) -> Result<ExplainTree> {
         let runs = (0..runs.max(1)).map(|_| self.0.clone().analyze());
         Ok(ExplainTree::of_runs(runs.collect::<Result<_>>()?))
@@ -149,7 +149,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](super::SearchBuilder::run), also where it is stopped, unless it is [partial](super::SearchBuilder::partial).
+    /// Fails like [`run`](super::SearchBuilder::run), also where it is stopped, unless it is [partial](super::SearchBuilder::partial).
     pub fn run(self) -> Result<(Hits, ExplainTree)> {
         self.0.run_and_explain()
     }
@@ -184,7 +184,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](super::SearchBuilder::run); [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where two ways do not find the same, which sound files never lead to.
+    /// Fails like [`run`](super::SearchBuilder::run); [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where two ways do not find the same, which sound files never lead to.
     pub fn what_if(self) -> Result<ExplainTree> {
         self.0.what_if()
     }
@@ -215,7 +215,7 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](super::SearchBuilder::run). It stops at a [deadline](super::SearchBuilder::timeout) or a cancellation with an error, also where partial
+    /// Fails like [`run`](super::SearchBuilder::run). It stops at a [deadline](super::SearchBuilder::timeout) or a cancellation with an error, also where partial
     /// results are wanted.
     pub fn why_empty(self) -> Result<WhyEmpty> {
         self.0.why_empty()

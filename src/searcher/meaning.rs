@@ -1,15 +1,13 @@
 //! Meaning of a search in the schema of its index, as far as known.
 
-use super::bound_facet::BoundFacet;
-use super::scorings::Scorings;
 use crate::error::Result;
+use crate::execution::{BoundFacet, Scorings};
 use crate::function::BoundScoreFunction;
-use crate::ids::DocId;
-use crate::plan::{LookUps, Phase, PhaseClock};
+use crate::look_ups::LookUps;
+use crate::plan::{Phase, PhaseClock};
 use crate::query::{BindMemory, BoundQuery, BoundSelections, Rewritten};
-use crate::ranking::prepared::WeightScratch;
-use crate::recycle::FreeLists;
 use crate::sort::SortOrder;
+use crate::weight::WeightScratch;
 use std::cell::{Cell, OnceCell, RefCell};
 
 /// Findings so far: made once, for all that the search does.
@@ -46,8 +44,6 @@ pub(super) fn once<T>(cell: &OnceCell<T>, find: impl FnOnce() -> Result<T>) -> R
 pub(super) struct SearchMemory {
     pub(super) bind: BindMemory,
     pub(super) ranked: WeightScratch,
-    /// For the documents of a page.
-    pub(super) docs: FreeLists<DocId>,
 }
 
 impl Meaning<'_> {

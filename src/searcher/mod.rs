@@ -9,18 +9,14 @@
 
 mod answer;
 mod bound;
-mod bound_facet;
 mod budgeted;
 mod builder;
 mod cache;
-mod collapse;
-mod counted;
 mod etag;
 mod explained;
 mod explainer;
 mod facets;
 mod facts;
-mod hits;
 #[cfg(test)]
 mod look_ups_tests;
 mod meaning;
@@ -31,12 +27,9 @@ mod prepared;
 #[cfg(test)]
 mod request_tests;
 mod scored;
-mod scorings;
 mod search;
 mod select;
 mod slow_log;
-mod sorted;
-mod statistics;
 #[cfg(test)]
 mod stopping_tests;
 mod what_if;
@@ -44,42 +37,43 @@ mod what_if;
 mod what_if_tests;
 mod why;
 mod why_empty;
-mod within;
 
 pub use builder::SearchBuilder;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
 pub use explainer::Explainer;
-pub use hits::{Bucket, FacetCounts, Hit, Hits, Relation, Stopped, Total};
 use meaning::SearchMemory;
 pub use prepared::PreparedSearch;
 pub use slow_log::SlowLog;
 pub(crate) use slow_log::SlowSearches;
-pub use statistics::{Accuracy, FieldStatistics, Sum};
 
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget, ns};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{self, Execution, ExecutionScratch};
+use crate::execution::Matching;
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
+use crate::hits::{FacetCounts, Hit, Hits, Relation, Stopped};
 use crate::ids::DocId;
 use crate::limits::Limits;
-use crate::plan::{self, CostModel, Costs, LookUps, PhaseClock, PlanOptions, TermPool};
+use crate::look_ups::{LookUps, TermPool};
+use crate::matching::{Execution, ExecutionScratch};
+use crate::plan::{self, CostModel, Costs, PhaseClock, PlanOptions};
 use crate::query::{self, LenientQuery, Logical, Normal, ParseOptions, Query};
-use crate::ranking::bm25::FieldScorings;
-use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned;
 use crate::ranking::scorer::Explanation;
-use crate::ranking::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
 use crate::recycle::{HeapBytes, Pool};
 use crate::request::{CollectionStatistics, IdfScope, OfCollection, SearchRequest};
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
-use crate::value::stored::{Fields, Values};
+use crate::term::Term;
+use crate::value::stored::Fields;
+use crate::weight::bm25::FieldScorings;
+use crate::weight::statistics::{self as numbers, OfSegment, OfSnapshot, OwnParameters, Sources};
+use crate::weight::{ScoreDetail, Weight, WeightScratch};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -162,7 +156,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As opening the index.
+    /// Fails like opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
         let Inner { storage, snapshot, setting, .. } = &*self.0;
         let generation = snapshot.manifest.generation;
@@ -357,7 +351,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Fails like [`run`](Self::run).
     pub fn collection_statistics(
         &self,
         request: &SearchRequest<'_>,
@@ -369,7 +363,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`].
+    /// Fails like [`SearchBuilder::run`].
     pub fn run(&self, request: &SearchRequest<'_>) -> Result<Hits> {
         self.search_for(request.clone()).run()
     }
@@ -396,7 +390,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`SearchBuilder::run`].
+    /// Fails like [`SearchBuilder::run`].
     pub fn run_unless(
         &self,
         known: Option<Etag>,
@@ -504,23 +498,34 @@ impl Searcher {
         counted.map(|_| total)
     }
 
-    /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
+    /// Adds to `total` how many documents match, as far as it comes.
     fn count_to(
         &self,
         normal: &Normal,
         options: &PlanOptions,
         look_ups: &LookUps,
         total: &mut u64,
-    ) -> Result<bool> {
-        if let Some(of) = options.counted_term(normal) {
-            execution::count_term(self.segments(), of, look_ups, total)?;
-            return Ok(false);
-        }
-        let mut execution = self.execution_of(normal, options, look_ups)?;
-        let count = execution.count();
-        *total += execution.counted();
-        self.recycle(execution);
-        count.map(|_| true)
+    ) -> Result<()> {
+        let mut matching = Matching::Unplanned;
+        self.plan_matching(normal, options, look_ups, &mut matching)?;
+        let counted = matching.count(self.snapshot(), look_ups, total);
+        self.recycle(matching);
+        counted.map(drop)
+    }
+
+    /// Plans to find what a query means: without operators, where the dictionary knows all that is wanted.
+    fn plan_matching<'s>(
+        &'s self,
+        normal: &Normal,
+        options: &PlanOptions,
+        look_ups: &LookUps,
+        matching: &mut Matching<'s>,
+    ) -> Result<()> {
+        *matching = match options.counted_term(normal) {
+            Some((field, term)) => Matching::Term(field, Term::from_slice(term)),
+            None => Matching::Planned(self.execution_of(normal, options, look_ups)?),
+        };
+        Ok(())
     }
 
     /// The most frequent terms of a field among the documents that match.
@@ -538,7 +543,7 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// As [`count`](Self::count).
+    /// Fails like [`count`](Self::count).
     pub fn explain(&self, query: &Query) -> Result<ExplainTree> {
         self.search(query).explain()
     }
@@ -553,49 +558,14 @@ impl Searcher {
         if self.1.is_some() {
             budget::work(ns::HIT_FETCHED)?;
         }
-        self.stored(doc)
-    }
-
-    /// Reads the stored fields of a document, for a search that says itself what it costs.
-    fn stored(&self, doc: DocId) -> Result<Fields> {
-        const DOING: &str = "fetching a document";
-        let (_, segment, doc_there) = self.locate(doc, DOING)?;
-        if segment.is_deleted(doc_there)? {
-            return Err(Error::new(ErrorKind::NotFound, DOING)
-                .expected("one that is not deleted")
-                .found(doc.to_string()));
-        }
-        let mut fields = Fields::new();
-        for (field, value) in segment.stored(doc_there)? {
-            let name = &self.schema().get(field).name;
-            match fields.get_mut(name) {
-                Some(values) => values.push(value),
-                None => drop(fields.insert(name.clone(), Values::from_iter([value]))),
-            }
-        }
-        Ok(fields)
-    }
-
-    /// The segment of a document with its place, and the document's number there.
-    fn locate(&self, doc: DocId, doing: &'static str) -> Result<(usize, SegmentReader<'_>, u32)> {
-        let mut base = 0;
-        for (at, segment) in self.segments().enumerate() {
-            let here = doc.0 - base;
-            if here < u64::from(segment.n_docs()) {
-                return Ok((at, segment, here as u32));
-            }
-            base += u64::from(segment.n_docs());
-        }
-        Err(Error::new(ErrorKind::NotFound, doing)
-            .expected(format!("a number below {base}, of which each document has one"))
-            .found(doc.to_string()))
+        self.snapshot().stored(doc, None)
     }
 
     /// Returns a highlighter, which marks the words of a query in stored texts; see [`highlight`](crate::highlight).
     ///
     /// # Errors
     ///
-    /// As [`Highlighter::new`].
+    /// Fails like [`Highlighter::new`].
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
         let _scope = self.enter(&Budget::new());
         Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.setting.analyzers)
@@ -634,9 +604,11 @@ impl Searcher {
         self.0.setting.costs.as_ref().map_or(&CostModel::BUILT_IN, |costs| &costs.model)
     }
 
-    /// Keeps the memory of an execution for the next query.
-    fn recycle(&self, execution: Execution<'_>) {
-        if execution.plan().nodes.len() <= NODES_KEPT {
+    /// Keeps the memory of a plan that was carried out for the next query.
+    fn recycle(&self, matching: Matching<'_>) {
+        if let Matching::Planned(execution) = matching
+            && execution.plan().nodes.len() <= NODES_KEPT
+        {
             self.0.scratch.give(execution.into_scratch());
         }
     }

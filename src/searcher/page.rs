@@ -1,38 +1,18 @@
-//! Pages of searches: the operator that makes one, and its details for people.
+//! Plans of pages, and their details for people.
 
-use super::scorings::Scorings;
 use super::search::Search;
 use crate::error::Result;
-use crate::execution::Execution;
+use crate::execution::{Scorings, first_in_order};
+use crate::matching::Execution;
 use crate::plan::{
     CollapseDetails, OrderShape, PageDetails, PageOperator, PagePlan, PageWanted, Phase, Plan,
-    PlanOptions, Scoring, Shape, SortDetails, StatisticsOf, TopKDetails,
+    PlanOptions, Scoring, Shape, SortDetails, StatisticsOf, TopHitsStrategy, TopKDetails,
 };
 use crate::query::Normal;
 use crate::request::{IdfScope, Order};
 use crate::sort::SortKey;
 
-/// A search that is ready to be carried out.
-pub(super) struct Ready<'a> {
-    pub(super) page: PagePlan,
-    /// Finds what matches; only there where it has found sets that scores depend on.
-    pub(super) planned: Option<Box<Execution<'a>>>,
-}
-
 impl<'a> Search<'a> {
-    /// Looks up what scores depend on, finds the sets among that, and plans the page.
-    pub(super) fn ready(&self) -> Result<Ready<'a>> {
-        let mut scorings = self.look_up_scorings()?;
-        let (mut page, mut planned) = (self.page_plan(&scorings), None);
-        let sets = scorings.wanted_sets();
-        if !sets.is_empty() {
-            let of_page = (&mut scorings, &mut page);
-            planned = Some(Box::new(self.plan_with_sets(sets, of_page, false, true)?));
-        }
-        self.meaning.scorings.get_or_init(|| scorings);
-        Ok(Ready { page, planned })
-    }
-
     /// Plans the whole search, and its page by the sets that scores depend on: found or, if nothing is run, expected.
     pub(super) fn plan_with_sets(
         &self,
@@ -77,7 +57,14 @@ impl<'a> Search<'a> {
             stays_open: self.stays_open,
             forced: self.forced,
         };
-        PagePlan::choose(wanted, scorings.page.as_ref(), self.searcher.costs())
+        let first = self.top_hits(Some(scorings));
+        PagePlan::choose(wanted, scorings.page.as_ref(), first, self.searcher.costs())
+    }
+
+    /// The way to find the best of known documents, by these scores where any are wanted.
+    pub(super) fn top_hits(&self, scorings: Option<&Scorings<'_>>) -> TopHitsStrategy {
+        let order = (!self.request.sort.is_empty()).then(|| self.order_shape());
+        TopHitsStrategy::choose(order, scorings.and_then(Scorings::known))
     }
 
     /// Facts of the order; one that cannot be is refused where its keys are looked up.
@@ -113,7 +100,8 @@ impl<'a> Search<'a> {
             (PageOperator::Sort(strategy), _) => {
                 let (order, first) = (self.sort_order()?, request.sort.first());
                 let has_scores = order.needs_scores();
-                let mut wanted = self.first(strategy)?;
+                let (n_docs, costs) = (self.searcher.n_docs(), self.searcher.costs());
+                let mut wanted = first_in_order(request, (order, strategy), n_docs, costs)?;
                 wanted.keep_to(plan);
                 PageDetails::Sort(SortDetails {
                     keys: SortKey::described(&request.sort),

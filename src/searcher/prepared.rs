@@ -1,13 +1,11 @@
 //! Searches made ready once, to be answered any number of times.
 
-use super::answer::{PreparedState, SearchOutcome};
-use super::hits::Hits;
-use super::page::Ready;
+use super::Hits;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::execution::Execution;
-use crate::plan::{PageOperator, PagePlan, PlanOptions};
+use crate::execution::{Matching, Outcome, SearchPlan};
+use crate::plan::PageOperator;
 use crate::ranking::search::OpenLists;
 use crate::request::RequestLimits;
 use std::time::Instant;
@@ -17,11 +15,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct PreparedSearch<'s> {
     pub(super) search: Search<'s>,
-    page: PagePlan,
-    /// Open lists, if the best are looked for by lists.
-    lists: Option<Box<OpenLists<'s>>>,
-    /// Finds what matches, or counts it, where making the page does not.
-    planned: Option<Box<Execution<'s>>>,
+    plan: SearchPlan<'s>,
     /// The answer, whose memory is used again.
     hits: Hits,
 }
@@ -31,32 +25,18 @@ impl<'s> Search<'s> {
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
         self.stays_open = true;
-        let Ready { page, planned } = self.ready()?;
-        let lists = match (page.operator, self.scorings().and_then(|it| it.page.as_ref())) {
-            (PageOperator::TopK(_), Some(ranked)) if !page.needs_matches() => {
-                Some(Box::new(OpenLists::of(ranked)?))
-            }
-            _ => None,
-        };
-        let is_unasked = !page.runs_matching();
-        // A count that the dictionary knows is as soon made as looked for.
-        let planned = match is_unasked || self.counts_term(&page)? {
-            true => None,
-            false => Some(match planned {
-                Some(planned) => planned,
-                None => {
-                    let options = self.options(page.goal(), false, self.scorings())?;
-                    Box::new(self.execution(&options)?)
-                }
-            }),
-        };
-        Ok(PreparedSearch { search: self, page, lists, planned, hits: Hits::default() })
-    }
-
-    /// Whether below a page nothing is done but to count one term.
-    fn counts_term(&self, page: &PagePlan) -> Result<bool> {
-        let normal = &self.rewritten()?.normal;
-        Ok(self.only_counts(page) && PlanOptions::default().counted_term(normal).is_some())
+        let mut plan = SearchPlan::default();
+        self.plan(&mut plan)?;
+        if let (PageOperator::TopK(_), false) = (plan.page.operator, plan.page.needs_matches())
+            && let Some(ranked) = self.scorings().and_then(|it| it.page.as_ref())
+        {
+            plan.lists = Some(Box::new(OpenLists::of(ranked)?));
+        }
+        if !plan.page.runs_matching() {
+            // It has found sets, and nothing is left to do for it.
+            plan.matching = Matching::Unplanned;
+        }
+        Ok(PreparedSearch { search: self, plan, hits: Hits::default() })
     }
 }
 
@@ -83,7 +63,7 @@ impl PreparedSearch<'_> {
         let started = Instant::now();
         let found = self.find();
         self.search.log_if_slow(Some(started), found.as_ref().err());
-        let SearchOutcome { total, groups, stopped, .. } = found?;
+        let Outcome { total, groups, stopped, .. } = found?;
         let took = started.elapsed();
         let Hits { hits, facets, .. } = std::mem::take(&mut self.hits);
         self.hits = Hits { total, hits, groups, facets, took, from_cache: false, stopped };
@@ -91,18 +71,13 @@ impl PreparedSearch<'_> {
     }
 
     /// Finds the documents of the page, and the facets.
-    fn find(&mut self) -> Result<SearchOutcome> {
-        let PreparedSearch { search, page, lists, planned, hits } = self;
+    fn find(&mut self) -> Result<Outcome> {
+        let PreparedSearch { search, plan, hits } = self;
         let Hits { hits, facets, .. } = hits;
         let _scope = search.searcher.enter(&search.budget());
         hits.clear();
         facets.clear();
-        let ready = PreparedState {
-            lists: lists.as_deref_mut(),
-            planned: planned.as_deref_mut(),
-            is_traced: false,
-        };
-        let mut found = search.find(page, ready, |hit| {
+        let mut found = search.context(false)?.run(plan, |hit| {
             hits.push(hit);
             Ok(())
         })?;

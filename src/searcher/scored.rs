@@ -1,28 +1,22 @@
-//! Pages of the best by score, and how the score of one document comes about.
+//! Scores that a search needs, and how the score of one document comes about.
 
-use super::answer::{PreparedState, SearchOutcome};
-use super::bound_facet::BoundFacet;
+use super::Explanation;
 use super::meaning::once;
-use super::scorings::Scorings;
 use super::search::Search;
-use super::{Explanation, Relation, Total};
+use crate::doc_id_set::DocIdSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{DocIdSet, Execution};
-use crate::explain::WorkCounts;
+use crate::execution::{BoundFacet, Scorings};
 use crate::function::BoundScoreFunction;
 use crate::ids::{DocId, FieldId};
 use crate::limits;
-use crate::plan::{CountStrategy, Goal, PagePlan, Phase, PlanOptions, TopKStrategy};
+use crate::matching::Execution;
+use crate::plan::{Goal, Phase, PlanOptions};
 use crate::query::Logical;
-use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
-use crate::ranking::pruned::Scratch;
-use crate::ranking::search::{find_best, find_best_of_phrase, score_all};
-use crate::ranking::statistics::{OfSnapshot, OwnParameters, Sources};
-use crate::ranking::top::{ScoredDoc, Top};
 use crate::request::{After, CollectionStatistics, Order, Recording};
 use crate::sort::SortOrder;
-use std::time::{Duration, Instant};
+use crate::weight::bm25::Parameters;
+use crate::weight::statistics::{OfSnapshot, OwnParameters, Sources};
+use crate::weight::{ScoreDetail, Weight, WeightScratch};
 
 impl<'a> Search<'a> {
     /// Looks up all that scoring needs but for sets, if scores matter.
@@ -154,117 +148,12 @@ impl<'a> Search<'a> {
         Ok(parameters)
     }
 
-    /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for.
-    pub(super) fn best(
-        &self,
-        ranked: &Weight<'_>,
-        (page, strategy): (&PagePlan, TopKStrategy),
-        ready: PreparedState<'_, '_>,
-        mut hit: impl FnMut(DocId, f32) -> Result<()>,
-    ) -> Result<SearchOutcome> {
-        let mut found = SearchOutcome::uncounted();
-        let mut scratch = self.searcher.0.pruned.take();
-        let page_end = self.request.offset.saturating_add(self.request.limit);
-        let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
-        if ready.is_traced {
-            top = top.traced();
-        }
-        let how = (page, strategy);
-        let done = self.look(ranked, how, ready, &mut top, &mut scratch, &mut found);
-        self.end(done, &mut found)?;
-        found.trace = top.take_trace();
-        let best = top.into_sorted()?;
-        if found.stopped.is_some() && found.total.relation == Relation::AtLeast {
-            found.total.value = found.total.value.max(best.len() as u64);
-        }
-        // Scoring all of a few finds their number, which is as unasked for as where bounds leave some out.
-        let is_unasked = ranked.functions().is_empty() || strategy != TopKStrategy::Exhaustive;
-        if page.count == CountStrategy::Unasked && is_unasked {
-            found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
-        }
-        let start = usize::try_from(self.request.offset).unwrap_or(usize::MAX);
-        let page = best.get(start..).unwrap_or_default();
-        found.n_hits = page.len() as u64;
-        page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
-        // Memory of a stopped search is not used again.
-        if found.stopped.is_none() {
-            scratch.keep_top(best);
-            self.searcher.0.pruned.give(scratch);
-        }
-        Ok(found)
-    }
-
-    /// Offers to `top` what can be among the best, and finds what else was asked for.
-    fn look(
-        &self,
-        ranked: &Weight<'_>,
-        (page, strategy): (&PagePlan, TopKStrategy),
-        ready: PreparedState<'_, '_>,
-        top: &mut Top,
-        scratch: &mut Scratch,
-        found: &mut SearchOutcome,
-    ) -> Result<()> {
-        let PreparedState { lists, planned, is_traced } = ready;
-        let started = is_traced.then(Instant::now);
-        let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
-        match strategy {
-            TopKStrategy::BlockMax => {
-                let count = page.count == CountStrategy::AfterPage;
-                let done = find_best(ranked, None, lists, count, top, scratch);
-                found.took = took(started);
-                let pruning = done?;
-                found.looked_at = WorkCounts::Blocks(pruning);
-                match (page.count, pruning.matching) {
-                    (CountStrategy::Unasked, _) => {}
-                    (CountStrategy::WithPage, _) => {
-                        self.with_matches(planned, found, |_, _, _| Ok(()))?;
-                    }
-                    (CountStrategy::AfterPage, Some(value)) => {
-                        found.total = Total { value, relation: Relation::Exact };
-                    }
-                    (CountStrategy::AfterPage, None) => {
-                        self.count(page.goal_of_count(), planned, found)?;
-                    }
-                }
-            }
-            TopKStrategy::Exhaustive => {
-                self.with_matches(planned, found, |execution, matches, found| {
-                    let started = is_traced.then(Instant::now);
-                    let segments = &execution.plan().segments;
-                    let done = score_all(ranked, segments, matches, top);
-                    found.took = took(started);
-                    found.looked_at = WorkCounts::All(done?);
-                    Ok(())
-                })?
-            }
-            TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase => {
-                let count = page.count != CountStrategy::Unasked;
-                let done = find_best_of_phrase(ranked, lists, count, top, scratch);
-                found.took = took(started);
-                let pruning = done?;
-                found.looked_at = WorkCounts::Phrase(pruning);
-                found.total = Total { value: pruning.matching, relation: Relation::Exact };
-            }
-        }
-        Ok(())
-    }
-
-    /// Room for the `k` best documents, as far as they come after an earlier page.
-    fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
-        let top =
-            Top::new(usize::try_from(k).unwrap_or(usize::MAX), std::mem::take(&mut scratch.top));
-        match self.request.after {
-            Some(After::Score { score, doc }) => top.after(ScoredDoc::new(score, doc)),
-            _ => top,
-        }
-    }
-
     /// Explains the score of a document.
     pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
         self.check_selections()?;
         let doing = "explaining the score of a document";
-        let (at, _, doc) = self.searcher.locate(doc, doing)?;
+        let (at, _, doc) = self.searcher.snapshot().locate(doc, doing)?;
         self.is_to_be_explained();
         let (ranked, mut execution) = self.scoring_by_part()?;
         let is_in = match execution.page_and_matches(&mut vec![])?.1.get(at) {

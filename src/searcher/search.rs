@@ -1,13 +1,15 @@
 //! A search while it runs: its request, and the knowledge about it so far.
 
 use super::Searcher;
-use super::meaning::Meaning;
+use super::meaning::{Meaning, once};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DocId, FieldId};
 use crate::plan::EstimateFrom;
 use crate::plan::forced::Forced;
 use crate::request::SearchRequest;
+use crate::schema::{Field, FieldKind};
+use crate::sort::SortOrder;
 
 /// A search that was asked for, with all that it finds out on its way.
 #[derive(Clone, Debug)]
@@ -40,6 +42,35 @@ impl<'a> Search<'a> {
     pub(super) fn field_for(&self, wrong: Error, name: &str) -> Result<FieldId> {
         let schema = self.searcher.schema();
         schema.field_id(name).ok_or_else(|| schema.no_field(wrong, name))
+    }
+
+    /// Whether hits are grouped, and any are wanted.
+    pub(super) fn is_collapsed(&self) -> bool {
+        self.request.collapse.is_some() && !self.request.count_only && self.request.limit > 0
+    }
+
+    /// The field that hits are grouped by, where they are.
+    pub(super) fn group_field(&self) -> Result<Option<FieldId>> {
+        let Some(collapse) = &self.request.collapse else { return Ok(None) };
+        let field = self.field(&collapse.field)?;
+        let of_schema = self.searcher.schema().get(field);
+        let wrong = |expected: &str| {
+            Err(Error::new(ErrorKind::Usage, "grouping hits")
+                .expected(expected.to_owned())
+                .found(format!("the {} field '{}'", of_schema.kind.name(), of_schema.name)))
+        };
+        match of_schema {
+            field if !field.column => wrong("a field that keeps a column"),
+            Field { many: true, .. } | Field { kind: FieldKind::Path { .. }, .. } => {
+                wrong("a field of which no document has two values")
+            }
+            _ => Ok(Some(field)),
+        }
+    }
+
+    /// The order that is asked for; of no field where none is.
+    pub(super) fn sort_order(&self) -> Result<&SortOrder> {
+        once(&self.meaning.order, || SortOrder::new(&self.request.sort, self.searcher.schema()))
     }
 
     /// Kinds of the values that hits will have.

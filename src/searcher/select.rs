@@ -5,10 +5,9 @@
 //! within it: the plan matches the query once more with the others. That mostly costs little more than its rarest condition, where
 //! what each selection matches by itself may be most of the index.
 
-use super::bound_facet::{BoundFacet, ExcludedFilters};
 use super::search::Search;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{DocIdSet, Matches};
+use crate::execution::{ExcludedFilters, excluded_filters};
 use crate::query::{GroupBuilder, Normal, Query};
 use crate::request::{SearchRequest, Selection};
 use crate::schema::Schema;
@@ -21,15 +20,6 @@ impl Search<'_> {
         self.request.selected_query()
     }
 
-    /// Selections that facets leave out, each different lot of them once.
-    pub(super) fn excluded_filters(&self) -> Result<Vec<&ExcludedFilters>> {
-        let all = self.bound_facets()?.iter().flat_map(BoundFacet::all_left_out);
-        let mut all: Vec<_> = all.filter(|left_out| !left_out.is_empty()).collect();
-        all.sort_unstable();
-        all.dedup();
-        Ok(all)
-    }
-
     /// Queries without these selections, for a plan.
     pub(super) fn unselected(&self) -> Result<Vec<(Normal, String)>> {
         let without = |left_out: &ExcludedFilters| {
@@ -37,7 +27,7 @@ impl Search<'_> {
             let words = fields.collect::<Vec<_>>().join(", ");
             Ok((self.matching_without(left_out)?, words))
         };
-        self.excluded_filters()?.into_iter().map(without).collect()
+        excluded_filters(self.bound_facets()?).into_iter().map(without).collect()
     }
 
     /// Refuses selections of fields that there are not.
@@ -80,7 +70,7 @@ impl SearchRequest<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Query::at`].
+    /// Fails like [`Query::at`].
     pub fn selected_at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
         for selection in &mut self.selections {
             selection.read = Some(selection.as_given().at(schema, dates)?);
@@ -96,41 +86,5 @@ impl SearchRequest<'_> {
         let all = Query::boolean().must(self.query.as_ref().clone());
         let with = |all: GroupBuilder, selection: &Selection| all.filter(selection.query());
         Cow::Owned(self.selections.iter().fold(all, with).build())
-    }
-}
-
-/// Matches that facets count, of all documents or of those of a bucket, by the selections that are left out.
-#[derive(Default)]
-pub(super) struct FilterScope<'m>(Vec<(ExcludedFilters, Part<'m>)>);
-
-enum Part<'m> {
-    Lent(&'m [DocIdSet]),
-    Own(Matches),
-}
-
-impl<'m> FilterScope<'m> {
-    /// Scope of all matches of a search.
-    pub(super) fn new(matches: &'m [DocIdSet]) -> Self {
-        FilterScope(vec![(vec![], Part::Lent(matches))])
-    }
-
-    /// Whether it is known what matches without these selections.
-    pub(super) fn has(&self, left_out: &ExcludedFilters) -> bool {
-        self.0.iter().any(|(of, _)| of == left_out)
-    }
-
-    /// Adds what matches without some selections.
-    pub(super) fn add(&mut self, left_out: ExcludedFilters, matches: Matches) {
-        self.0.push((left_out, Part::Own(matches)));
-    }
-
-    /// Matches without these selections, which must be in the scope.
-    pub(super) fn of(&self, left_out: &ExcludedFilters) -> &[DocIdSet] {
-        let part = self.0.iter().find(|(of, _)| of == left_out).map(|(_, part)| part);
-        match part {
-            Some(Part::Lent(matches)) => matches,
-            Some(Part::Own(matches)) => matches,
-            None => &[],
-        }
     }
 }

@@ -310,7 +310,7 @@ fn hits_that_were_found_in_the_order_of_a_field_come() {
         }
         assert!(lens.is_sorted(), "{lens:?}");
         lens.dedup();
-        // Of each price three, and of what is fetched after that ten at the most.
+        // Three of each price, and ten at the most of what is fetched after that.
         assert!(lens.starts_with(&[0, 3, 6, 9]), "{lens:?}");
     }
 }

@@ -4,13 +4,12 @@
 //! the fields of hits is the same in all ways and left out.
 
 use super::Relation;
-use super::answer::{PreparedState, SearchOutcome};
 use super::explained::ForPeople;
-use super::page::Ready;
 use super::search::Search;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::explain::{ExplainTree, WorkCounts};
+use crate::execution::{Outcome, SearchPlan, WorkCounts};
+use crate::explain::ExplainTree;
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{FacetMethod, FacetNode, Goal, PageOperator};
@@ -29,12 +28,12 @@ const ROUNDS_MAX: u32 = 101;
 pub(super) struct Ran {
     hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
     took: Duration,
-    found: SearchOutcome,
+    found: Outcome,
 }
 
 /// A way to answer, and the least time that it took.
 struct Timed {
-    /// As it is planned, or otherwise.
+    /// The way that is forced; `None` for the planned one.
     forced: Option<Forced>,
     ns: Option<u64>,
     /// Whether it turned out to be none.
@@ -123,8 +122,9 @@ impl Search<'_> {
     /// All that can be done otherwise than `first` did.
     pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
         let _scope = self.searcher.enter(&self.budget());
-        let ForPeople { execution, page, .. } = self.plan_for_people(true)?;
-        let plan = execution.plan();
+        let ForPeople { plan: SearchPlan { page, matching, .. }, .. } =
+            self.plan_for_people(true)?;
+        let plan = matching.plan()?;
         let mut ways: Vec<Forced> = vec![];
         if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
             let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
@@ -172,10 +172,9 @@ impl Search<'_> {
     pub(super) fn ran(&self) -> Result<Ran> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget());
-        let Ready { page, mut planned } = self.ready()?;
-        let mut hits = vec![];
-        let state = PreparedState { planned: planned.as_deref_mut(), ..PreparedState::default() };
-        let found = self.find(&page, state, |hit| {
+        let (mut plan, mut hits) = (SearchPlan::default(), vec![]);
+        self.plan(&mut plan)?;
+        let found = self.context(false)?.run(&mut plan, |hit| {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;

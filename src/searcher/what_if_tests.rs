@@ -188,7 +188,7 @@ fn whatever_is_decided_the_answer_is_the_same() {
             false => try_all(&forms[nth % forms.len()], &mut taken),
         }
     }
-    // Of an index without deleted documents a pattern can be the whole plan, and a last step counts.
+    // In an index without deleted documents a pattern can be the whole plan, and a last step counts.
     let quiet = quiet();
     for text in ["w1*", "half AND third AND fifth", "half AND third", "half OR third"] {
         let query = query(text);
@@ -332,7 +332,7 @@ fn two_answers_that_differ_are_an_error_that_says_how() {
     let text = error.to_string();
     assert!(text.contains("the same total in all ways, 36"), "{text}");
     assert!(text.contains("by 'write the result, then count it'"), "{text}");
-    // Of as many hits and facets of as many, others.
+    // Others, of as many hits and facets of as many.
     let differ = |other: SearchBuilder<'_>, one: SearchBuilder<'_>| {
         let (one, other) = (one.search().ran().unwrap(), other.search().ran().unwrap());
         one.must_equal(&one, Forced::ScoreAll).unwrap();
@@ -364,7 +364,7 @@ fn what_was_measured_stands_beside_its_decisions() {
     let york = self::query("\"new york\"");
     let placed = searcher.search(&york).total(TotalMode::Unknown).explainer().what_if().unwrap();
     assert!(placed.plan.decisions[0].measured_ns.is_some(), "{placed}");
-    // Of facets those of values, wherever they are.
+    // Facets of values, wherever they are.
     let faceted = searcher.search(&york).count_only().with_facet(Facet::statistics("price"));
     let faceted = faceted.facet("kind", 3).explainer().what_if().unwrap();
     let is_measured = |nth: usize| {

@@ -49,7 +49,7 @@ impl Search<'_> {
         let (mut ranked, mut told) = (None, HashSet::new());
         for doc in self.explained.iter().filter(|doc| told.insert(**doc)) {
             let doing = "explaining what becomes of a document";
-            let (at, _, doc_there) = self.searcher.locate(*doc, doing)?;
+            let (at, _, doc_there) = self.searcher.snapshot().locate(*doc, doing)?;
             let mut document = explain::document(plan, tree, *doc, (at, doc_there))?;
             let count_only = self.request.count_only;
             if document.matches && !count_only && self.is_scored()? {

@@ -9,10 +9,12 @@ use super::Searcher;
 use super::search::Search;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::execution::Matching;
 use crate::expansion::TermPattern;
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 use crate::ids::FieldId;
-use crate::plan::{Goal, LookUps, PlanOptions, Total};
+use crate::look_ups::LookUps;
+use crate::plan::{Goal, PlanOptions, Total};
 use crate::query::{self, Boost, Normal, Query};
 use std::collections::BTreeSet;
 
@@ -197,7 +199,7 @@ impl Searcher {
         let mut execution = self.execution_of(&normal, &options, &LookUps::of(&normal))?;
         let mut first = vec![];
         execution.run(&mut first)?;
-        self.recycle(execution);
+        self.recycle(Matching::Planned(execution));
         Ok(first.is_empty())
     }
 

@@ -109,7 +109,7 @@ fn without_values(
     id: SegmentId,
     n_docs: u32,
 ) -> Result<SegmentFile> {
-    // Of the query that is the first to ask; what stays is nobody's.
+    // The query that is the first to ask pays; what stays is nobody's.
     let mut held = Held::default();
     held.more(u64::from(n_docs) * BYTES_PER_DOC)?;
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());

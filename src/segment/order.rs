@@ -23,7 +23,7 @@ pub(crate) struct OrderRanks<'s> {
 }
 
 impl<'s> OrderRanks<'s> {
-    /// Of the fields of the schema's order, the first of them first.
+    /// Opens the fields of the schema's order, the first of them first.
     pub(crate) fn open_all(segment: SegmentReader<'s>) -> Result<Vec<Self>> {
         let order = segment.schema().order_fields();
         order.iter().map(|key| Self::open(segment, *key)).collect()

@@ -14,7 +14,7 @@ pub(crate) struct OrdinalMap {
     last: u32,
     /// By how much each number but the first of an interval differs from that before.
     gaps: Vec<u8>,
-    /// Of each interval its first number, and where its gaps begin.
+    /// First number of each interval, and where its gaps begin.
     intervals: Vec<(u32, usize)>,
 }
 

@@ -349,7 +349,7 @@ impl<'s> FieldReader<'s> {
         self.ranked_in(info, &mut FreeLists::default())
     }
 
-    /// As [`ranked`](Self::ranked), a short list in memory of `free`.
+    /// Works like [`ranked`](Self::ranked), a short list in memory of `free`.
     pub(crate) fn ranked_in(
         self,
         info: &TermInfo,

@@ -348,11 +348,11 @@ pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
                 |name: &str| matches!(FileName::parse(name), Some(FileName::Segment(_)));
             let hint = match storage.list()?.iter().any(|entry| is_segment(&entry.name)) {
                 true => {
-                    "its first build never finished, or its manifests were deleted, which name the fields of its segments: \
+                    "its first build has not finished, or its manifests were deleted, which name the fields of its segments: \
                      take a copy, or index the input again, which removes them"
                 }
                 false => {
-                    "it is empty, or its first build never finished; `treepie index` makes an index"
+                    "it is empty, or its first build has not finished; `treepie index` makes an index"
                 }
             };
             Err(not_an_index("none".into()).hint(hint))

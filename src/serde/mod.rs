@@ -66,7 +66,7 @@ mod values;
 
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::searcher::Hit;
+use crate::hits::Hit;
 use crate::value::stored::Fields;
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, de, ser};
@@ -86,7 +86,7 @@ pub fn to_document<T: Serialize + ?Sized>(value: &T) -> Result<Document> {
 ///
 /// # Errors
 ///
-/// As [`from_fields`].
+/// Fails like [`from_fields`].
 pub fn from_hit<T: DeserializeOwned>(hit: &Hit) -> Result<T> {
     from_fields(&hit.fields)
 }

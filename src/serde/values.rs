@@ -77,7 +77,7 @@ impl Serialize for Value {
     }
 }
 
-/// Of a format that says what its values are, as JSON. Texts stay texts, which fields of dates, decimals and addresses read.
+/// Reads a format that says what its values are, as JSON. Texts stay texts, which fields of dates, decimals and addresses read.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue)

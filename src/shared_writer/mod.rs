@@ -62,7 +62,7 @@ struct Shared {
     queue: Mutex<Queue>,
     /// A commit has ended.
     ended: Condvar,
-    /// As many wait in the open group as were expected.
+    /// Signal that as many wait in the open group as were expected.
     gathered: Condvar,
     writer: Mutex<IndexWriter>,
     /// The writer's, which may be at work for long.
@@ -185,7 +185,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As [`IndexWriter::add`], but for a writer that is useless, which the next [`process`](Self::process) or
+    /// Fails like [`IndexWriter::add`], but for a writer that is useless, which the next [`process`](Self::process) or
     /// [`commit`](Self::commit) says; [`ErrorKind::Busy`] where too much waits to be worked on: then nothing was added, and
     /// somebody has to [process](Self::process) or [commit](Self::commit) first.
     pub fn add(&self, document: Document) -> Result<Buffered> {
@@ -199,7 +199,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add) and [`process`](Self::process), without [`ErrorKind::Busy`].
+    /// Fails like [`add`](Self::add) and [`process`](Self::process), without [`ErrorKind::Busy`].
     pub fn add_and_process(&self, document: Document) -> Result<()> {
         match self.add(document.clone()) {
             Ok(Buffered { is_due: false, .. }) => Ok(()),
@@ -216,7 +216,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
+    /// Fails like the writer's own; [`ErrorKind::Busy`] as [`add`](Self::add).
     pub fn delete_key(&self, key: impl Into<Value>) -> Result<Buffered> {
         self.delete_in(self.0.rules.key()?, &key.into())
     }
@@ -225,7 +225,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
+    /// Fails like the writer's own; [`ErrorKind::Busy`] as [`add`](Self::add).
     pub fn delete_value(&self, field: &str, value: impl Into<Value>) -> Result<Buffered> {
         self.delete_in(self.0.rules.exact(field)?, &value.into())
     }
@@ -240,7 +240,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Fails like the writer's own.
     pub fn delete(&self, query: &Query) -> Result<()> {
         self.with(|writer| writer.delete(query))
     }
@@ -249,7 +249,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
+    /// Fails like the writer's own; [`ErrorKind::Busy`] as [`add`](Self::add).
     pub fn set_payload(&self, payload: impl Into<Vec<u8>>) -> Result<Buffered> {
         let payload = payload.into();
         check_payload(&payload)?;
@@ -261,7 +261,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As [`IndexWriter::add`].
+    /// Fails like [`IndexWriter::add`].
     pub fn process(&self) -> Result<()> {
         self.with(|_| Ok(()))
     }
@@ -274,7 +274,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] if somebody [rolled back](Self::rollback)
+    /// Fails like the writer's own, and each of those who share it gets it; [`ErrorKind::Cancelled`] if somebody [rolled back](Self::rollback)
     /// meanwhile what it was to make durable: the [outcome](Error::commit_outcome) is `Unknown` then, since what this
     /// caller had added may have been taken along by the commit of somebody else before.
     pub fn commit(&self) -> Result<CommitInfo> {
@@ -302,7 +302,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Fails like the writer's own.
     pub fn flush(&self) -> Result<FlushInfo> {
         self.with(IndexWriter::flush)
     }
@@ -312,7 +312,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Fails like the writer's own.
     pub fn rollback(&self) -> Result<()> {
         let mut writer = self.writer();
         self.forget_queue();
@@ -337,7 +337,7 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As [`IndexWriter::add`], and those of `work`.
+    /// Fails like [`IndexWriter::add`], and those of `work`.
     pub fn with<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
         let writer = self.writer();
         let mut at_work = AtWork { shared: self, n_rollbacks: writer.n_rollbacks(), writer };

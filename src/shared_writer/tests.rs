@@ -341,7 +341,7 @@ fn commits_that_come_by_themselves_come_only_where_something_is_new() {
     assert!(told.recv().is_err(), "nor since");
 }
 
-/// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
+/// State after a commit for `n_last` that took 8 ms, during which `n_open` more have come.
 fn after(n_last: usize, n_open: usize) -> Gathering {
     let mut gathering = Gathering { n_open: n_last, ..Gathering::default() };
     gathering.close();

@@ -23,7 +23,7 @@ pub(super) const BLOCK: usize = 8;
 /// intersected again and again they can, and galloping wins from 24 on, not 52: what stands here is between these.
 pub(crate) const fn gallop_ratio(shorter: usize, by_blocks: bool) -> usize {
     match shorter {
-        // Of shorter ones much is left over that is compared one by one.
+        // Shorter ones leave much over that is compared one by one.
         n if n >= 2 * BLOCK && by_blocks => 36,
         n if n >= BLOCK && by_blocks => 16,
         _ => 4,

@@ -31,7 +31,7 @@ pub(crate) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> 
 }
 
 kernel! {
-    /// As [`places`](fn@places), bit by bit.
+    /// Works like [`places`](fn@places), bit by bit.
     ///
     /// Eight of a word are written without asking whether there are as many: a loop that ends with the bits of a word is
     /// mispredicted once a word.
@@ -172,7 +172,7 @@ mod avx2 {
     };
     use std::arch::x86_64::*;
 
-    /// As [`unpack`](super::unpack), also of fewer bytes than a number is loaded with.
+    /// Works like [`unpack`](super::unpack), also of fewer bytes than a number is loaded with.
     #[target_feature(enable = "avx2")]
     pub(super) fn unpack(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
         let last = bytes.len().checked_sub(WORD).and_then(|last| i32::try_from(last).ok());
@@ -216,7 +216,7 @@ mod avx2 {
     /// Bytes of a vector of 128 bits.
     const HALF: usize = size_of::<__m128i>();
 
-    /// As [`unpack_neighbours`](super::unpack_neighbours). Eight numbers begin and end with a byte, so that where each lies in the
+    /// Works like [`unpack_neighbours`](super::unpack_neighbours). Eight numbers begin and end with a byte, so that where each lies in the
     /// bytes of its eight follows from the width alone.
     #[target_feature(enable = "avx2")]
     pub(super) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
@@ -264,7 +264,7 @@ mod avx2 {
         unpack_neighbours_portable(bytes, width, first + (fits * STEP) as u32, others);
     }
 
-    /// Of `N` numbers of `width` bits in 16 bytes, the first of which begins with bit `from`: which bytes each has in its part of
+    /// Spreads `N` numbers of `width` bits in 16 bytes, the first of which begins with bit `from`: which bytes each has in its part of
     /// these, and by how many bits it is shifted there.
     fn spread<const N: usize>(from: usize, width: usize) -> ([u8; HALF], [u8; HALF]) {
         let (mut order, mut shifts) = ([0; HALF], [0; HALF]);
@@ -305,7 +305,7 @@ mod avx2 {
         pair(at(low).unwrap_or(&zeros), at(high).unwrap_or(&zeros))
     }
 
-    /// As [`are_among`](super::are_among).
+    /// Works like [`are_among`](super::are_among).
     #[target_feature(enable = "avx2")]
     pub(super) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
         let Some(last) = n.checked_sub(1) else {
@@ -336,7 +336,7 @@ mod avx2 {
     ///
     /// # Safety
     ///
-    /// As [`gather`], but of eight bytes.
+    /// Works like [`gather`], but of eight bytes.
     #[inline]
     #[target_feature(enable = "avx2")]
     #[expect(unsafe_code, reason = "fetches from places")]

@@ -176,7 +176,7 @@ impl PackedRecord<'_> {
 /// The postings of a record, unpacked: frequencies, and the widths of their positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Unpacked {
-    /// As far as they are of 14 bits.
+    /// Frequencies that have at most 14 bits.
     pub(super) frequencies: [u16; RECORD],
     pub(super) widths: [u16; RECORD],
     /// Bits of the positions of all postings before each: sums of frequencies times widths; unless some are greater.

@@ -167,7 +167,7 @@ mod avx2 {
         _mm256_movemask_epi8(bytes).cast_unsigned()
     }
 
-    /// As [`super::n_below`].
+    /// Works like [`super::n_below`].
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn n_below(list: &[Le16], range: Range<usize>, low: u16) -> usize {
         let low = _mm256_set1_epi16(low.cast_signed());
@@ -194,7 +194,7 @@ mod avx2 {
         below.trailing_ones() as usize
     }
 
-    /// As [`super::block`].
+    /// Works like [`super::block`].
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn block(list: &[Le16], range: Range<usize>, nth: u16) -> (u64, usize) {
         let low = _mm256_set1_epi16((nth << 6).cast_signed());

@@ -65,7 +65,7 @@ fn gather_portable(
 #[cfg(target_arch = "x86_64")]
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// As [`gather`] for numbers of at most 8 bits: they are spread over bytes, eight at once, those that are wanted moved together
+/// Works like [`gather`] for numbers of at most 8 bits: they are spread over bytes, eight at once, those that are wanted moved together
 /// and then to where the documents are that have one.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -236,7 +236,7 @@ mod tests {
                 (0u32..9, 0u32..9).prop_map(|(a, b)| (Widths::all(a), Widths::all(b))),
                 (0u32..33, 0u32..33).prop_map(|(a, b)| (Widths::all(a), Widths::all(b))),
                 any::<(u16, u16)>().prop_map(|(a, b)| (Widths::of_nibbles(a), Widths::of_nibbles(b))),
-                // Of 8 bits at the most, all but those that are 8.
+                // Numbers of 8 bits at the most, all but those that are 8.
                 any::<(u16, u16)>().prop_map(|(a, b)| {
                     (Widths::of_nibbles(a & 0x7777), Widths::of_nibbles(b & 0x7777))
                 }),

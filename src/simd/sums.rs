@@ -126,7 +126,7 @@ pub(crate) fn count_codes(codes: &[u8], least: u8) -> usize {
 }
 
 kernel! {
-    /// As [`count_codes`], in bytes that count.
+    /// Works like [`count_codes`], in bytes that count.
     count_codes_in_bytes(codes: &[u8], least: u8) -> usize {
         let mut n = 0;
         for codes in codes.chunks(COUNTED) {

@@ -10,19 +10,18 @@ use super::place::{Place, TERM_BYTES};
 use super::ranks::SegmentRanks;
 use super::streaming::{FirstLists, StreamCounts, Streamed};
 use crate::budget::{self, Held, ns};
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::{
-    DocIdSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
-};
 use crate::expansion::Expansion;
 use crate::facet::{ColumnCounts, NumbersAt};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
+use crate::matching::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use crate::plan::order::{OrderCosts, OrderedSegment};
 use crate::plan::{CostModel, OrderShape, Plan, SegmentPlan, SortStrategy};
-use crate::ranking::prepared::Weight;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
+use crate::weight::Weight;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
@@ -304,15 +303,12 @@ impl<'s> InSegment<'_, '_, 's> {
         for_each_block_of(matches, self.segment.n_docs, |nth, places| {
             self.first.profile.column.blocks += 1;
             self.first.profile.column.documents += u64::from(places.len());
-            let (mut done, first) = (Ok(()), nth * BLOCK_DOCS);
-            places.for_each(|place| {
-                if done.is_ok() {
-                    done = budget::work(ns::KEY_COMPARED)
-                        .and_then(|()| self.ranks.first(first + place))
-                        .and_then(|rank| self.take_if_wanted(first + place, rank));
-                }
-            });
-            done
+            places.try_for_each(|place| {
+                budget::work(ns::KEY_COMPARED)?;
+                let doc = nth * BLOCK_DOCS + place;
+                let rank = self.ranks.first(doc)?;
+                self.take_if_wanted(doc, rank)
+            })
         })
     }
 
@@ -424,18 +420,13 @@ impl<'s> InSegment<'_, '_, 's> {
 
     fn look_at_block(&mut self, field: SortField, block: &Block<'_>, part: Part<'_>) -> Result<()> {
         let n_read = u64::from(part.places.len());
-        let mut done = Ok(());
-        if let Some(numbers) = block.one_each().filter(OneEach::are_plain) {
-            done = self.look_at_numbers(field, &numbers, part);
-        } else {
-            part.places.for_each(|place| {
-                let (rank, doc) =
-                    (field.rank(field.code_of(block, place)), part.nth * BLOCK_DOCS + place);
-                if self.is_wanted(rank, doc) && done.is_ok() {
-                    done = self.take(doc, rank);
-                }
-            });
-        }
+        let done = match block.one_each().filter(OneEach::are_plain) {
+            Some(numbers) => self.look_at_numbers(field, &numbers, part),
+            None => part.places.try_for_each(|place| {
+                let rank = field.rank(field.code_of(block, place));
+                self.take_if_wanted(part.nth * BLOCK_DOCS + place, rank)
+            }),
+        };
         self.first.profile.column.documents += n_read;
         budget::work(ns::DOC_RANKED * n_read)?;
         done

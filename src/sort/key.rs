@@ -237,7 +237,7 @@ impl SortBy {
     }
 }
 
-/// As the command line has it: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
+/// Reads the form of the command line: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
 /// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`. A field that is called
 /// otherwise than this allows stands between backquotes, `` `a:b, c`:desc ``, with two of them for one in its name; one that only has
 /// blanks and, behind one, parentheses may stand as it is: `Price (EUR):desc`.

@@ -30,7 +30,7 @@ pub(crate) struct OrderKey {
 #[derive(Clone, Debug)]
 pub(super) enum OrderBy {
     Field(SortField),
-    /// Of a keyword field, in another order than that of bytes.
+    /// Texts of a keyword field, in another order than that of bytes.
     Text(SortField, Arc<TextOrder>),
     Score,
     Random(Shuffle),

@@ -1,6 +1,7 @@
 //! Places of documents in an order.
 
 use super::text::Tie;
+use crate::compared::ordered;
 use crate::ids::DocId;
 use std::cmp::Ordering;
 
@@ -22,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Of a document whose ranks are to come.
+    /// Makes the place of a document whose ranks are to come.
     pub(super) fn new(doc: DocId) -> Self {
         Place { first: 0, rest: vec![], doc, terms: vec![], ties: vec![], score: None }
     }
@@ -58,7 +59,14 @@ impl Place {
         self.ties.iter().map(Tie::n_bytes).sum()
     }
 
-    /// As [`Ord`], where some ranks are only the beginning of what is compared.
+    fn compare(&self, other: &Self) -> Ordering {
+        match self.ties.is_empty() {
+            true => (self.first, &self.rest, self.doc).cmp(&(other.first, &other.rest, other.doc)),
+            false => self.cmp_with_ties(other),
+        }
+    }
+
+    /// Works like [`compare`](Self::compare), where some ranks are only the beginning of what is compared.
     fn cmp_with_ties(&self, other: &Self) -> Ordering {
         let ranks = |place: &Self| [place.first].into_iter().chain(place.rest.clone());
         let pairs = ranks(self).zip(ranks(other)).zip(self.ties.iter().zip(&other.ties));
@@ -68,25 +76,6 @@ impl Place {
     }
 }
 
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match self.ties.is_empty() {
-            true => (self.first, &self.rest, self.doc).cmp(&(other.first, &other.rest, other.doc)),
-            false => self.cmp_with_ties(other),
-        }
-    }
+ordered! {
+    Place;
 }
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Place {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Place {}

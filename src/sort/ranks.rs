@@ -149,7 +149,7 @@ impl Scores<'_> {
         Ok(score)
     }
 
-    /// Of a document that was scored just now.
+    /// Returns the score of a document that was scored just now.
     fn known(&self, doc: u32) -> Option<f32> {
         self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score)
     }

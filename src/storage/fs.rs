@@ -76,7 +76,7 @@ impl FsStorage {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), and whatever the system says to making a directory.
+    /// Fails like [`open`](Self::open), or if the directory cannot be made.
     pub fn create(path: impl Into<PathBuf>, mode: ReadMode) -> Result<Self> {
         let directory = path.into();
         match fs::create_dir(&directory) {

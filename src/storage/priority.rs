@@ -20,7 +20,7 @@ pub enum IoPriority {
     Unchanged,
 }
 
-/// As long as this lives, the thread's reads and writes are no more urgent than was asked for.
+/// Keeps the thread's reads and writes no more urgent than was asked for while this lives.
 #[derive(Debug)]
 #[must_use = "the priority holds as long as this lives"]
 pub(crate) struct Lowered {
@@ -65,7 +65,7 @@ mod system {
     const REAL_TIME: Value = 1;
     const BEST_EFFORT: Value = 2;
     const IDLE: Value = 3;
-    /// Of a thread that has none of its own.
+    /// Level of a thread that has none of its own.
     const USUAL_LEVEL: Value = 4;
     const WHO_PROCESS: libc::c_long = 1;
     const THIS_THREAD: libc::c_long = 0;
@@ -88,7 +88,7 @@ mod system {
         }
     }
 
-    /// Of a thread without a class of its own older kernels tell a level that they do not take back.
+    /// Returns what can be set again. For a thread without a class, older kernels tell a level that they do not take back.
     pub(super) fn to_restore(before: Value) -> Value {
         if before >> CLASS_SHIFT == NONE { 0 } else { before }
     }

@@ -50,7 +50,7 @@ impl Value {
 
     /// Returns the number, if the value is one of any kind.
     ///
-    /// Of a large whole number or a decimal it is the nearest of 64 bits.
+    /// A large whole number or a decimal becomes the nearest one of 64 bits.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Value::F64(number) => Some(*number),

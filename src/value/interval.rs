@@ -70,7 +70,7 @@ impl Interval {
             Interval::Year => first(1),
             Interval::Quarter => first((date.month() - 1) / 3 * 3 + 1),
             Interval::Month => first(date.month()),
-            // Of the first week that there is not all days are there.
+            // The first week that there is lacks some days.
             Interval::Week if date.weekday() != Weekday::Monday => {
                 Some(date.nth_weekday(-1, Weekday::Monday).unwrap_or(Date::MIN))
             }

@@ -209,7 +209,7 @@ impl PartialEq<&str> for Value {
     }
 }
 
-/// As it is written: numbers in decimal, dates as RFC 3339 has them.
+/// Writes the value: numbers in decimal, dates as RFC 3339 has them.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -76,7 +76,7 @@ fn escape_of(separator: char) -> Option<char> {
 
 /// Ends of the names of a canonical path: each is the end of the path down to it. The bytes are UTF-8.
 ///
-/// Of any other text these are the ends of what stands between separators, which may be empty.
+/// Ends of the paths above, the path itself included. For any other text they are the ends of what stands between separators, which may be empty.
 pub(crate) fn ends(path: &[u8], separator: char) -> impl Iterator<Item = usize> {
     let mut utf8 = [0; 4];
     let len = separator.encode_utf8(&mut utf8).len();

@@ -36,12 +36,12 @@ pub(crate) struct NotTaken {
 }
 
 impl NotTaken {
-    /// As an error about what a caller asked for.
+    /// Makes an error about what a caller asked for.
     pub(crate) fn into_usage(self, what: impl Into<String>) -> Error {
         Error::new(ErrorKind::Usage, what).expected(self.expected).found(self.found)
     }
 
-    /// As an error about a value.
+    /// Makes an error about a value.
     pub(crate) fn into_error(self, what: impl Into<String>) -> Error {
         Error::new(ErrorKind::Document, what).expected(self.expected).found(self.found)
     }
@@ -69,7 +69,7 @@ impl Span {
 /// The code of a value of a document, in a field of a typed kind.
 pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
     let refused = || NotTaken { expected: takes(kind).into(), found: shown(value) };
-    // Of the right sort, and still not one of them.
+    // The right sort of text, and still not a value.
     let beyond = || NotTaken { expected: takes(kind).into(), found: format!("'{value}'") };
     match (kind, value) {
         (FieldKind::I64, Value::I64(number)) => Ok(of_i64(*number)),
@@ -537,7 +537,7 @@ pub(super) mod tests {
         between("9007199254740993", 9_007_199_254_740_992.0);
         between("-9007199254740993.0", -9_007_199_254_740_994.0);
         between("72057594037927938", 72_057_594_037_927_936.0);
-        // As other programs write them.
+        // Numbers that other programs write.
         for (text, number) in [
             ("72057594037927940", 2f64.powi(56)),
             ("-123456789012345680000", -1.2345678901234568e20),

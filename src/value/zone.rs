@@ -71,7 +71,7 @@ impl Zone {
         let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
         match seconds {
             0 => format!("{shown}{sign}{hours:02}:{minutes:02}"),
-            // Of the time of the sun, before there were zones.
+            // The time of the sun, before there were zones.
             _ => format!("{shown}{sign}{hours:02}:{minutes:02}:{seconds:02}"),
         }
     }
@@ -151,7 +151,7 @@ impl Zone {
     /// The last moment up to this one, and the first after it, when clocks were put forward or back.
     pub(super) fn changes_around(&self, micros: i64) -> (Option<i64>, Option<i64>) {
         let (at, next) = (nearest(micros), nearest(micros.saturating_add(1)));
-        // Of some changes clocks know nothing: a zone's name, or whether it is summer.
+        // Some changes do not move clocks: a zone's name, or whether it is summer.
         let changes = |at: &Moment, before: Moment| {
             let offset = |of| self.zone.to_offset(of);
             offset(*at) != offset(before)

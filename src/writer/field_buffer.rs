@@ -70,7 +70,7 @@ struct OffsetsBuffer {
 /// Ranges of a text's tokens in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenRanges<'a> {
-    /// Of each token the bytes where it begins and ends.
+    /// Bytes where each token begins and ends.
     pub(crate) ranges: &'a [(usize, usize)],
     /// Bytes of the text.
     pub(crate) len: usize,

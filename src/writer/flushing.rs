@@ -65,7 +65,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub fn flush(&mut self) -> Result<FlushInfo> {
         self.check()?;
         let watch = self.resources.observer.begin(Operation::Flush);

@@ -97,7 +97,7 @@ impl MergePolicy {
     }
 }
 
-/// As many of some neighbours as a segment can hold; `None` if it cannot hold two.
+/// The most neighbours that a segment can hold; `None` if it cannot hold two.
 fn not_too_large(segments: &[SegmentMeta], range: Range<usize>) -> Option<Range<usize>> {
     let mut sum = 0u64;
     let room = segments[range.clone()].iter().take_while(|segment| {

@@ -53,7 +53,7 @@ pub(super) struct Reordering<'p> {
 }
 
 impl<'p> Reordering<'p> {
-    /// As the schema says for a segment of so many documents.
+    /// The order that the schema names for a segment of so many documents.
     pub(super) fn by_schema(schema: &Schema, resources: &'p Resources, n_docs: u64) -> Self {
         let fields = schema.similarity_field_ids();
         let is_large = n_docs >= SIMILARITY_DOCS_MIN.into();
@@ -170,7 +170,7 @@ struct RowWriter<'b> {
     chunk: ChunkWriter,
     bytes: Vec<u8>,
     n_docs: u32,
-    /// Of the rows of the chunk.
+    /// Bytes of the rows of the chunk.
     row_bytes: usize,
 }
 

@@ -36,7 +36,7 @@ const OPEN_SEGMENTS_MAX: usize = 256;
 pub(super) struct Merges {
     pace: Arc<Pace>,
     priority: IoPriority,
-    /// Of those that may still be taken in.
+    /// Sources of merges that may still be taken in.
     running: Vec<Weak<Sources>>,
 }
 
@@ -239,7 +239,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit). If the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
+    /// Fails like [`commit`](Self::commit). If the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
     /// added is durable, and unless publishing failed the writer goes on.
     pub fn merge(&mut self) -> Result<CommitInfo> {
         self.merge_to(1)
@@ -264,7 +264,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`merge`](Self::merge).
+    /// Fails like [`merge`](Self::merge).
     pub fn merge_to(&mut self, segments: usize) -> Result<CommitInfo> {
         let first = self.commit()?;
         if self.staging.segments().len() > OPEN_SEGMENTS_MAX {
@@ -288,7 +288,7 @@ impl IndexWriter {
     ///
     /// # Cost
     ///
-    /// As [the order of a schema](crate::SchemaBuilder::order_by_similarity), and the merge.
+    /// The cost of [the order of a schema](crate::SchemaBuilder::order_by_similarity), and the merge.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -381,7 +381,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit); the commits before stand. If a merge fails, as on a full disk, the writer goes on with
+    /// Fails like [`commit`](Self::commit); the commits before stand. If a merge fails, as on a full disk, the writer goes on with
     /// everything that waits for the next commit; if only its commit fails, the writer is as after any commit that does.
     pub fn maintain(&mut self) -> Result<usize> {
         self.check()?;
@@ -457,7 +457,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`maintain`](Self::maintain).
+    /// Fails like [`maintain`](Self::maintain).
     pub fn finish_merge(&mut self, mut merged: MergedSegment) -> Result<bool> {
         self.check()?;
         let is_known = |known: &Weak<Sources>| known.as_ptr() == Arc::as_ptr(&merged.sources);

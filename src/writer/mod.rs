@@ -25,6 +25,7 @@ mod batch;
 pub(crate) mod commit;
 pub(crate) mod create;
 mod deletions;
+mod failure;
 mod field_buffer;
 mod flushing;
 mod lines;
@@ -71,7 +72,6 @@ pub use thread_pool::ThreadPool;
 pub use crate::shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 
 use crate::analysis::{Analyzers, TermVersions};
-use crate::budget;
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::Operation;
@@ -167,7 +167,7 @@ pub struct IndexWriter {
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
-    /// Of the documents that are in no segment yet.
+    /// Keys of the documents that are in no segment yet.
     recent_keys: RecentKeys,
     deletions: Deletions,
     merge_policy: MergePolicy,
@@ -483,7 +483,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub fn prepare_commit(&mut self) -> Result<PreparedCommit<'_>> {
         let observer = Arc::clone(&self.resources.observer);
         let watch = observer.begin(Operation::Prepare);
@@ -506,69 +506,6 @@ impl IndexWriter {
         self.committer.prepare(draft)
     }
 
-    /// Forgets what was added, deleted and set since the last commit. After an error that left the writer useless it is
-    /// of use again, and goes on from the newest commit: where the [outcome](Error::commit_outcome) of one was
-    /// `Unknown`, [`generation`](CommitInfo::generation) of the next shows whether it happened.
-    ///
-    /// ```
-    /// use treepie::{Document, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// let mut writer = index.writer()?;
-    /// writer.add(Document::new().with("title", "Paris"))?;
-    /// writer.rollback()?;
-    /// writer.add(Document::new().with("title", "London"))?;
-    /// assert_eq!(writer.commit()?.documents, 1);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
-    pub fn rollback(&mut self) -> Result<()> {
-        let watch = self.resources.observer.begin(Operation::Rollback);
-        let rolled_back = self.start_again();
-        report::rollback(&self.resources.observer, watch, &rolled_back);
-        rolled_back
-    }
-
-    fn start_again(&mut self) -> Result<()> {
-        // First, as the host's storage may panic in any step: what is forgotten by half is never committed.
-        self.failed = true;
-        self.n_rollbacks += 1;
-        self.forget_changes();
-        let before = self.committer.generation();
-        let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
-        self.committer.start_again(older)?;
-        // A commit that was not known to have happened may have replaced what there was.
-        if self.committer.generation() != before {
-            self.replaces = false;
-            self.published.established.store(true, Ordering::Relaxed);
-        }
-        let current = self.committer.current();
-        let (kept, payload) = match current {
-            Some(current) if !self.replaces => (current.segments.clone(), current.payload.clone()),
-            _ => Default::default(),
-        };
-        self.payload = payload;
-        self.merges.forget();
-        // Files that no commit names have been cleared away by the committer, who alone knows what was committed.
-        self.staging = Staging::new(Arc::clone(self.committer.storage()), kept);
-        self.failed = false;
-        self.publish_commit();
-        Ok(())
-    }
-
-    /// Forgets what was added and deleted and is in no segment yet.
-    fn forget_changes(&mut self) {
-        // Ends what is at work, and deletes what it spilled.
-        self.pipeline = None;
-        self.pending = DocumentBatch::default();
-        self.deletions = Deletions::default();
-        self.recent_keys.clear();
-        self.open = None;
-    }
-
     /// Makes the segments the index as they are.
     fn commit_staging(&mut self) -> Result<Manifest> {
         let watch = self.resources.observer.begin(Operation::Commit);
@@ -586,35 +523,6 @@ impl IndexWriter {
         }
         let prepared = self.committer.prepare(draft)?;
         self.finish_commit(prepared)
-    }
-
-    fn finish_commit(&mut self, prepared: Prepared) -> Result<Manifest> {
-        let _apart = budget::apart();
-        let unwinding = Unwinding(self);
-        let finished = unwinding.0.try_finish(prepared);
-        unwinding.passed();
-        finished
-    }
-
-    fn try_finish(&mut self, prepared: Prepared) -> Result<Manifest> {
-        let manifest = self.committer.finish(prepared)?;
-        self.staging.set_committed();
-        self.replaces = false;
-        self.published.established.store(true, Ordering::Relaxed);
-        self.publish_commit();
-        self.close_what_is_gone();
-        Ok(manifest)
-    }
-
-    /// Files take room on disk for as long as they are open: of those that are open only what is still part of the index stays so.
-    fn close_what_is_gone(&mut self) {
-        let segments = self.staging.segments();
-        let is_left = |segment: &SegmentMeta| segments.iter().any(|left| left.id == segment.id);
-        let has_gone = |open: &Arc<Snapshot>| !open.manifest.segments.iter().all(is_left);
-        if self.open.as_ref().is_some_and(has_gone) && self.open_staging(0).is_err() {
-            // Whoever needs them next is told.
-            self.open = None;
-        }
     }
 
     /// Versions of the analyzers that make the terms of the index. Terms of another build stay in it with their
@@ -717,39 +625,6 @@ impl IndexWriter {
     pub(crate) fn n_rollbacks(&self) -> u64 {
         self.n_rollbacks
     }
-
-    fn check(&self) -> Result<()> {
-        self.committer.check()?;
-        if self.failed {
-            return Err(Error::new(ErrorKind::Poisoned, "writing to an index")
-                .found("an earlier failure")
-                .in_file(self.committer.storage().location())
-                .hint("the last commit is intact; roll back, or open a new writer"));
-        }
-        Ok(())
-    }
-
-    /// Does what leaves the writer useless unless it comes to its end: by an error, or a panic of the host's code.
-    ///
-    /// A budget that somebody holds around it would stop it in the middle, and take along what was added: it is set aside.
-    pub(crate) fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let _limits = self.rules.limits.enter();
-        let _apart = budget::apart();
-        let unwinding = Unwinding(self);
-        let done = work(unwinding.0);
-        unwinding.passed();
-        self.keep_failure(done)
-    }
-
-    /// Makes the writer useless after an error.
-    fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result {
-            self.failed = true;
-            self.committer.poison(error);
-            self.pipeline = None;
-        }
-        result
-    }
 }
 
 /// Deletes a file that nobody needs, if that can be done: what stays is cleared away by the next writer. A storage of the host's
@@ -815,22 +690,6 @@ fn info(manifest: &Manifest) -> CommitInfo {
         segments: manifest.segments.len(),
         runs_spilled: 0,
         tokens_skipped: 0,
-    }
-}
-
-/// Makes the writer useless if it is dropped.
-struct Unwinding<'w>(&'w mut IndexWriter);
-
-impl Unwinding<'_> {
-    fn passed(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Unwinding<'_> {
-    fn drop(&mut self) {
-        let panic = Error::new(ErrorKind::Poisoned, "writing to an index").found("a panic");
-        let _: Result<()> = self.0.keep_failure(Err(panic));
     }
 }
 

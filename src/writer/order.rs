@@ -2,6 +2,7 @@
 //! similarity.
 
 use crate::budget::{self, ns};
+use crate::compared::ordered;
 use crate::error::Result;
 use crate::ids::FieldId;
 use crate::schema::{OrderField, Schema};
@@ -21,7 +22,7 @@ const SORTED_AT_ONCE: usize = 1 << 20;
 /// New numbers for the documents of some segments.
 #[derive(Debug)]
 pub(super) struct Numbering {
-    /// Of each segment.
+    /// Renumbering of each segment.
     pub(super) of_segments: Vec<Renumbering>,
     /// Whether documents stand otherwise to each other than before.
     pub(super) reorders: bool,
@@ -158,25 +159,15 @@ struct SortedRun<'e> {
     ranks: &'e [Vec<OrderRank>],
 }
 
-impl Ord for SortedRun<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
+impl SortedRun<'_> {
+    fn compare(&self, other: &Self) -> Ordering {
         other.first.compare(&self.first, self.ranks)
     }
 }
 
-impl PartialOrd for SortedRun<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+ordered! {
+    SortedRun<'_>;
 }
-
-impl PartialEq for SortedRun<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for SortedRun<'_> {}
 
 /// Calls `visit` with the rank of each document that is not deleted, as they stand behind each other.
 fn for_each_rank(

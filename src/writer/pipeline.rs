@@ -149,7 +149,7 @@ pub(crate) struct Pipeline {
     shared: Arc<Shared>,
     resources: Resources,
     n_docs: u32,
-    /// Of all documents.
+    /// Bytes of the values of all documents.
     value_bytes: u64,
     n_tasks: u64,
     /// Whose threads and files these are.

@@ -31,7 +31,7 @@ impl PreparedCommit<'_> {
     ///
     /// # Errors
     ///
-    /// As [`IndexWriter::commit`].
+    /// Fails like [`IndexWriter::commit`].
     pub fn finish(self) -> Result<CommitInfo> {
         let observer = Arc::clone(&self.writer.resources.observer);
         let watch = observer.begin(Operation::Commit);

@@ -79,10 +79,10 @@ pub(crate) fn recover(storage: Arc<dyn Storage>, only_look: bool) -> Result<Reco
     // Before the lock, which would leave a file in a directory that is not ours.
     generations(&*storage)?;
     if only_look {
-        return Ok(Found::look(&*storage)?.recovery());
+        return Ok(CommitsFound::look(&*storage)?.recovery());
     }
     let lock = storage.lock_writer()?;
-    let mut found = Found::look(&*storage)?;
+    let mut found = CommitsFound::look(&*storage)?;
     let mut recovery = found.recovery();
     let Some(newest) = recovery.damaged.first() else { return Ok(recovery) };
     let newest = newest.generation.max(recovery.whole);
@@ -125,7 +125,7 @@ fn generations(storage: &dyn Storage) -> Result<Vec<u64>> {
 }
 
 /// Commits and files in a storage.
-struct Found {
+struct CommitsFound {
     /// The newest commit that is whole.
     whole: Manifest,
     damaged: Vec<DamagedCommit>,
@@ -133,13 +133,13 @@ struct Found {
     named: HashSet<FileName>,
 }
 
-impl Found {
+impl CommitsFound {
     /// Reads all commits.
     ///
     /// # Errors
     ///
     /// `Corrupt` if none is whole. An unreadable file may be sound, so any other error is no reason to go back.
-    fn look(storage: &dyn Storage) -> Result<Found> {
+    fn look(storage: &dyn Storage) -> Result<CommitsFound> {
         Self::look_at(storage).map_err(|error| match error.kind() {
             ErrorKind::Io => error
                 .hint("nothing was changed; where the disk fails for good, `treepie salvage` saves the rest"),
@@ -147,11 +147,11 @@ impl Found {
         })
     }
 
-    fn look_at(storage: &dyn Storage) -> Result<Found> {
+    fn look_at(storage: &dyn Storage) -> Result<CommitsFound> {
         let (mut whole, mut damaged, mut named) = (None, vec![], HashSet::new());
         for generation in generations(storage)?.into_iter().rev() {
             let manifest = match &whole {
-                // As creating made it: all documents would be gone, and it would count as recovered.
+                // Creating made it: all documents would be gone, and it would count as recovered.
                 None if generation == 0 && !damaged.is_empty() => continue,
                 None => examine(storage, generation)?,
                 Some(whole) if bypassed(whole).contains(&generation) => {
@@ -174,7 +174,7 @@ impl Found {
             }
         }
         match (whole, damaged) {
-            (Some(whole), damaged) => Ok(Found { whole, damaged, named }),
+            (Some(whole), damaged) => Ok(CommitsFound { whole, damaged, named }),
             (None, damaged) => Err(no_whole_commit(damaged)),
         }
     }

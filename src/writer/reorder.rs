@@ -14,7 +14,7 @@ pub(super) struct ReorderBuffer {
     room: usize,
     /// Documents whose parts are kept by this pass.
     wanted: Range<u32>,
-    /// As they came.
+    /// Items in the order they came.
     items: Vec<Item>,
     bytes: Vec<u8>,
 }
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// As many passes as the bytes of all ask for, also where memory that was taken for few long parts is wanted for many short ones.
+    /// The bytes of all say how many passes there are, also where memory that was taken for few long parts is wanted for many short ones.
     #[test]
     fn passes_depend_on_all_bytes_however_long_parts_are() {
         let len = |doc: u32| if doc < 100 { 1_000 } else { 1 };

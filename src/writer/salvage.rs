@@ -50,9 +50,10 @@ pub struct Salvage {
     pub segments: Vec<SalvagedSegment>,
     /// Newer commits, whose manifests cannot be read. Their additions and deletions are not known.
     pub unreadable: Vec<DamagedCommit>,
-    /// Segments that no readable commit names, if a newer commit is not readable.
+    /// Segments that no readable commit names.
     ///
-    /// They may have documents that only it had, or the same as others have.
+    /// They are of a commit whose manifest is damaged or gone, or of a build that was interrupted. They may have documents
+    /// that only such a commit had, or the same as others have.
     pub unnamed: Vec<String>,
     /// Documents of the unnamed segments, deleted ones included; `None` if a segment is damaged.
     pub unnamed_documents: Option<u64>,
@@ -99,10 +100,13 @@ impl SalvagedSegment {
 }
 
 impl Salvage {
-    /// Whether everything that the newest commit had is in the new index.
+    /// Whether everything is in the new index.
+    ///
+    /// It is not known, and `false`, if there are [segments](Self::unnamed) that no commit names: nobody knows whether one
+    /// did whose manifest is gone.
     pub fn nothing_lost(&self) -> bool {
         let is_whole = self.segments.iter().all(SalvagedSegment::is_copied);
-        self.unreadable.is_empty() && self.revived == 0 && is_whole
+        self.unreadable.is_empty() && self.unnamed.is_empty() && self.revived == 0 && is_whole
     }
 
     /// Whether the commit had documents, and the new index has none.
@@ -128,7 +132,7 @@ pub(crate) fn salvage(
         IndexWriter::open(to, schema, analyzers, Existing::Refuse, published, options)?;
     // Documents that are added anew must be found with those whose segments are copied.
     writer.go_on_with_terms_of(manifest.term_versions);
-    let unnamed = if unreadable.is_empty() { vec![] } else { unnamed(&Unmapped(from))? };
+    let unnamed = unnamed(&Unmapped(from))?;
     let mut salvage = Salvage {
         generation: manifest.generation,
         documents: 0,
@@ -212,7 +216,7 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     let mut unreadable = vec![];
     for generation in generations.into_iter().rev() {
         if generation == 0 && !unreadable.is_empty() {
-            // As creating made it: without documents, it is not what there is to be saved.
+            // Creating made it: without documents, it is not what there is to be saved.
             continue;
         }
         match read_manifest(storage, generation) {
@@ -276,7 +280,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// Of the new index, and where a file may not be read.
+    /// Fails if the new index cannot be written, or if a file may not be read.
     fn salvage_segment(
         &mut self,
         from: &dyn Storage,

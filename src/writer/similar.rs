@@ -159,7 +159,7 @@ impl Wanted {
                         .postings(info)?
                         .decode_into(segment.n_docs(), &mut docs)?;
                     budget::work(ns::SIMILAR_POSTING * docs.len() as u64)?;
-                    // As many were counted on, and no document twice.
+                    // The number that was counted on, and no document twice.
                     if docs.len() != info.df as usize || !docs.is_sorted_by(|a, b| a < b) {
                         return Err(Error::corrupt("reading the documents of a term")
                             .expected(format!("{} that ascend", info.df))

@@ -4,12 +4,14 @@ use super::{Source, collect, names};
 use std::{fs, path::Path};
 
 /// Rooms that carry plans out.
-const ROOMS: [&str; 5] = ["execution/", "facet/", "phrase/", "ranking/", "sort/"];
+const ROOMS: [&str; 6] = ["execution/", "facet/", "matching/", "phrase/", "ranking/", "sort/"];
 /// Words of the names of figures from which on something is done otherwise.
 const WORDS: [&str; 6] = ["MIN", "MAX", "FROM", "FEW", "FAR", "BELOW"];
 
 /// Figures that choose no way, and what they are.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("execution/bound_facet.rs", "INTERVALS_MAX", "limit of an estimate"),
+    ("execution/mod.rs", "DOCS_ROOM_MAX", "size of a buffer"),
     ("facet/pieces.rs", "SLOTS_MIN", "size of a table"),
     ("facet/pieces.rs", "SLOTS_MAX", "size of a table"),
     ("facet/scan.rs", "FEW_NS", "unit of the clock"),

@@ -295,6 +295,15 @@ fn what_only_an_unreadable_commit_names_is_not_taken_and_said() {
             self::salvage(&Case { file: &unnamed, change }.apply(&unreadable)).unwrap();
         assert_eq!((salvage.generation, salvage.unnamed_documents), (2, None));
     }
+    // Without the manifest nobody knows that there was a newer commit.
+    let gone = Case { file: newest, change: Change::Missing }.apply(files);
+    let (salvage, _) = self::salvage(&gone).unwrap();
+    assert_eq!((salvage.generation, salvage.lost, salvage.unreadable.len()), (2, 0, 0));
+    assert_eq!(
+        (&salvage.unnamed[..], salvage.unnamed_documents),
+        (&[unnamed.clone()][..], Some(LATE as u64))
+    );
+    assert!(!salvage.nothing_lost());
     let both = Case { file: older, change: Change::Cut(80) }.apply(&unreadable);
     let error = self::salvage(&both).map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);

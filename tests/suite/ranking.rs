@@ -8,6 +8,10 @@ use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::search::{IdfScope, Order, Relation, TotalMode};
 use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
+mod combined;
+mod masks;
+mod patterns;
+
 const FIELDS: [&str; 2] = ["title", "body"];
 
 /// The fields that are taken for one, with their weights.
@@ -645,205 +649,6 @@ fn parameters_are_checked_and_used() {
     assert_eq!(twice.limit(300).run().unwrap().hits, hits, "what was said last counts");
 }
 
-/// Patterns, also among words, with what makes scores of them.
-fn pattern_query(random: &mut Random, depth: usize) -> Query {
-    if depth > 0 {
-        let parts: Vec<Query> = (0..1 + random.below(3))
-            .map(|_| match random.below(3) {
-                0 => random.query(0),
-                _ => pattern_query(random, depth - 1),
-            })
-            .collect();
-        return match random.below(5) {
-            0 => Query::all_of(parts),
-            1 => Query::group(vec![parts[0].clone()], parts[1..].to_vec(), vec![]),
-            2 => Query::group(parts, vec![], vec![pattern_query(random, 0)]),
-            _ => Query::any_of(parts),
-        };
-    }
-    let field = FIELDS[random.below(2)];
-    let pattern = match random.below(3) {
-        0 => Query::prefix(["w", "w1", "w2", "w40"][random.below(4)]),
-        1 => Query::wildcard(["w?", "w*3", "?1?", "w1*2", "x*"][random.below(5)]),
-        _ => {
-            let fuzziness = Fuzziness {
-                distance: 1 + random.below(2) as u8,
-                prefix_len: random.below(3) as u32,
-                transpositions: random.below(2) == 0,
-            };
-            let word = ["w", "w1", "v12", "w34", "w433"][random.below(5)];
-            Query::fuzzy(word, fuzziness).unwrap()
-        }
-    };
-    let pattern = pattern.in_field(field);
-    match random.below(3) {
-        0 => pattern.boosted(2.5).unwrap(),
-        _ => pattern,
-    }
-}
-
-#[test]
-fn patterns_score_by_their_best_terms() {
-    let mut random = Random(21);
-    for (n_docs, n_segments, percent) in
-        [(3, 1, 0), (300, 1, 0), (300, 4, 0), (300, 4, 30), (1_000, 2, 0), (1_000, 2, 50)]
-    {
-        let (mut naive, searcher) = corpus_without(&mut random, n_docs, n_segments, percent);
-        for _ in 0..80 {
-            let query = {
-                let depth = random.below(3);
-                pattern_query(&mut random, depth)
-            };
-            let n = [0, 1, 2, 5, 20, 1_000][random.below(6)];
-            naive.pattern_terms = n;
-            let search = searcher.search(&query).pattern_terms(n as u32);
-            let limit = [1, 10, 1_000][random.below(3)];
-            check_search(&search, &query, &naive.ranked(&query), 0, limit);
-        }
-    }
-}
-
-#[test]
-fn plans_say_which_terms_of_a_pattern_are_scored() {
-    let (_, searcher) = corpus(&mut Random(9), 800, 2);
-    let query = searcher.parse("title:w1*").unwrap();
-    let search = searcher.search(&query);
-    let plan = search.clone().pattern_terms(3).explain().unwrap().plan;
-    let reason = &plan.decisions[1].reason;
-    assert_eq!(
-        reason,
-        "title:w1* scores by 3 of 11 terms (22 visited): w1, w11, w10; the other 8 add nothing"
-    );
-    let plan = search.clone().pattern_terms(20).explain().unwrap().plan;
-    assert!(plan.decisions[1].reason.contains("by 11 of 11 terms"), "{plan:?}");
-    assert!(plan.algorithm.contains("bounds of 11 terms"), "{plan:?}");
-    // Not scored: all are equally good.
-    assert_eq!(search.clone().explain().unwrap().plan.operator.name(), "Limit");
-    let error = search.pattern_terms(PATTERN_TERMS_MAX + 1).run().unwrap_err();
-    assert!(error.to_string().contains("PATTERN_TERMS_MAX"), "{error}");
-}
-
-#[test]
-fn a_misspelling_is_worth_less_than_the_word() {
-    let index = Index::in_memory(Schema::builder().text("title").keyword("tag").build().unwrap());
-    let mut writer = index.writer().unwrap();
-    for title in ["history", "hystory", "history", "history", "hist", "misery"] {
-        writer.add(Document::new().with("title", title).with("tag", title)).unwrap();
-    }
-    writer.commit().unwrap();
-    let searcher = index.searcher().unwrap();
-    let hits = |text: &str| {
-        let query = searcher.parse(text).unwrap();
-        let page = searcher.search(&query).pattern_terms(10).run().unwrap();
-        let hit = |hit: &treepie::Hit| (hit.doc.0, hit.score.unwrap());
-        page.hits.iter().map(hit).collect::<Vec<_>>()
-    };
-    let docs = |text: &str| hits(text).iter().map(|(doc, _)| *doc).collect::<Vec<_>>();
-    // Alone the rare one is the best.
-    assert_eq!(docs("title:(history hystory)"), [1, 0, 2, 3]);
-    assert_eq!(docs("title:history~1"), [0, 2, 3, 1]);
-    let spelled = hits("title:history~1");
-    // One of seven characters.
-    assert!(nearly(spelled[3].1, spelled[0].1 * (1.0 - 1.0 / 7.0)), "{spelled:?}");
-    let query = searcher.parse("title:history~1").unwrap();
-    let search = searcher.search(&query).pattern_terms(10);
-    let explained = search.explainer().score(DocId(1)).unwrap().unwrap().to_string();
-    assert!(explained.contains("in n = 3 of N = 6 documents, as its most"), "{explained}");
-    // In a keyword field a value is there or not.
-    let keyword = hits("tag:hi*");
-    assert_eq!(keyword.len(), 4);
-    assert!(keyword[0].0 == 4 && keyword[0].1 > keyword[1].1, "{keyword:?}");
-}
-
-/// Words in both fields at once, also among others.
-fn combined_query(random: &mut Random) -> Query {
-    let mut words = |n: usize| -> Vec<Query> {
-        (0..1 + random.below(n))
-            .map(|_| match random.below(6) {
-                0 => Query::word_in(FIELDS[random.below(2)], random.word()),
-                _ => Query::word(random.word()),
-            })
-            .collect()
-    };
-    let (a, b) = (words(3), words(4));
-    let query = match random.below(5) {
-        0 => Query::all_of(a),
-        1 => Query::group(a, b, vec![]),
-        2 => Query::group(vec![], b, a),
-        3 => Query::best_of(a.into_iter().take(2), Tie::new(0.3).unwrap()),
-        _ => Query::any_of(b),
-    };
-    let weight = |random: &mut Random| Boost::new([0.25, 1.0, 1.0, 3.0][random.below(4)]).unwrap();
-    let mut fields = [("title", weight(random)), ("body", weight(random))];
-    if random.below(2) == 0 {
-        fields.reverse();
-    }
-    let query = query.in_combined_fields(fields);
-    match random.below(3) {
-        0 => Query::any_of([query, random.query(1)]),
-        1 => query.boosted(2.0).unwrap(),
-        _ => query,
-    }
-}
-
-#[test]
-fn combined_fields_rank_like_one_field_made_of_them() {
-    let mut random = Random(33);
-    for (n_docs, n_segments, percent) in
-        [(2, 1, 0), (60, 1, 0), (400, 1, 0), (400, 5, 0), (400, 5, 30), (1_500, 2, 0)]
-    {
-        let (naive, searcher) = corpus_without(&mut random, n_docs, n_segments, percent);
-        for _ in 0..80 {
-            let query = combined_query(&mut random);
-            let limit = [1, 10, 1_000][random.below(3)];
-            check(&searcher, &query, &naive.ranked(&query), 0, limit);
-        }
-    }
-}
-
-#[test]
-fn combined_fields_are_found_by_bounds_and_explained() {
-    let (_, searcher) = corpus(&mut Random(9), 1_200, 1);
-    let query = searcher.parse("{title^3 + body}:(w0 w1)").unwrap();
-    let run = searcher.search(&query).limit(1).analyze().unwrap().plan;
-    assert!(run.algorithm.contains("bounds of 2 words of several fields"), "{run:?}");
-    let hits = searcher.search(&query).limit(1).run().unwrap().hits;
-    let explained = searcher.explain_score(&query, hits[0].doc).unwrap().unwrap();
-    let adds_up = explained.parts.iter().map(|part| part.value).sum::<f32>();
-    assert_eq!(explained.value, adds_up);
-    for word in &explained.parts {
-        let [weight, part] = &word.parts[..] else { panic!("{explained}") };
-        assert_eq!(word.value, weight.value * part.value, "{explained}");
-        assert!(part.what.contains(" = 3 × ") && part.what.contains(" in body"), "{explained}");
-    }
-    assert!(explained.parts[0].what.contains("title:w0^3 + body:w0"), "{explained}");
-    // One k1 for all: with 0 neither frequencies nor lengths matter.
-    let query = searcher.parse("{title^3 + body}:w0").unwrap();
-    let flat = searcher.search(&query).bm25("title", 0.0, 0.75).limit(500).run().unwrap().hits;
-    assert!(flat.len() > 100 && flat.iter().all(|hit| hit.score == flat[0].score));
-}
-
-#[test]
-fn fields_that_cannot_be_combined_are_refused() {
-    let schema = Schema::builder().text("title").text("body").keyword("tag").build().unwrap();
-    let index = Index::in_memory(schema);
-    index.writer().unwrap().commit().unwrap();
-    let searcher = index.searcher().unwrap();
-    for (text, found) in [
-        ("{title + tag}:a", "'tag'"),
-        ("{title + title^2}:a", "'title' twice"),
-        ("{title^1001 + body}:a", "1001 for 'title'"),
-        ("{title + body^0.0001}:a", "0.0001 for 'body'"),
-    ] {
-        let query = searcher.parse(text).unwrap();
-        for error in
-            [searcher.count(&query).unwrap_err(), searcher.search(&query).run().unwrap_err()]
-        {
-            assert!(error.to_string().contains(found), "{error}");
-        }
-    }
-}
-
 #[test]
 fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
     let schema = Schema::builder().text("title").text("body").keyword("tag").build().unwrap();
@@ -870,8 +675,8 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
     let together = together.searcher().unwrap();
     for _ in 0..150 {
         let query = match random.below(5) {
-            0 => combined_query(&mut random),
-            1 => pattern_query(&mut random, 1),
+            0 => combined::combined_query(&mut random),
+            1 => patterns::pattern_query(&mut random, 1),
             2 => Query::word_in("tag", random.word()),
             3 => Query::prefix("w1").in_field("tag"),
             _ => random.query(2),
@@ -956,64 +761,5 @@ fn of_matches_that_score_no_more_than_others_the_first_suffice() {
         assert_eq!(hits.hits[0].doc, DocId(first), "{text}");
         let all = search.limit(70_000).run().unwrap();
         assert_eq!(hits.hits[..], all.hits[..10], "{text}");
-    }
-}
-
-#[test]
-fn plans_say_whether_a_word_that_filters_masks_blocks() {
-    let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
-    let mut writer = index.writer().unwrap();
-    for n in 0..4_000u32 {
-        let mut title = format!("w{} w{}", n % 3, n % 5);
-        for (word, modulus) in [("often", 4), ("seldom", 500)] {
-            if n % modulus == 0 {
-                title.push(' ');
-                title.push_str(word);
-            }
-        }
-        writer.add(Document::new().with("title", title)).unwrap();
-        if n == 2_000 {
-            writer.commit().unwrap();
-        }
-    }
-    writer.commit().unwrap();
-    let searcher = index.searcher().unwrap();
-    let decision = |text: &str| {
-        let query = searcher.parse(text).unwrap();
-        let search = searcher.search(&query).total(TotalMode::Unknown);
-        let plan = search.explain().unwrap().plan;
-        plan.decisions.into_iter().find(|decision| decision.rule == "filter by masks")
-    };
-    let often = decision("+often^=0 +(w1 w2)").expect("a decision");
-    assert!(often.accepted && often.reason.contains("masks the blocks"), "{often:?}");
-    // All documents that score are few, and looked up one by one.
-    let few = decision("+often^=0 +(seldom absent)").expect("a decision");
-    assert!(!few.accepted, "{few:?}");
-    let seldom = decision("+seldom^=0 +(w1 w2)").expect("a decision");
-    assert!(!seldom.accepted && seldom.reason.contains("few documents"), "{seldom:?}");
-    for others in ["+often +(w1 w2)", "w1 w2", "+often^=0 +w1"] {
-        assert_eq!(decision(others), None, "{others}");
-    }
-}
-
-/// The best documents have a word that must not be there, as those without are longer.
-#[test]
-fn masks_of_words_that_filter_let_no_excluded_document_through() {
-    let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
-    let mut writer = index.writer().unwrap();
-    for n in 0..4_000u32 {
-        let last = if n % 2 == 0 { "bad" } else { "a few words more" };
-        let title = format!("w{} w{} often {last}", n % 3, n % 5);
-        writer.add(Document::new().with("title", title)).unwrap();
-    }
-    writer.commit().unwrap();
-    let searcher = index.searcher().unwrap();
-    for text in ["+often^=0 +(w1 w2) -bad", "w1 w2 +often^=0 -bad", "+often +(w1 w2) -bad"] {
-        let query = searcher.parse(text).unwrap();
-        let search = searcher.search(&query).limit(10);
-        let best = search.clone().total(TotalMode::Unknown).run().unwrap();
-        let all = search.limit(4_000).run().unwrap();
-        assert_eq!(best.hits[..], all.hits[..10], "{text}");
-        assert!(best.hits.iter().all(|hit| hit.doc.0 % 2 == 1), "{text}");
     }
 }

@@ -104,7 +104,7 @@ mod tests {
             assert_eq!((csv(value), tsv(value)), (in_csv.into(), in_tsv.into()), "{value:?}");
             assert_eq!(of_tsv(in_tsv).as_deref(), value);
         }
-        // As others write them.
+        // Cells that other programs write.
         for (cell, value) in [
             ("\\N", None),
             ("C:\\dir", Some("C:\\dir")),

@@ -2,6 +2,7 @@
 
 use std::{
     fmt::{Display, Write as _},
+    fs,
     io::{self, Write as _},
     path::Path,
     process::ExitCode,
@@ -99,6 +100,20 @@ pub(crate) fn unread<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) ->
     }
 }
 
+/// All of a file that is text.
+pub(crate) fn read_text(what: &str, path: &Path) -> Result<String, Error> {
+    let bytes = fs::read(path).map_err(unread(what, path))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let found = error.as_bytes().get(at).map_or(0, |byte| *byte);
+        Error::new(ErrorKind::Document, what)
+            .expected("UTF-8")
+            .found(format!("the byte 0x{found:02X}"))
+            .in_file(path)
+            .at_offset(at as u64)
+    })
+}
+
 /// Something of the documented interface that does not exist yet.
 pub(crate) fn not_yet(what: impl Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} is not built yet"))
@@ -133,7 +148,10 @@ pub(crate) fn warn(message: impl Display) {
     note(format!("treepie: {message}"));
 }
 
-/// Prints a remark to standard error, which may be closed: a message is no reason to stop a build.
+/// Prints a remark to standard error, which may be closed: a message is no reason to stop a build. Names of files and fields in
+/// it are somebody else's text.
 pub(crate) fn note(message: impl Display) {
-    let _ = writeln!(io::stderr(), "{message}");
+    let message = message.to_string();
+    let lines: Vec<_> = message.lines().map(terminal::printable).collect();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
 }

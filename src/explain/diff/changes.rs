@@ -248,7 +248,7 @@ fn findings(
     let of_left = left.findings.iter().map(|finding| {
         let about = finding.node.as_deref().map(|id| match ids.get(id) {
             Some(Some(other)) => (*other, false),
-            // Of no node at all it is known by what it says.
+            // One of no node at all is known by what it says.
             other => (id, other.is_some()),
         });
         (about, finding)

@@ -50,7 +50,7 @@ pub(super) fn nodes(root: &ExplainNode) -> Vec<Entry<'_>> {
             leaves.push(hash(part(list[at].node)));
         }
         leaves.sort_unstable();
-        // Of a wide plan the first ones tell enough.
+        // The first ones of a wide plan tell enough.
         leaves.truncate(PAIRWISE_MAX);
         (list[at].subtree, list[at].leaves) = (hasher.finish(), leaves);
     }

@@ -5,9 +5,8 @@ mod matching;
 mod text;
 
 use super::ExplainTree;
-use super::json::put_all;
 use super::units::spaced;
-use crate::json::Json;
+use crate::json::{Json, put_all};
 use crate::named::named;
 use matching::{Entry, matching, nodes};
 use std::fmt;

@@ -277,7 +277,7 @@ fn leaves_of_other_fields_are_others_and_alike_inputs_are_told_by_what_is_below(
     after.children[1].predicate = Some("kind:b".into());
     after.label = before.label.clone();
     assert_eq!(rows(before, after), ["0→0 same", "0.0→0.0 same", "-→0.1 added", "0.1→- removed"]);
-    // Of long queries nodes do not repeat the whole of what they answer.
+    // Nodes of long queries do not repeat the whole of what they answer.
     let union = |words: [&str; 2]| {
         let children = words.map(leaf).to_vec();
         ExplainNode { children, ..ExplainNode::new("Union", "2 inputs") }
@@ -290,7 +290,7 @@ fn leaves_of_other_fields_are_others_and_alike_inputs_are_told_by_what_is_below(
     assert_eq!(rows[1..3], ["0.0→0.1 changed position", "0.0.0→0.1.0 same"]);
 }
 
-/// Of several decisions by one rule, and several findings of one, each has its own counterpart.
+/// Each of several decisions by one rule, and of several findings of one, has its own counterpart.
 #[test]
 fn what_has_the_same_name_is_told_apart() {
     let decide = |accepted: &[bool]| {

@@ -1,9 +1,10 @@
 //! [`PlanDiff`] → text for people and their terminals.
 
-use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
-use super::super::text::{Page, TextOptions};
-use super::super::units::{digits, duration, grouped, shortened, size, spaced};
+use super::super::text::TextOptions;
+use super::super::units::{digits, duration, shortened, size, spaced};
 use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
+use crate::console::{Console, Piece, Style, faint, piece, plain, strong};
+use crate::plural::grouped;
 
 /// Characters of one side of a change.
 const VALUE_CHARS_MAX: usize = 200;
@@ -16,13 +17,13 @@ impl PlanDiff {
     /// Returns the differences as text, every line ended by a line feed. The whole comes first, then the nodes: `≠`
     /// before those that differ, `+` before added and `-` before removed ones.
     pub fn to_text(&self, options: &TextOptions) -> String {
-        let mut page = Page::new(options);
+        let mut page = options.console();
         if self.is_same() {
             page.line("", 2, vec![plain("The plans are the same.")]);
             return page.out;
         }
         for change in &self.changes {
-            page.change("", change);
+            print(&mut page, "", change);
         }
         if !self.changes.is_empty() {
             page.out.push('\n');
@@ -34,41 +35,39 @@ impl PlanDiff {
             if left_out > 0 {
                 page.line("  ", 2, vec![faint(format!("… {left_out} nodes that are the same"))]);
             }
-            row[left_out..].iter().for_each(|node| page.node_diff(node));
+            row[left_out..].iter().for_each(|node| node_diff(&mut page, node));
         }
         page.out
     }
 }
 
-impl Page<'_> {
-    fn node_diff(&mut self, node: &NodeDiff) {
-        let (sign, style) = match node.kind {
-            DiffKind::Same => (" ", Style::Faint),
-            DiffKind::Changed => ("≠", Style::Strong),
-            DiffKind::Added => ("+", Style::Good),
-            DiffKind::Removed => ("-", Style::Bad),
-        };
-        let indent = "  ".repeat(node.depth.min(DEPTH_SHOWN));
-        self.cut(&format!("{sign} {indent}"), vec![piece(style, &*node.title)]);
-        for change in &node.changes {
-            self.change(&format!("  {indent}    "), change);
-        }
+fn node_diff(page: &mut Console, node: &NodeDiff) {
+    let (sign, style) = match node.kind {
+        DiffKind::Same => (" ", Style::Faint),
+        DiffKind::Changed => ("≠", Style::Strong),
+        DiffKind::Added => ("+", Style::Good),
+        DiffKind::Removed => ("-", Style::Bad),
+    };
+    let indent = "  ".repeat(node.depth.min(DEPTH_SHOWN));
+    page.cut(&format!("{sign} {indent}"), vec![piece(style, &*node.title)]);
+    for change in &node.changes {
+        print(page, &format!("  {indent}    "), change);
     }
+}
 
-    /// `algorithm: short list → roaring containers`
-    fn change(&mut self, prefix: &str, change: &Change) {
-        let what = change.what;
-        let shown = |value: &DiffValue| plain(shown(what, value));
-        let value = |value: &Option<DiffValue>| value.as_ref().map_or(faint("none"), shown);
-        let (subject, arrow) = (strong(subject(change) + ":"), faint("→"));
-        let mut pieces = vec![subject, value(&change.left), arrow, value(&change.right)];
-        if let (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) =
-            (&change.left, &change.right)
-        {
-            pieces.extend(times(what, *left, *right));
-        }
-        self.line(prefix, 2, pieces);
+/// `algorithm: short list → roaring containers`
+fn print(page: &mut Console, prefix: &str, change: &Change) {
+    let what = change.what;
+    let shown = |value: &DiffValue| plain(shown(what, value));
+    let value = |value: &Option<DiffValue>| value.as_ref().map_or(faint("none"), shown);
+    let (subject, arrow) = (strong(subject(change) + ":"), faint("→"));
+    let mut pieces = vec![subject, value(&change.left), arrow, value(&change.right)];
+    if let (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) =
+        (&change.left, &change.right)
+    {
+        pieces.extend(times(what, *left, *right));
     }
+    page.line(prefix, 2, pieces);
 }
 
 /// `facet brand: decision count by the column`: names of others stay as they are.

@@ -3,7 +3,8 @@
 use super::look::Look;
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
-use crate::explain::units::{digits, grouped, number_of};
+use crate::explain::units::digits;
+use crate::plural::{grouped, number_of};
 
 /// An estimate that is off by less, as a factor, changes no decision that matters; as it is coloured in a text.
 const Q_ERROR_FAR: f64 = 10.0;

@@ -4,7 +4,7 @@ use super::look::{Advice, Look, own_ns};
 use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
 use crate::explain::caption::by_level;
-use crate::explain::units::number_of;
+use crate::plural::number_of;
 
 /// Fewer lists are intersected within some hundred microseconds.
 const TERMS_MANY: u64 = 1_000;

@@ -1,11 +1,12 @@
 //! Findings about the state of the index, and about searches that were stopped.
 
-use super::look::{Look, is_leaf, own_ns, percent, sum};
+use super::look::{Look, is_leaf, name_of, own_ns, percent, sum};
 use super::{Finding, Severity};
 use crate::bitmap::WINDOW;
 use crate::explain::ExplainNode;
 use crate::explain::tree::Branch;
-use crate::explain::units::{number_of, size};
+use crate::explain::units::size;
+use crate::plural::number_of;
 
 /// Segments that are no sign yet of merging that lags behind: its policy leaves up to seven of each size.
 const SEGMENTS_MANY: usize = 16;
@@ -77,6 +78,6 @@ fn one_list(look: &mut Look<'_>) {
     if bytes < BYTES_MANY || percent < BYTES_PERCENT || !look.matters(own_ns(node)) {
         return;
     }
-    let message = format!("{percent} % of what was read, {}, is of {}", size(bytes), node.label);
+    let message = format!("{percent} % of what was read, {}, is of {}", size(bytes), name_of(node));
     look.add(own_ns(node), Finding::new("one long list", Severity::Note, message).of_node(node));
 }

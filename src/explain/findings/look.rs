@@ -8,8 +8,7 @@ use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// Share of the time, in percent, below which a part is not worth a sentence: without it the search would not be
-/// noticeably faster.
+/// Share of the time, in percent, below which a part is not worth a sentence: without it a search is about as slow.
 const SHARE_MIN: u64 = 10;
 /// From so much of the time on, in percent, it is what the search consists of.
 const SHARE_OF_MOST: u64 = 50;
@@ -40,8 +39,7 @@ impl<'t> Look<'t> {
     pub(super) fn new(tree: &'t ExplainTree, facts: &'t dyn Facts) -> Self {
         let nodes = with_parents(&tree.plan).collect();
         let (time_ns, documents) = (tree.all_ns(), tree.of_segments(|segment| segment.documents));
-        let (known_words, found) = (HashMap::new(), vec![]);
-        Look { tree, facts, documents, nodes, time_ns, known_words, found }
+        Look { tree, facts, documents, nodes, time_ns, known_words: HashMap::new(), found: vec![] }
     }
 
     /// Returns the share of the time that something took, in percent; `None` where no times are known.
@@ -59,10 +57,7 @@ impl<'t> Look<'t> {
 
     /// A hint, or a warning where most of the time is known to be spent so.
     pub(super) fn severity(&self, ns: u64) -> Severity {
-        match self.share(ns) {
-            Some(SHARE_OF_MOST..) => Severity::Warning,
-            _ => Severity::Hint,
-        }
+        if self.share(ns) >= Some(SHARE_OF_MOST) { Severity::Warning } else { Severity::Hint }
     }
 
     /// `80 % of the time went into expanding`, or `expanding` where no times are known.
@@ -174,6 +169,11 @@ fn text_of(node: &ExplainNode) -> Option<String> {
 
 pub(super) fn own_ns<N: Branch>(node: &N) -> u64 {
     node.time_ns().unwrap_or(0)
+}
+
+/// Name of a node in a sentence: its label, without the words that say which part of the plan it is of.
+pub(super) fn name_of(node: &ExplainNode) -> &str {
+    node.label.strip_prefix("for scores: ").unwrap_or(&node.label)
 }
 
 /// Returns the query that a node answers; `None` where it is not known or too long to be told.

@@ -5,13 +5,11 @@ use super::patterns::walking_ns;
 use super::{Finding, Severity};
 use crate::explain::ExplainOperator::{Count, Expand, Limit, Sort, TopK};
 use crate::explain::tree::Branch;
-use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainPage};
+use crate::plural::{grouped, number_of};
 
-/// Fewer matches are counted within some ten microseconds.
-const COUNTED_MANY: u64 = 10_000;
-/// Fewer documents are scored, or their values looked at, within some hundred microseconds.
-const SCORED_MANY: u64 = 10_000;
+/// Fewer documents are counted, scored, or their values looked at, within some hundred microseconds.
+const DOCUMENTS_MANY: u64 = 10_000;
 /// Up to here a page costs about what the first one costs.
 const OFFSET_DEEP: u64 = 1_000;
 /// Fewer positions are compared within some hundred microseconds.
@@ -67,7 +65,7 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
     let counting_ns = ns.saturating_sub(sum(matching.iter().map(walking_ns)));
     // A number that the dictionary knows costs nothing.
     let is_read = matching.iter().filter_map(Branch::own).any(|(_, bytes_read)| bytes_read > 0);
-    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(counting_ns) || !is_read {
+    if !is_spared || actual.documents < DOCUMENTS_MANY || !look.is_most(counting_ns) || !is_read {
         return;
     }
     let (documents, limit) = (number_of(actual.documents, "document"), page.limit);
@@ -89,7 +87,7 @@ fn scored(look: &mut Look<'_>, root: &ExplainNode) {
     let Some(ranking) = ranking else { return };
     let ns = own_ns(root);
     if let Some(decision) = without_bounds(root)
-        && ranking.documents_scored >= SCORED_MANY
+        && ranking.documents_scored >= DOCUMENTS_MANY
         && look.matters(ns)
     {
         let scored = number_of(ranking.documents_scored, "document");
@@ -114,7 +112,7 @@ fn without_bounds(node: &ExplainNode) -> Option<&Decision> {
 fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
     let Some(actual) = root.actual.as_ref().filter(|_| root.operator == Sort) else { return };
     let ns = own_ns(root);
-    if let Some(counts) = actual.sort.filter(|counts| counts.documents >= SCORED_MANY)
+    if let Some(counts) = actual.sort.filter(|counts| counts.documents >= DOCUMENTS_MANY)
         && root.algorithm.contains(" of every match")
         && look.matters(ns)
     {
@@ -128,7 +126,7 @@ fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
         look.add(ns, Finding { rebuild: remedy.is_some(), remedy, ..finding }.of_node(root));
     }
     if let Some(counts) =
-        actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
+        actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= DOCUMENTS_MANY)
     {
         let documents = number_of(counts.documents, "document");
         let segments = number_of(counts.given_up, "segment");

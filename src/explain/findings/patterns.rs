@@ -1,10 +1,10 @@
 //! Findings about patterns that have too many terms, or look at too many. Patterns are prefixes, wildcards, regular
 //! expressions and fuzzy words.
 
-use super::look::{Advice, Look, asked, own_ns};
+use super::look::{Advice, Look, asked, name_of, own_ns};
 use super::{Facts, Finding, Severity};
-use crate::explain::units::{grouped, number_of};
 use crate::explain::{Decision, ExplainNode, ExplainOperator, TermCounts};
+use crate::plural::{grouped, number_of};
 use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.
@@ -104,10 +104,10 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     if terms < TERMS_WIDE || !look.matters(ns) {
         return;
     }
-    let what = format!("expanding {} to {}", node.label, number_of(terms, "term"));
+    let what = format!("expanding {} to {}", name_of(node), number_of(terms, "term"));
     let message = match node.actual {
         Some(_) => look.went_into(ns, &what),
-        None => format!("{} stands for {} or more", node.label, number_of(terms, "term")),
+        None => format!("{} stands for {} or more", name_of(node), number_of(terms, "term")),
     };
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| {
@@ -149,9 +149,9 @@ fn longer_prefix(facts: &dyn Facts, field: &str, text: &str, now: u64) -> Option
 fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     let Some(terms) = searched(node) else { return false };
     let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
-    let field = node.field.as_deref().unwrap_or_default();
+    let (field, name) = (node.field.as_deref().unwrap_or_default(), name_of(node));
     let (visited, expanded) = (number_of(terms.visited, "term"), grouped(terms.expanded));
-    let message = format!("{visited} of {field} were looked at for {expanded} of {}", node.label);
+    let message = format!("{visited} of {field} were looked at for {expanded} of {name}");
     let severity = look.severity(walking_ns(node));
     let finding = Finding::new("wide search for terms", severity, message).of_node(node);
     look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));

@@ -21,7 +21,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
     for at in 0..look.nodes.len() {
         let node = look.nodes[at].0;
         match node.operator {
-            // Of sets that scores depend on; what matches has these words, too.
+            // Sets that scores depend on: what matches has these words, too.
             _ if !node.id.starts_with(&**matches) => {}
             Nothing if node.children.is_empty() => impossible(look, node),
             _ if !is_leaf(node) => {}

@@ -1,76 +1,28 @@
-//! Facets of a plan, and what happened to them in a run.
+//! Facets of a plan in words, and what happened to them in a run.
 
-use crate::explain::tree::nanoseconds;
-use crate::explain::{ColumnCounts, Decision, ExplainFacet, FacetActual, FacetEstimate, InBuckets};
-use crate::facet::FacetProfile;
+use crate::execution::FacetRun;
+use crate::explain::tree::{nanoseconds, whole_ns};
+use crate::explain::{
+    ColumnCounts, Decision, ExplainFacet, ExplainNode, ExplainOperator, FacetActual, FacetEstimate,
+};
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
-    Adaptive, FacetDetails, FacetMethod, FacetNode, FacetOperator, FacetOrder, FacetPlan,
-    FacetStrategy, RangesPlan, RangesStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy,
+    Adaptive, FacetMethod, FacetNode, FacetOrder, FacetPlan, RangesPlan, RangesStrategy,
+    SpreadPlan, SpreadStrategy, StatisticsStrategy, TopHitsStrategy,
 };
 use crate::plural::counted;
-use crate::schema::Schema;
-use std::time::Duration;
 
-/// Run of a facet: within another, in all buckets of that.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FacetRun {
-    buckets: InBuckets,
-    pub(crate) profile: FacetProfile,
-    /// Methods that counted values, and in how many buckets.
-    methods: Vec<(FacetMethod, u64)>,
-    pub(crate) within: Vec<FacetRun>,
+/// A facet, its run, and the facet around it with the name of its field.
+pub(super) struct FacetAt<'p> {
+    pub(super) node: &'p FacetNode,
+    pub(super) run: Option<&'p FacetRun>,
+    pub(super) around: Option<(&'p FacetNode, &'p str)>,
 }
 
-impl FacetRun {
-    /// Nothing so far, of a facet and of all within it.
-    pub(crate) fn of(node: &FacetNode) -> Self {
-        let within = node.within.iter().map(FacetRun::of).collect();
-        // Values may be counted without a column, and hits are no counts.
-        let has_column = !matches!(
-            node.operator,
-            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..)
-        );
-        let column = has_column.then(ColumnCounts::default);
-        let counts = FacetActual { column, ..FacetActual::default() };
-        let profile = FacetProfile { counts, ..FacetProfile::default() };
-        FacetRun { profile, within, ..FacetRun::default() }
-    }
-
-    /// Adds the work in one bucket of so many documents.
-    pub(crate) fn add(&mut self, of_bucket: &FacetProfile, n_documents: u64) {
-        self.buckets.buckets += 1;
-        self.buckets.documents += n_documents;
-        self.profile.add(of_bucket);
-        let Some(method) = of_bucket.method else { return };
-        match self.methods.iter_mut().find(|(other, _)| *other == method) {
-            Some((_, n)) => *n += 1,
-            None => self.methods.push((method, 1)),
-        }
-    }
-
-    /// Time of all facets within it.
-    pub(crate) fn time_within(&self) -> Duration {
-        self.within.iter().map(|run| run.profile.time + run.time_within()).sum()
-    }
-
-    /// The method that values were counted by, of a facet within no other.
-    pub(crate) fn method(&self) -> Option<FacetMethod> {
-        self.methods.first().map(|(method, _)| *method)
-    }
-}
-
-/// Facets of a plan, with what happened to those that were counted, and what other ways to count were measured to take.
-pub(super) fn facets(
-    nodes: &[FacetNode],
-    schema: &Schema,
-    runs: Option<&[FacetRun]>,
-    measured: Option<&Measured>,
-) -> Vec<ExplainFacet> {
-    let mut all = ExplainFacet::default();
-    put_all(&mut all, None, nodes, schema, runs);
-    for (nth, facet) in (0..).zip(&mut all.within) {
-        let (Some(measured), decisions) = (measured, &mut facet.decisions) else { continue };
+/// Puts what other ways to count facets were measured to take.
+pub(super) fn put_measured(facets: &mut [ExplainFacet], measured: &Measured) {
+    for (nth, facet) in (0..).zip(facets) {
+        let decisions = &mut facet.decisions;
         if let Some(decision) = decisions.iter_mut().find(|it| it.rule == TELL_APART) {
             decision.put_way(measured, Forced::Tally { nth });
         }
@@ -80,105 +32,168 @@ pub(super) fn facets(
             ways.for_each(|way| decision.put_way(measured, way));
         }
     }
-    all.within
-}
-
-/// Puts operators into what they are within, or on what matches.
-fn put_all(
-    outer: &mut ExplainFacet,
-    of: Option<&FacetNode>,
-    nodes: &[FacetNode],
-    schema: &Schema,
-    runs: Option<&[FacetRun]>,
-) {
-    for (nth, node) in nodes.iter().enumerate() {
-        let run = runs.and_then(|runs| runs.get(nth));
-        let mut facet = ExplainFacet::of(&schema.get(node.field).name);
-        facet.actual = run.map(|run| FacetActual {
-            time_ns: nanoseconds(run.profile.time),
-            within: of.map(|_| run.buckets),
-            ..run.profile.counts
-        });
-        if let Some(of) = of {
-            let reason = match of.values() {
-                Some(_) => "posting lists of its values, intersected with what matches",
-                None => "one pass over its column parts what matches",
-            };
-            let rule = format!("look into each bucket of {}", outer.field);
-            facet.decisions.push(Decision::accepted(rule, reason));
-        }
-        let mut cost_ns = 0;
-        if let Some(details) = &node.details {
-            facet.limit = details.limit;
-            (facet.ranges, facet.options) = (details.ranges.clone(), details.options.clone());
-            facet.estimate = Some(estimate(details, of.is_some()));
-            if let Some(ns) = details.matching_ns {
-                let reason =
-                    "they leave nothing out of it: what the others match is found by itself";
-                let decision = Decision::accepted("match without its selections", reason);
-                facet.decisions.push(decision.costing(ns.round() as u64));
-            }
-            cost_ns = details.cost_ns;
-        }
-        let is_within = of.is_some();
-        let decision = match &node.operator {
-            FacetOperator::Facet(FacetStrategy::Values(plan)) => {
-                facet.terms = plan.sizes.n_terms;
-                put_values(&mut facet, plan, run, is_within);
-                None
-            }
-            FacetOperator::Facet(FacetStrategy::Ranges(plan)) => {
-                facet.decisions.extend(plan.cut.as_ref().map(decision_of_spread));
-                let decision = put_ranges(&mut facet, plan, cost_ns);
-                facet.decisions.push(decision);
-                None
-            }
-            FacetOperator::Statistics(strategy, spread) => {
-                facet.decisions.extend(spread.as_ref().map(decision_of_spread));
-                match strategy {
-                    StatisticsStrategy::BlockBounds => {
-                        facet.algorithm = "column, by bounds of blocks".into();
-                        let reason = "a block of which all documents have one value is not read";
-                        Some(("look at the column", reason))
-                    }
-                    StatisticsStrategy::Dictionary => {
-                        facet.algorithm = "dictionary, term by term".into();
-                        Some(("go through the dictionary", "the field keeps no column"))
-                    }
-                }
-            }
-            FacetOperator::TopHits(n, strategy) => {
-                facet.operator = "TopHits".into();
-                facet.ranges = Some(match n {
-                    1 => "the best document of each".to_owned(),
-                    n => format!("the {n} best documents of each"),
-                });
-                facet.algorithm = strategy.name().into();
-                let reason = "documents of a bucket lie anywhere, so that no bounds leave out any";
-                Some(("find the best of each bucket", reason))
-            }
-        };
-        let decision =
-            decision.map(|(rule, reason)| Decision::accepted(rule, reason).costing(cost_ns));
-        facet.decisions.extend(decision);
-        put_all(&mut facet, Some(node), &node.within, schema, run.map(|run| &run.within[..]));
-        outer.within.push(facet);
-    }
-}
-
-/// Documents that match, in so many buckets as a facet is expected to be counted in.
-fn estimate(details: &FacetDetails, is_within: bool) -> FacetEstimate {
-    let (it, matches) = (details.expected, details.matches);
-    FacetEstimate {
-        buckets: it.buckets.round() as u64,
-        buckets_upper: it.buckets_max as u64,
-        documents: (it.buckets * it.documents).round() as u64,
-        lower: if is_within { 0 } else { matches.lower },
-        upper: (matches.upper as f64 * it.overlap) as u64,
-    }
 }
 
 const TELL_APART: &str = "tell values apart";
+
+impl FacetAt<'_> {
+    /// Puts what is expected of it and what it took: documents that match, in so many buckets as it is expected to be counted in.
+    pub(super) fn put_numbers(&self, facet: &mut ExplainFacet) {
+        facet.actual = self.run.map(|run| FacetActual {
+            time_ns: nanoseconds(run.profile.time),
+            within: self.around.map(|_| run.buckets),
+            ..run.profile.counts
+        });
+        let Some(details) = &self.node.details else { return };
+        facet.limit = details.limit;
+        facet.options.clone_from(&details.options);
+        if facet.ranges.is_none() {
+            facet.ranges.clone_from(&details.ranges);
+        }
+        let (it, matches) = (details.expected, details.matches);
+        facet.estimate = Some(FacetEstimate {
+            buckets: it.buckets.round() as u64,
+            buckets_upper: it.buckets_max as u64,
+            documents: (it.buckets * it.documents).round() as u64,
+            lower: if self.around.is_some() { 0 } else { matches.lower },
+            upper: (matches.upper as f64 * it.overlap) as u64,
+        });
+    }
+
+    /// Puts what comes before its own decisions; `spread` is how it tells values apart.
+    fn begin(&self, spread: Option<&SpreadPlan>, node: &mut ExplainNode) {
+        node.operator = ExplainOperator::Facet;
+        if let Some((around, field)) = self.around {
+            let reason = match around.values() {
+                Some(_) => "posting lists of its values, intersected with what matches",
+                None => "one pass over its column parts what matches",
+            };
+            let rule = format!("look into each bucket of {field}");
+            node.decisions.push(Decision::accepted(rule, reason));
+        }
+        if let Some(ns) = self.node.details.as_ref().and_then(|details| details.matching_ns) {
+            let reason = "they leave nothing out of it: what the others match is found by itself";
+            let decision = Decision::accepted("match without its selections", reason);
+            node.decisions.push(decision.costing(whole_ns(ns)));
+        }
+        node.decisions.extend(spread.map(decision_of_spread));
+    }
+
+    fn cost_ns(&self) -> u64 {
+        self.node.details.as_ref().map_or(0, |details| details.cost_ns)
+    }
+
+    pub(super) fn statistics(
+        &self,
+        strategy: StatisticsStrategy,
+        spread: Option<&SpreadPlan>,
+        node: &mut ExplainNode,
+    ) {
+        self.begin(spread, node);
+        let (algorithm, rule, reason) = match strategy {
+            StatisticsStrategy::BlockBounds => (
+                "column, by bounds of blocks",
+                "look at the column",
+                "a block of which all documents have one value is not read",
+            ),
+            StatisticsStrategy::Dictionary => (
+                "dictionary, term by term",
+                "go through the dictionary",
+                "the field keeps no column",
+            ),
+        };
+        node.algorithm = algorithm.into();
+        node.decisions.push(Decision::accepted(rule, reason).costing(self.cost_ns()));
+    }
+
+    pub(super) fn top_hits(&self, n: usize, strategy: TopHitsStrategy, node: &mut ExplainNode) {
+        self.begin(None, node);
+        node.operator = ExplainOperator::TopHits;
+        node.label = match n {
+            1 => "the best document of each".to_owned(),
+            n => format!("the {n} best documents of each"),
+        };
+        node.algorithm = strategy.name().into();
+        let reason = "documents of a bucket lie anywhere, so that no bounds leave out any";
+        let decision = Decision::accepted("find the best of each bucket", reason);
+        node.decisions.push(decision.costing(self.cost_ns()));
+    }
+
+    /// Ways to count ranges, as planned, or in a run as its counts say they were taken.
+    pub(super) fn ranges(&self, plan: &RangesPlan, node: &mut ExplainNode) {
+        self.begin(plan.cut.as_ref(), node);
+        let [sums, column] =
+            [RangesStrategy::Sums, RangesStrategy::Column].map(RangesStrategy::name);
+        let is_planned = plan.chosen == RangesStrategy::Sums;
+        let (by_sums, by_column) = match self.run.and_then(|run| run.profile.counts.column) {
+            Some(ColumnCounts { ends_looked_up: 1.., documents, deleted_taken_away, .. }) => {
+                (true, documents > deleted_taken_away)
+            }
+            Some(ColumnCounts { documents, blocks, .. }) if documents + blocks > 0 => (false, true),
+            _ => (is_planned, !is_planned),
+        };
+        node.algorithm = match (by_sums, by_column) {
+            (true, true) => format!("{sums}, and where some do not match {column}"),
+            (true, false) => sums.into(),
+            _ => column.into(),
+        };
+        let (sums_ns, column_ns) = match is_planned {
+            true => (Some(self.cost_ns()), plan.alternative_ns),
+            false => (None, Some(self.cost_ns())),
+        };
+        let (rule, reason, cost_ns) = match by_sums {
+            true => (
+                format!("count by {sums}"),
+                "everything matches, so that dictionaries say what lies before each end",
+                sums_ns,
+            ),
+            false => (
+                "count by the column".into(),
+                "what lies in one range is counted by its bounds",
+                column_ns,
+            ),
+        };
+        let decision = Decision { estimated_cost_ns: cost_ns, ..Decision::accepted(rule, reason) };
+        node.decisions.push(match (by_sums, is_planned) {
+            (true, _) => decision.instead_of(column, column_ns),
+            (false, true) => decision.instead_of(sums, sums_ns),
+            (false, false) => decision,
+        });
+    }
+
+    /// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.
+    pub(super) fn values(&self, plan: &FacetPlan, node: &mut ExplainNode) {
+        self.begin(None, node);
+        let (run, is_within) = (self.run, self.around.is_some());
+        node.decisions.push(decision_of_values(plan));
+        let (chosen, methods) = (plan.choice.method, run.map_or(&[][..], |run| &run.methods));
+        let ways = methods.iter().map(|(method, n)| match is_within {
+            true => format!("{} in {}", method.name(), counted(*n, "bucket")),
+            false => method.name().to_owned(),
+        });
+        node.algorithm = match methods {
+            [] if is_within && plan.methods.steps().len() > 1 => {
+                format!("{}, or in each bucket what is cheapest there", chosen.name())
+            }
+            [] => chosen.name().into(),
+            _ => ways.collect::<Vec<_>>().join("; "),
+        };
+        let others = methods.iter().filter(|(method, _)| *method != chosen);
+        node.decisions.extend(others.map(|(method, n)| {
+            let reason = match is_within {
+                _ if run.is_some_and(|run| run.profile.fell_back) => {
+                    "what was chosen took more memory than was left".to_owned()
+                }
+                true => format!("it costs less in {n} of the buckets"),
+                false => {
+                    "other documents matched than were expected, for which this costs less".into()
+                }
+            };
+            let decision = Decision::accepted(format!("count by {}", method.name()), reason);
+            decision.instead_of(chosen.name(), None)
+        }));
+    }
+}
 
 /// Way to tell values apart, and the cost of counting each.
 fn decision_of_spread(plan: &SpreadPlan) -> Decision {
@@ -213,67 +228,6 @@ fn adapted<S: Copy + PartialEq>(
         reason += &format!("; {from} {}", name(*other));
     }
     reason
-}
-
-/// Ways to count ranges, as planned, or in a run as its counts say they were taken.
-fn put_ranges(facet: &mut ExplainFacet, plan: &RangesPlan, cost_ns: u64) -> Decision {
-    let [sums, column] = [RangesStrategy::Sums, RangesStrategy::Column].map(RangesStrategy::name);
-    let is_planned = plan.chosen == RangesStrategy::Sums;
-    let (by_sums, by_column) = match facet.actual.and_then(|actual| actual.column) {
-        Some(ColumnCounts { ends_looked_up: 1.., documents, deleted_taken_away, .. }) => {
-            (true, documents > deleted_taken_away)
-        }
-        Some(ColumnCounts { documents, blocks, .. }) if documents + blocks > 0 => (false, true),
-        _ => (is_planned, !is_planned),
-    };
-    facet.algorithm = match (by_sums, by_column) {
-        (true, true) => format!("{sums}, and where some do not match {column}"),
-        (true, false) => sums.into(),
-        _ => column.into(),
-    };
-    let (sums_ns, column_ns) = match is_planned {
-        true => (Some(cost_ns), plan.alternative_ns),
-        false => (None, Some(cost_ns)),
-    };
-    if by_sums {
-        let reason = "everything matches, so that dictionaries say what lies before each end";
-        let decision = Decision::accepted(format!("count by {sums}"), reason);
-        let decision = Decision { estimated_cost_ns: sums_ns, ..decision };
-        return decision.instead_of(column, column_ns);
-    }
-    let reason = "what lies in one range is counted by its bounds";
-    let decision = Decision::accepted("count by the column", reason);
-    let decision = Decision { estimated_cost_ns: column_ns, ..decision };
-    if is_planned { decision.instead_of(sums, sums_ns) } else { decision }
-}
-
-/// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.
-fn put_values(facet: &mut ExplainFacet, plan: &FacetPlan, run: Option<&FacetRun>, is_within: bool) {
-    facet.decisions.push(decision_of_values(plan));
-    let (chosen, methods) = (plan.choice.method, run.map_or(&[][..], |run| &run.methods));
-    let ways = methods.iter().map(|(method, n)| match is_within {
-        true => format!("{} in {}", method.name(), counted(*n, "bucket")),
-        false => method.name().to_owned(),
-    });
-    facet.algorithm = match methods {
-        [] if is_within && plan.methods.steps().len() > 1 => {
-            format!("{}, or in each bucket what is cheapest there", chosen.name())
-        }
-        [] => chosen.name().into(),
-        _ => ways.collect::<Vec<_>>().join("; "),
-    };
-    let others = methods.iter().filter(|(method, _)| *method != chosen);
-    facet.decisions.extend(others.map(|(method, n)| {
-        let reason = match is_within {
-            _ if run.is_some_and(|run| run.profile.fell_back) => {
-                "what was chosen took more memory than was left".to_owned()
-            }
-            true => format!("it costs less in {n} of the buckets"),
-            false => "other documents matched than were expected, for which this costs less".into(),
-        };
-        let decision = Decision::accepted(format!("count by {}", method.name()), reason);
-        decision.instead_of(chosen.name(), None)
-    }));
 }
 
 /// The way to count values that was chosen, why, and what else was weighed.

@@ -119,7 +119,7 @@ fn every_torn_text_is_refused() {
 
 #[test]
 fn plans_are_as_deep_as_queries_may_be_and_no_deeper() {
-    // As deep as the planner goes, with the page on top.
+    // Levels as many as the planner makes, with the page on top.
     let mut node = ExplainNode::new("Term", "a");
     for _ in 0..258 {
         let mut outer = ExplainNode::new("Union", "a");

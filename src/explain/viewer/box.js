@@ -156,7 +156,7 @@ function ghostBox({ way, level }, at) {
       "aria-level": level + 1,
       "aria-selected": "false",
       "aria-disabled": "true",
-      title: `not taken; ${visible(cut(String(way.rule ?? ""), 120)[0])}`,
+      title: `not taken; ${visible(shortened(String(way.rule ?? ""), 120))}`,
     },
     el("span", { class: "away" }, "not taken: "),
     el("span", { class: "label" }, foreign(way.name, 60, false)),

@@ -269,7 +269,7 @@ function segmentsOf(app, entry, metric) {
       segments.slice(0, 400).map((segment, at) =>
         el("i", {
           style: { "--heat-share": values[at] === null ? 0 : Math.round((values[at] / most) * 100) + "%" },
-          title: `${visible(cut(String(segment.id), 40)[0])}: ${values[at] === null ? "not known" : chosen.show(values[at])}`,
+          title: `${visible(shortened(String(segment.id), 40))}: ${values[at] === null ? "not known" : chosen.show(values[at])}`,
         }),
       ),
     ),

@@ -231,13 +231,13 @@ class DiffView {
     const cell = (which, id) => {
       const entry = id === null || id === undefined ? null : this.app.planOf(which)?.byId.get(id);
       if (!entry)
-        return el("td", { class: "faint" }, id ? `node ${visible(cut(String(id), 40)[0])} is not in this plan` : "–");
+        return el("td", { class: "faint" }, id ? `node ${visible(shortened(String(id), 40))} is not in this plan` : "–");
       const indent = { "--depth": Math.min(entry.depth, 12) };
       return el(
         "td",
         { class: "indented", style: indent },
-        this.app.link(entry, `${entry.operator} ${cut(entry.label, 60)[0]}`, which),
-        el("code", { class: "faint" }, ` ${visible(cut(entry.id, 30)[0])}`),
+        this.app.link(entry, `${entry.operator} ${shortened(entry.label, 60)}`, which),
+        el("code", { class: "faint" }, ` ${visible(shortened(entry.id, 30))}`),
         entry.actual &&
           el(
             "div",

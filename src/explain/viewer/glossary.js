@@ -64,7 +64,7 @@ function wordsOf(entry) {
   return el(
     "details",
     { class: "words" },
-    el("summary", {}, "Words"),
+    el("summary", {}, "Words, in which numbers stand for any"),
     pairs([...found].map(({ word, meaning }) => [word, meaning])),
   );
 }

@@ -96,7 +96,7 @@ class IcicleView {
       const chosen = entry === app.chosen();
       const share = entry.below[metric] / whole;
       const own = entry.own[metric] ?? 0;
-      const name = visible(cut(`${entry.operator} ${entry.label}`, 80)[0]);
+      const name = visible(shortened(`${entry.operator} ${entry.label}`, 80));
       const words = `${METRICS[metric].show(entry.below[metric])}, ${percent(share)}; itself ${METRICS[metric].show(own)}`;
       boxes.push(
         el(

@@ -89,7 +89,7 @@ class App {
   }
 
   /** A link that chooses an entry. */
-  link(entry, text = `${entry.operator} ${cut(entry.label, 40)[0]}`, side = this.state.side) {
+  link(entry, text = `${entry.operator} ${shortened(entry.label, 40)}`, side = this.state.side) {
     const go = (event) => {
       event.preventDefault();
       event.stopPropagation();
@@ -150,7 +150,7 @@ class App {
       this.state.node = this.plan.roots[0].id;
       missing.push(`node ${node}`);
     }
-    if (missing.length > 0) say(`The link names what is not here: ${visible(cut(missing.join(", "), 120)[0])}`);
+    if (missing.length > 0) say(`The link names what is not here: ${visible(shortened(missing.join(", "), 120))}`);
   }
 
   viewsHere() {
@@ -189,7 +189,7 @@ class App {
       byId("side-label").hidden = !this.page.other;
       byId("side").value = state.side;
       const title = this.page.title ?? this.plan.tree.query ?? "";
-      document.title = `${visible(cut(title, 80)[0])} – treepie plan`;
+      document.title = `${visible(shortened(title, 80))} – treepie plan`;
     }
     if (!samePlan || before.doc !== state.doc) showLens(this, byId("lens"));
     if (!samePlan || before.view !== state.view) showTabs(this);

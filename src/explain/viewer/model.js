@@ -17,7 +17,7 @@ function problem(where, expected, found) {
       : Array.isArray(found)
         ? "an array"
         : typeof found === "string"
-          ? `"${visible(cut(found, 40)[0])}"`
+          ? `"${visible(shortened(found, 40))}"`
           : typeof found;
   return new Problem(`reading ${where}: expected ${expected}, found ${found === undefined ? "nothing" : kind}`);
 }
@@ -66,7 +66,7 @@ function readPlan(tree, where) {
   todo.push({ kind: "node", data: tree.plan, id: null, parent: null, depth: 0 });
   while (todo.length > 0) {
     const next = todo.pop();
-    const place = next.parent ? `${where}: below ${cut(visible(next.parent.id), 60)[0]}` : where;
+    const place = next.parent ? `${where}: below ${shortened(visible(next.parent.id), 60)}` : where;
     const data = expectObject(next.data, place);
     const entry = next.kind === "node" ? nodeEntry(data, next, place) : facetEntry(data, next);
     entry.at = entries.length;

@@ -17,7 +17,7 @@ function valuesIn(text) {
     if (values.length > 0 && values.length === lines.length) return values;
     const inside = psqlTable(text);
     if (inside !== null) return [inside];
-    throw new Problem(`this is not JSON: ${visible(cut(error.message, 200)[0])}`);
+    throw new Problem(`this is not JSON: ${visible(shortened(error.message, 200))}`);
   }
 }
 

@@ -176,7 +176,9 @@ function showWhyEmpty(app, host) {
   );
 }
 
-function findingText(finding) {
+/** A finding as a sentence, with what to do unless the next one says it. */
+function findingText(finding, next) {
+  const isSaidNext = next !== undefined && next.remedy === finding.remedy;
   const { mark, words } = SEVERITIES[finding.severity] ?? SEVERITIES.note;
   return [
     el(
@@ -186,8 +188,8 @@ function findingText(finding) {
       ` ${words} `,
     ),
     foreign(finding.message ?? ""),
-    finding.remedy && el("span", { class: "remedy" }, " → ", foreign(finding.remedy)),
-    finding.rebuild === true && [
+    !isSaidNext && finding.remedy && el("span", { class: "remedy" }, " → ", foreign(finding.remedy)),
+    !isSaidNext && finding.rebuild === true && [
       " ",
       el("span", { class: "badge fair", title: "Documents have to be indexed anew for this" }, "rebuild needed"),
     ],
@@ -202,12 +204,12 @@ function showFindings(app, host) {
     el(
       "ul",
       { class: "plain" },
-      findings.slice(0, 100).map((finding) => {
+      findings.slice(0, 100).map((finding, at) => {
         const entry = app.subjectOf(finding);
         return el(
           "li",
           { title: visible(finding.rule ?? "") },
-          findingText(finding),
+          findingText(finding, findings[at + 1]),
           entry && [" ", app.link(entry)],
         );
       }),
@@ -248,7 +250,7 @@ function showLens(app, host) {
         { id: "docs" },
         documents
           .slice(0, 500)
-          .map((d) => el("option", { value: String(d.doc) }, visible(cut(d.title ?? "", 60)[0]))),
+          .map((d) => el("option", { value: String(d.doc) }, visible(shortened(d.title ?? "", 60)))),
       ),
       el("button", { type: "submit" }, "Show"),
       wanted !== null && button("Clear", () => app.update({ doc: null })),
@@ -277,7 +279,7 @@ function noData(app, wanted) {
   if (!/^\d+$/.test(wanted))
     return el("p", { class: "problem" }, "A document is chosen by its number, found ", foreign(wanted, 60), ".");
   const query = app.plan.tree.query ?? "";
-  const quoted = `'${visible(cut(query, 300)[0]).replaceAll("'", "'\\''")}'`;
+  const quoted = `'${visible(shortened(query, 300)).replaceAll("'", "'\\''")}'`;
   const command = `treepie explain INDEX ${quoted} --doc ${wanted} --format html -o plan.html`;
   return el(
     "div",

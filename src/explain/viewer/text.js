@@ -23,6 +23,12 @@ function cut(text, n) {
   return [text.slice(0, half ? n - 1 : n), true];
 }
 
+/** At most `n` characters of a text, with an ellipsis where any is missing. */
+function shortened(text, n) {
+  const [shown, missing] = cut(text, n);
+  return missing ? `${shown}…` : shown;
+}
+
 /** Foreign text as an element: at most `n` characters, and a way to see all of them if `more`. */
 function foreign(text, n = TEXT_SHOWN, more = true) {
   const [shown, missing] = cut(String(text), n);

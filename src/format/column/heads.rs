@@ -100,7 +100,7 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         let source = self.column.source;
         let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
         (out.n, out.n_blocks) = (0, 0);
-        // Of the block of the document before, which is often that of the next, too.
+        // The block of the document before is often that of the next, too.
         let (mut at_hand, mut of_block) = (u32::MAX, Spot::default());
         for (doc, spot) in docs.zip(&mut spots) {
             let (nth, place) = (doc / BLOCK_DOCS, doc % BLOCK_DOCS);

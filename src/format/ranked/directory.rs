@@ -173,7 +173,7 @@ impl<'s> Directory<'s> {
         }
     }
 
-    /// As [`block`](Self::block), in a bitmap or among runs.
+    /// Works like [`block`](Self::block), in a bitmap or among runs.
     fn block_of_many(&self, container: Container<'_>, nth: usize) -> (u64, u32) {
         let low = (nth << 6) as u32;
         let entry = low as usize >> self.granularity.shift;

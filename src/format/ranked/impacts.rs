@@ -221,7 +221,7 @@ impl Distinct {
 struct Best {
     /// Unordered; all of the best, and some more.
     parts: Vec<f32>,
-    /// As many as are asked for are not below this.
+    /// Score that as many as are asked for are not below.
     floor: f32,
 }
 

@@ -370,7 +370,7 @@ fn with_more_behind() -> (Vec<u8>, usize, u64, [usize; 3]) {
     with_more_behind_in(TOLD_FROM | TIGHT)
 }
 
-/// As [`with_more_behind`], in a segment with these features.
+/// Works like [`with_more_behind`], in a segment with these features.
 fn with_more_behind_in(features: u32) -> (Vec<u8>, usize, u64, [usize; 3]) {
     let mut model = Model::new(0..300, 9, Detail::Positions);
     model.ranking.set_features(features);

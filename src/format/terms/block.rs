@@ -215,7 +215,7 @@ pub(super) struct InfoCursor {
 
 /// The result of looking for a term in a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct KeyPlace {
     /// The first term that is not less, counted in the block; `count` when all are less.
     pub(super) index: u32,
     pub(super) exact: bool,

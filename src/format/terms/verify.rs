@@ -135,7 +135,8 @@ mod tests {
         BLOCKS_LEN_AT, INFO_BYTES_AT, KEY_BYTES_AT, N_EARLY_AT, OCCURRENCE_BYTES_AT,
         POSTINGS_LEN_AT, TOPS_AT,
     };
-    use super::super::tests::{Sections, documented, with_lone_terms};
+    use super::super::tests::damage::with_lone_terms;
+    use super::super::tests::{Sections, documented};
 
     /// Checks the refusal of a sound dictionary with these changes, each of which no other check notices.
     fn refused(mut sections: Sections, change: impl FnOnce(&mut Sections), why: &str) {
@@ -206,7 +207,7 @@ mod tests {
             let at = dictionary.index.block_range(3).unwrap().start as usize;
             let head_at = at + own.blocks[at..].windows(3).position(|of| of == [2, 9, 0]).unwrap();
             own.blocks[head_at + 1..][..2].copy_from_slice(head);
-            // Of a group of five blocks, behind its top.
+            // A group of five blocks, behind its top.
             let prefix_at = TOPS_AT + 16 + 3 * 8;
             own.index[prefix_at..][6..8].copy_from_slice(&[head[1], head[0]]);
             let mut heads = HeadsBuilder::default();

@@ -83,7 +83,7 @@ function squarified(items, x, y, width, height) {
 const fields = [...new Set(data.parts.map((part) => part.field))];
 
 function named(field) {
-  return field === null ? "(no field)" : visible(cut(field, 60)[0]);
+  return field === null ? "(no field)" : visible(shortened(field, 60));
 }
 
 function drawMap() {
@@ -109,6 +109,12 @@ function drawMap() {
       return el("div", { role: "listitem", style }, button(inner || "", tell, { "aria-label": text, title: text, onfocus: tell, onmouseenter: tell }));
     }));
   byId("map").replaceChildren(...tiles);
+  // A line that does not fit would be cut in half.
+  for (const tile of byId("map").querySelectorAll("button")) {
+    while (tile.lastChild && (tile.scrollHeight > tile.clientHeight || tile.scrollWidth > tile.clientWidth)) {
+      tile.lastChild.remove();
+    }
+  }
   byId("map-note").textContent = `${bytes(whole)}, one colour a field`;
 }
 
@@ -116,11 +122,14 @@ function start() {
   const { disk, segments, sections } = data;
   document.title = `Storage of ${visible(data.title)}`;
   byId("title").replaceChildren(foreign(data.title, 200, false));
+  const left = [[disk.older, "of older commits"], [disk.unreferenced, "in files that no commit names"]];
+  const more = left.filter(([n]) => n > 0).map(([n, what]) => `${bytes(n)} ${what}`).join(", ");
   byId("summary").textContent = `${bytes(data.total)} in ${count(segments.length, "segment")}, ${count(data.documents, "document")}, ` +
-    `${(data.total / Math.max(data.documents, 1)).toFixed(1)} bytes each. On disk ${bytes(disk.live + disk.older + disk.unreferenced)}: ` +
-    `${bytes(disk.older)} of older commits, ${bytes(disk.unreferenced)} of none.`;
+    `${(data.total / Math.max(data.documents, 1)).toFixed(1)} bytes each. On disk ${bytes(disk.live + disk.older + disk.unreferenced)}` +
+    `${more && ": "}${more}.`;
   fields.forEach((field, nth) => byId("field").append(el("option", { value: nth }, named(field))));
   byId("field").addEventListener("change", drawMap);
+  addEventListener("resize", drawMap);
   byId("theme").addEventListener("change", (event) => { document.documentElement.dataset.theme = event.target.value; });
   drawMap();
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Options of binding a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BindOptions {
-    /// Of a pattern so many terms are scored; with 0 all its documents have the same score.
+    /// Number of terms of a pattern that are scored; with 0 all its documents have the same score.
     pub(crate) pattern_terms: u32,
     /// Whether people will be told what was taken otherwise than it may have been meant.
     pub(crate) notes: bool,

@@ -194,7 +194,7 @@ impl<T> Group<T> {
         let mut minimum = match minimum {
             Some(minimum) => minimum,
             None if n_words > 0 || any.is_empty() || are_filters_asked => 0,
-            // As if what dropped out had not been written: the alternatives are what is left.
+            // The alternatives are what is left, as if what dropped out had not been written.
             None => {
                 any.append(&mut optional);
                 1

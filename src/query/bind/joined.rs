@@ -36,7 +36,7 @@ pub(crate) struct JoinedWords {
 ///
 /// # Errors
 ///
-/// As [`rewrite`](super::rewrite).
+/// Fails like [`rewrite`](super::rewrite).
 pub(crate) fn joined_words(
     group: &[Query],
     fields: Option<&[(String, Boost)]>,

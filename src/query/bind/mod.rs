@@ -52,7 +52,7 @@ pub(crate) struct BoundQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rewritten {
     pub(crate) normal: Normal,
-    /// As those of [`BoundQuery`], and what the laws of sets have found.
+    /// Notes of [`BoundQuery`], and what the laws of sets have found.
     pub(crate) notes: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn bind(
 ///
 /// # Errors
 ///
-/// As [`bind`].
+/// Fails like [`bind`].
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_size(query)?;
     let options = BindOptions { notes: true, ..BindOptions::default() };
@@ -91,20 +91,20 @@ pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> 
     Ok(Rewritten { normal, notes: binder.notes })
 }
 
-/// As [`rewrite`], if nobody will read notes.
+/// Works like [`rewrite`], if nobody will read notes.
 ///
 /// # Errors
 ///
-/// As [`bind`].
+/// Fails like [`bind`].
 pub(crate) fn matching(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Normal> {
     matching_in(query, schema, analyzers, &mut BindMemory::default())
 }
 
-/// As [`matching`](matching()), in memory that earlier queries left.
+/// Works like [`matching`](matching()), in memory that earlier queries left.
 ///
 /// # Errors
 ///
-/// As [`bind`].
+/// Fails like [`bind`].
 pub(crate) fn matching_in(
     query: &Query,
     schema: &Schema,
@@ -120,7 +120,7 @@ pub(crate) fn matching_in(
 ///
 /// # Errors
 ///
-/// As [`bind`].
+/// Fails like [`bind`].
 pub(crate) fn is_required(
     query: &Query,
     excludes: bool,

@@ -22,7 +22,7 @@ impl BoundSelections {
     ///
     /// # Errors
     ///
-    /// As [`bind`](super::bind()).
+    /// Fails like [`bind`](super::bind()).
     pub(crate) fn new(
         query: &Query,
         selections: impl Iterator<Item = Query>,

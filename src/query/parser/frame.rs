@@ -162,7 +162,7 @@ fn with_prefix((prefix, query): (Option<Prefix>, Query)) -> Query {
     }
 }
 
-/// As it is written: other than [`Query::not`], this keeps a double negation.
+/// Negates a query and keeps a double negation as it is written, other than [`Query::not`].
 pub(super) fn negated(query: Query) -> Query {
     match query {
         Query::All => Query::Nothing,

@@ -533,7 +533,7 @@ impl<'q> Reader<'q, '_> {
         self.push(with_fields(query, fields));
     }
 
-    /// Of as many of the alternatives as there are, where a minimum asks for more; it begins at a byte of the text.
+    /// Sets the minimum, or as many as there are alternatives if it asks for more; it begins at a byte of the text.
     fn with_minimum(&mut self, mut inner: Frame, minimum: u32, start: usize) -> Query {
         let most = u32::try_from(inner.n_alternatives()).unwrap_or(u32::MAX);
         if minimum <= most {
@@ -563,7 +563,7 @@ impl<'q> Reader<'q, '_> {
         self.forget_waiting();
     }
 
-    /// Of a clause that is left out nothing stays.
+    /// Forgets everything of a clause that is left out.
     fn forget_waiting(&mut self) {
         let frame = self.parser.top();
         frame.waiting = None;

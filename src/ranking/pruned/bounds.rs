@@ -11,7 +11,7 @@
 //! documents with equal scores is better is not for bounds to say.
 
 use crate::format::lengths::Bm25;
-use crate::ranking::bm25::FieldScoring;
+use crate::weight::bm25::FieldScoring;
 
 pub(super) use crate::plan::BOUNDED_LISTS_MAX as CLAUSES_MAX;
 

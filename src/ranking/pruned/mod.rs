@@ -289,7 +289,7 @@ impl Search<'_, '_> {
         let all: u64 = scored.iter().map(size).sum();
         let least = filters.iter().map(size).min();
         let are_filtered = least.is_some_and(|least| filtering_first_pays(all, least));
-        // Of more lists than two pairs are left, for which bounds of blocks cost less.
+        // More than two lists leave pairs, for which bounds of blocks cost less.
         if !are_filtered && (scored.len() != 2 || !self.is_any_alone_too_weak(window)) {
             return Ok(false);
         }

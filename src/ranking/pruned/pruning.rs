@@ -7,11 +7,11 @@ use crate::plan::{KernelCounts, ListsKernel};
 pub(crate) struct Pruning {
     /// Windows of 65,536 documents in which enough of the lists have postings.
     pub(crate) windows_considered: u64,
-    /// Of these, the ones left out because of their best codes.
+    /// Windows among these that were left out because of their best codes.
     pub(crate) windows_skipped: u64,
     /// Blocks of 64 documents whose bounds were added up.
     pub(crate) blocks_considered: u64,
-    /// Of these, the ones that were looked into.
+    /// Blocks among these that were looked into.
     pub(crate) blocks_scored: u64,
     /// Windows of which everything was scored, or what their essential lists have, as bounds would have left out too little, and these
     /// of them; time that this takes by estimate, and that looking into their blocks takes.

@@ -25,7 +25,7 @@ pub(super) struct Readers<'s> {
 pub(super) type Frequencies<'s> = FrequencyReader<'s, Section<'s>>;
 pub(super) type Norms<'s> = FieldNormReader<'s, Section<'s>>;
 
-/// Of one clause, made when they are needed.
+/// Readers of one clause, opened when they are needed.
 #[derive(Debug, Default)]
 struct Reader<'s> {
     frequencies: Option<Frequencies<'s>>,

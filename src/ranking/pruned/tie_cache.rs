@@ -8,10 +8,10 @@
 use crate::format::ranked::{RankedList, RankedLong};
 use crate::ids::DocId;
 use crate::ranking::Clause;
-use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
+use crate::weight::node::Node;
 
 /// Scores of documents with one word, by its code.
 #[derive(Debug)]

@@ -6,8 +6,8 @@
 use super::sum::{Frequencies, GROUP, Norms, past_the_end};
 use crate::error::Result;
 use crate::ranking::Clause;
-use crate::ranking::bm25::FieldScoring;
 use crate::simd::scores::{self, BLOCK};
+use crate::weight::bm25::FieldScoring;
 use std::sync::Arc;
 
 /// Documents of a block, and what they score so far. Of each of the arrays there is an element for each document.

@@ -11,7 +11,7 @@ const LANES: usize = 32;
 /// Lists of this length together are worth splitting into two chains.
 const SPLIT_MIN: usize = 192;
 
-/// As [`and_count_side_by_side`](crate::simd::arrays::and_count_side_by_side); two chains hide each other's waiting.
+/// Works like [`and_count_side_by_side`](crate::simd::arrays::and_count_side_by_side); two chains hide each other's waiting.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     let n = if a.len() + b.len() < SPLIT_MIN {
@@ -41,7 +41,7 @@ pub(in crate::simd) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     n.min(a.len().min(b.len()) as u32)
 }
 
-/// As [`and_side_by_side`](crate::simd::arrays::and_side_by_side).
+/// Works like [`and_side_by_side`](crate::simd::arrays::and_side_by_side).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     let (mut chain, mut n) = (Chain::new(a, b), 0);
@@ -65,7 +65,7 @@ pub(in crate::simd) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     n
 }
 
-/// As [`and_count_galloping`](crate::simd::arrays::and_count_galloping).
+/// Works like [`and_count_galloping`](crate::simd::arrays::and_count_galloping).
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 pub(in crate::simd) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
     let (mut at, mut n) = (0, 0);
@@ -79,7 +79,7 @@ pub(in crate::simd) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32
     n
 }
 
-/// As [`and_galloping`](crate::simd::arrays::and_galloping).
+/// Works like [`and_galloping`](crate::simd::arrays::and_galloping).
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 pub(in crate::simd) fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [Le16]) -> usize {
     let (mut at, mut n) = (0, 0);
@@ -94,7 +94,7 @@ pub(in crate::simd) fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [L
     n
 }
 
-/// As [`gallop`](crate::simd::arrays::gallop): 32 values are looked at first, and 32 last, instead of steps that cannot be foreseen.
+/// Works like [`gallop`](crate::simd::arrays::gallop): 32 values are looked at first, and 32 last, instead of steps that cannot be foreseen.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 fn gallop(list: &[Le16], from: usize, value: u16) -> usize {

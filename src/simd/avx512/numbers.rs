@@ -4,7 +4,7 @@ use super::{LANES, load_bytes, store_places};
 use crate::simd::numbers::{PlaceBuffer, WORDS, are_among_portable};
 use std::arch::x86_64::*;
 
-/// As [`places`](fn@crate::simd::numbers::places).
+/// Works like [`places`](fn@crate::simd::numbers::places).
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
     let mut n = 0;
@@ -21,7 +21,7 @@ pub(in crate::simd) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBu
     n
 }
 
-/// As [`unpack_neighbours`](crate::simd::numbers::unpack_neighbours). Sixteen numbers begin and end with a byte and take 62 at most,
+/// Works like [`unpack_neighbours`](crate::simd::numbers::unpack_neighbours). Sixteen numbers begin and end with a byte and take 62 at most,
 /// so that where each lies in the bytes of its sixteen follows from the width alone.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")]
 pub(in crate::simd) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
@@ -51,7 +51,7 @@ pub(in crate::simd) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, o
     }
 }
 
-/// As [`are_among`](crate::simd::numbers::are_among).
+/// Works like [`are_among`](crate::simd::numbers::are_among).
 #[target_feature(enable = "avx512f")]
 pub(in crate::simd) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
     let (from, len) = (_mm512_set1_epi32(first.cast_signed()), _mm512_set1_epi32(n.cast_signed()));

@@ -5,7 +5,7 @@ use super::{LANES, load_bytes};
 use crate::simd::packed::{FewSums, RECORD, RecordForm, STEP, Unpacked};
 use std::arch::x86_64::*;
 
-/// As [`n_behind`](FewSums::n_behind): the sums of both lists are halves of a vector.
+/// Works like [`n_behind`](FewSums::n_behind): the sums of both lists are halves of a vector.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,popcnt")]
 pub(in crate::simd) fn n_behind(second: FewSums<'_>, first: FewSums<'_>, distance: u32) -> u32 {
     let sums = sums_of_two(first, second);
@@ -103,7 +103,7 @@ fn sums_of(numbers: __m512i) -> __m512i {
     _mm512_add_epi32(_mm512_add_epi32(sums, one), _mm512_add_epi32(two, three))
 }
 
-/// As [`running_sums`](crate::simd::packed::running_sums), of numbers of at most 14 bits.
+/// Works like [`running_sums`](crate::simd::packed::running_sums), of numbers of at most 14 bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub(in crate::simd) fn running_sums(
     bytes: &[u8],
@@ -156,7 +156,7 @@ pub(in crate::simd) fn running_sums(
     sum <= u64::from(u32::MAX)
 }
 
-/// As [`Unpacked::unpack`], of frequencies of at most 14 bits; nothing is read that was just written.
+/// Works like [`Unpacked::unpack`], of frequencies of at most 14 bits; nothing is read that was just written.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub(in crate::simd) fn unpack(
     unpacked: &mut Unpacked,

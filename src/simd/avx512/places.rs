@@ -10,7 +10,7 @@ const STEP: usize = 32;
 /// Numbers that become bits of a word at once.
 const LANES: usize = 8;
 
-/// As [`n_below`](crate::simd::places::n_below), in all numbers of a slice.
+/// Works like [`n_below`](crate::simd::places::n_below), in all numbers of a slice.
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 pub(in crate::simd) fn n_below(numbers: &[Le16], low: u16) -> usize {
     let low = _mm512_set1_epi16(low.cast_signed());
@@ -22,7 +22,7 @@ pub(in crate::simd) fn n_below(numbers: &[Le16], low: u16) -> usize {
     n
 }
 
-/// As [`block`](crate::simd::places::block), in all numbers of a slice.
+/// Works like [`block`](crate::simd::places::block), in all numbers of a slice.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn block(numbers: &[Le16], nth: u16) -> (u64, usize) {
     let low = _mm512_set1_epi16((nth << 6).cast_signed());

@@ -10,7 +10,7 @@ const LANES: usize = 16;
 /// 0 to 7 as the bytes of a word.
 const ASCENDING: u64 = 0x0706_0504_0302_0100;
 
-/// As [`gather`](crate::simd::scores::gather) for numbers of at most 8 bits: those that are wanted are moved together and then
+/// Works like [`gather`](crate::simd::scores::gather) for numbers of at most 8 bits: those that are wanted are moved together and then
 /// to where the documents are that have one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 pub(in crate::simd) fn gather(

@@ -5,7 +5,7 @@ use super::{load_bytes, store_places};
 use crate::simd::sums::BLOCKS;
 use std::arch::x86_64::*;
 
-/// As [`select`](crate::simd::sums::select).
+/// Works like [`select`](crate::simd::sums::select).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn select(sums: &[u16; BLOCKS], level: u16, first: u32, out: &mut Vec<u32>) {
     let level = _mm512_set1_epi16(level.cast_signed());
@@ -17,7 +17,7 @@ pub(in crate::simd) fn select(sums: &[u16; BLOCKS], level: u16, first: u32, out:
     }
 }
 
-/// As [`select_codes`](crate::simd::sums::select_codes).
+/// Works like [`select_codes`](crate::simd::sums::select_codes).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn select_codes(codes: &[u8], least: u8, out: &mut Vec<u32>) {
     let (chunks, rest) = codes.as_chunks::<64>();
@@ -27,7 +27,7 @@ pub(in crate::simd) fn select_codes(codes: &[u8], least: u8, out: &mut Vec<u32>)
     push(at_least(rest, least), (codes.len() - rest.len()) as u32, out);
 }
 
-/// As [`count_codes`](crate::simd::sums::count_codes).
+/// Works like [`count_codes`](crate::simd::sums::count_codes).
 #[target_feature(enable = "avx512f,avx512bw,bmi2,popcnt")]
 pub(in crate::simd) fn count_codes(codes: &[u8], least: u8) -> usize {
     let (chunks, rest) = codes.as_chunks::<64>();

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 /// Places of a word.
 const PLACES_OF_WORD: usize = 64;
 
-/// As [`places`](crate::simd::windows::places), behind what there is.
+/// Works like [`places`](crate::simd::windows::places), behind what there is.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub(in crate::simd) fn places(words: &[[u8; 8]; DOCS / 64], to: &mut Vec<[u8; 2]>) {
     let mut first = 0u16;

@@ -4,7 +4,7 @@ use super::{bits, load_bytes};
 use crate::simd::arrays::{self, BLOCK, Le16, PACKING};
 use std::arch::aarch64::*;
 
-/// As [`and_count_side_by_side`](arrays::and_count_side_by_side).
+/// Works like [`and_count_side_by_side`](arrays::and_count_side_by_side).
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     let (a_blocks, b_blocks) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
@@ -23,7 +23,7 @@ pub(in crate::simd) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     n.min(a.len().min(b.len()) as u32)
 }
 
-/// As [`and_side_by_side`](arrays::and_side_by_side).
+/// Works like [`and_side_by_side`](arrays::and_side_by_side).
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     let (a_blocks, b_blocks) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);

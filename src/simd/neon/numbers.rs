@@ -4,7 +4,7 @@ use super::{Four, bits, load_four, sixteen_bytes, store_four};
 use crate::simd::numbers::{NARROW, STEP, mask_of, unpack_neighbours_portable};
 use std::arch::aarch64::*;
 
-/// As [`unpack_neighbours`](crate::simd::numbers::unpack_neighbours), of numbers that lie in the four bytes they begin in. Eight
+/// Works like [`unpack_neighbours`](crate::simd::numbers::unpack_neighbours), of numbers that lie in the four bytes they begin in. Eight
 /// begin and end with a byte, so that where each lies in the bytes of its eight follows from the width alone.
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
@@ -25,7 +25,7 @@ pub(in crate::simd) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, o
     unpack_neighbours_portable(bytes, width, first + (n_eights * STEP) as u32, rest);
 }
 
-/// As [`are_among`](crate::simd::numbers::are_among).
+/// Works like [`are_among`](crate::simd::numbers::are_among).
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn are_among(numbers: &[u32], first: u32, n: u32, to: &mut [u8]) {
     let (first, n) = (vdupq_n_u32(first), vdupq_n_u32(n));

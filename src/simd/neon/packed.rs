@@ -48,7 +48,7 @@ fn sums_of_four(numbers: uint32x4_t) -> uint32x4_t {
     vaddq_u32(pairs, vextq_u32::<2>(none, pairs))
 }
 
-/// As [`running_sums`](crate::simd::packed::running_sums), of numbers of at most 14 bits.
+/// Works like [`running_sums`](crate::simd::packed::running_sums), of numbers of at most 14 bits.
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn running_sums(
     bytes: &[u8],
@@ -82,7 +82,7 @@ pub(in crate::simd) fn running_sums(
     sum <= u64::from(u32::MAX)
 }
 
-/// As [`n_behind`](FewSums::n_behind).
+/// Works like [`n_behind`](FewSums::n_behind).
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn n_behind(second: FewSums<'_>, first: FewSums<'_>, distance: u32) -> u32 {
     let [low, high] = eight_sums(second);
@@ -114,7 +114,7 @@ fn eight_sums(FewSums { bytes, bit, width, n, .. }: FewSums<'_>) -> [uint32x4_t;
     sums(Eight::of((bit % 8) as u32, width).cut(sixteen_bytes(bytes, bit / 8), n))
 }
 
-/// As [`Unpacked::unpack`], of frequencies of at most 14 bits.
+/// Works like [`Unpacked::unpack`], of frequencies of at most 14 bits.
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn unpack(
     unpacked: &mut Unpacked,

@@ -3,7 +3,7 @@
 use crate::simd::scores::BLOCK;
 use std::arch::aarch64::*;
 
-/// As [`at_least`](crate::simd::scores::at_least).
+/// Works like [`at_least`](crate::simd::scores::at_least).
 #[target_feature(enable = "neon")]
 pub(in crate::simd) fn at_least(n: usize, scores: &[f32; BLOCK], least: f32) -> u64 {
     let least = vdupq_n_f32(least);

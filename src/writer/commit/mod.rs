@@ -113,11 +113,11 @@ impl Committer {
         Self::open_within(storage, older, Duration::ZERO)
     }
 
-    /// As [`open`](Self::open), and waits for another writer for up to the time `wait`.
+    /// Works like [`open`](Self::open), and waits for another writer for up to the time `wait`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); `Timeout` and `Cancelled` where a budget ends the wait.
+    /// Fails like [`open`](Self::open); `Timeout` and `Cancelled` where a budget ends the wait.
     pub(crate) fn open_within(
         storage: Arc<dyn Storage>,
         older: OlderFormat,
@@ -141,7 +141,7 @@ impl Committer {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), and `Locked` where the lock no longer keeps others out; it stays useless then.
+    /// Fails like [`open`](Self::open), and `Locked` where the lock no longer keeps others out; it stays useless then.
     pub(crate) fn start_again(&mut self, older: OlderFormat) -> Result<()> {
         self.lock.check()?;
         (self.current, self.generation) = newest_commit(&*self.storage, older)?;
@@ -230,7 +230,7 @@ impl Committer {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub(crate) fn create(&mut self, schema: Schema) -> Result<Manifest> {
         debug_assert!(self.current.is_none() && self.generation == 0, "there is no index");
         let term_versions = TermVersions::CURRENT;
@@ -244,7 +244,7 @@ impl Committer {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub(crate) fn prepare(&mut self, draft: Draft) -> Result<Prepared> {
         self.check()?;
         let prepared = self.try_prepare(draft);
@@ -278,7 +278,7 @@ impl Committer {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// Fails like [`commit`](Self::commit).
     pub(crate) fn finish(&mut self, prepared: Prepared) -> Result<Manifest> {
         let manifest = self.publish_prepared(prepared)?;
         let _ = self.collect();
@@ -433,7 +433,7 @@ impl Committer {
         // This build could not go back to any of an older format, so not even the last one stays.
         let is_older_left =
             older.iter().filter(|generation| !self.delete_commit(**generation)).count() > 0;
-        // As in `collect`. The writer before may have got this far, so this is due before deleting orphans too.
+        // The directory is looked at once, as in `collect`. The writer before may have got this far, so this is due before deleting orphans too.
         let is_any_gone = !superseded.is_empty() || !older.is_empty() || is_damaged_gone;
         if is_any_gone || orphans == Orphans::Delete {
             self.doomed = superseded.iter().copied().collect();

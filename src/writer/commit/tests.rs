@@ -200,7 +200,7 @@ fn where_damaged_commits_were_passed_over_the_next_says_from_which_it_was_made()
     assert_eq!((committed.generation, committed.previous), (4, 2));
 }
 
-/// As after a failure whose outcome nobody knew, if it had happened.
+/// A commit that did happen, after a failure whose outcome nobody knew.
 #[test]
 fn who_starts_again_goes_on_from_the_newest_commit() {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());

@@ -125,10 +125,10 @@ fn columns_and_keys_are_renamed_left_out_and_written_in_other_ways() {
 }
 
 const MESSY: &str = "id,day,price,tags,kind\n\
-    1,10/29/2024,\"1,234.50\",red; blue,Garden \n\
-    2,11/30/2024,7,blue;;red,Garden\n\
+    1,10/29/2024,\"$1,234.50\",red; blue,Garden \n\
+    2,11/30/2024,$7,blue;;red,Garden\n\
     3,,,;,Toys\n\
-    4,01/02/2025,\"12,000\",,\n";
+    4,01/02/2025,\"$12,000\",,\n";
 
 #[test]
 fn a_messy_table_is_read_as_its_schema_file_says() {
@@ -138,14 +138,14 @@ fn a_messy_table_is_read_as_its_schema_file_says() {
     let inferred = dir.ok(&["schema", "infer", "a.csv"]);
     for clue in [
         "for dates, as 10/29/2024: type = \"date\", date_format = \"%m/%d/%Y\"",
-        "for numbers, as 1,234.50: type = \"f64\", thousands_comma = true",
+        "for numbers, as $1,234.50: type = \"f64\", unit = \"$\", thousands_comma = true",
         "for several values in one: many = true, split = \";\"",
     ] {
         assert!(inferred.contains(clue), "{clue}\n{inferred}");
     }
     dir.write(
         "s.toml",
-        "[input]\nthousands_comma = true\ndate_format = \"%m/%d/%Y\"\ntrim = true\n\
+        "[input]\nthousands_comma = true\nunit = \"$\"\ndate_format = \"%m/%d/%Y\"\ntrim = true\n\
          [fields.id]\ntype = \"i64\"\n[fields.day]\ntype = \"date\"\n\
          [fields.price]\ntype = \"decimal\"\nscale = 2\n\
          [fields.tags]\ntype = \"keyword\"\nmany = true\nsplit = \";\"\n\
@@ -160,14 +160,14 @@ fn a_messy_table_is_read_as_its_schema_file_says() {
     // The index remembers it, also for JSON.
     dir.write(
         "b.jsonl",
-        "{\"id\":1,\"day\":\"10/29/2024\",\"price\":\"1,234.50\",\"tags\":\"red; blue\",\"kind\":\" Garden\"}\n\
+        "{\"id\":1,\"day\":\"10/29/2024\",\"price\":\"$1,234.50\",\"tags\":\"red; blue\",\"kind\":\" Garden\"}\n\
          {\"id\":2,\"day\":\"11/30/2024\",\"price\":7,\"tags\":[\"blue;\",\"red\"],\"kind\":\"Garden\"}\n",
     );
     dir.ok(&["index", "t.tp", "b.jsonl", "--append", "--quiet"]);
     let first_two = expected.split_inclusive('\n').take(2).collect::<String>();
     assert_eq!(dir.ok(&["export", "t.tp"]), format!("{expected}{first_two}"));
     let kept = dir.ok(&["inspect", "t.tp", "schema", "--inputs"]);
-    for line in ["trim = true", "thousands_comma = true", "split = \";\""] {
+    for line in ["trim = true", "thousands_comma = true", "unit = \"$\"", "split = \";\""] {
         assert!(kept.contains(line), "{line}\n{kept}");
     }
     dir.write("kept.toml", &kept);
@@ -182,7 +182,13 @@ fn values_that_are_written_otherwise_are_errors_that_name_the_setting() {
     let fields = "[input]\nignore_unknown = true\n[fields.id]\ntype = \"i64\"\n";
     for (field, words) in [
         ("[fields.day]\ntype = \"date\"\n", ["'10/29/2024'", "`date_format` in the schema file"]),
-        ("[fields.price]\ntype = \"f64\"\n", ["'1,234.50'", "`thousands_comma` (1,234.50)"]),
+        (
+            "[fields.price]\ntype = \"f64\"\n",
+            [
+                "'$1,234.50'",
+                "`thousands_comma` (1,234.50), `decimal_comma` (1.234,50) or `unit` ($5",
+            ],
+        ),
     ] {
         dir.write("s.toml", format!("{fields}{field}"));
         dir.run(&["index", "t.tp", "a.csv", "--schema", "s.toml"]).fails_with(&words);

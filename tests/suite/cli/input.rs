@@ -208,6 +208,33 @@ fn nul_bytes_are_text_and_stay_off_the_terminal() {
 }
 
 #[test]
+fn bytes_that_are_no_text_are_named_and_never_printed() {
+    let dir = Dir::new();
+    let bytes: Vec<u8> =
+        (0..3_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    dir.write("a.csv", [b"a\xC5\x1b[31m,b\n1,2\n", &bytes[..]].concat());
+    let ran = dir.run(&["index", "t.tp", "a.csv"]);
+    ran.fails_with(&["expected UTF-8, found the byte 0xC5", "a.csv", "offset 1", "--encoding"]);
+    assert_eq!(ran.stdout, "", "no schema of what is no table");
+    let long = "n".repeat(3_000);
+    dir.write("long.csv", format!("{long},b\n1,2\n"));
+    let ran = dir.run(&["index", "t.tp", "long.csv"]);
+    ran.fails_with(&["found one of 3000 bytes"]);
+    assert!(!ran.stderr.contains(&long[..300]), "{}", ran.stderr);
+    dir.write("s.toml", &bytes);
+    dir.write("b.csv", "id\n1\n");
+    dir.run(&["index", "t.tp", "b.csv", "--schema", "s.toml"])
+        .fails_with(&["reading the schema file: expected UTF-8, found the byte 0x", "s.toml"]);
+    // Names of files may have anything in them as well.
+    let name = "x\u{1b}[31m.csv";
+    dir.write(name, "id,title\n1,red\n");
+    let ran = dir.run(&["index", "y\u{1b}.tp", name]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let printed = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(printed.contains("x\\u{1b}[31m.csv") && !printed.contains('\u{1b}'), "{printed}");
+}
+
+#[test]
 fn a_line_of_100_mb_is_an_error_that_takes_no_memory() {
     let dir = Dir::new();
     let mut long = b"first\n".to_vec();

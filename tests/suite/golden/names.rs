@@ -135,7 +135,7 @@ fn the_table_of_operators_is_true() {
         ("Facet of values", "plan/facet.rs", "FacetMethod"),
         ("Facet of ranges", "plan/ranges.rs", "RangesStrategy"),
         ("Statistics", "plan/facets.rs", "StatisticsStrategy"),
-        ("TopHits", "plan/facets.rs", "TopHitsStrategy"),
+        ("TopHits", "plan/top_hits.rs", "TopHitsStrategy"),
         ("ranks", "plan/spread.rs", "SpreadStrategy"),
         ("kernels", "plan/lists_kernel.rs", "ListsKernel"),
     ] {
@@ -147,8 +147,9 @@ fn the_table_of_operators_is_true() {
 #[test]
 fn the_searcher_makes_no_nodes_and_no_decisions() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = |room| fs::read_dir(src.join(room)).unwrap();
     let mut n_files = 0;
-    for entry in fs::read_dir(src.join("searcher")).unwrap() {
+    for entry in files("searcher").chain(files("execution")) {
         let path = entry.unwrap().path();
         let is_test = path.to_string_lossy().ends_with("_tests.rs");
         if is_test || path.extension().is_none_or(|it| it != "rs") {
@@ -162,5 +163,17 @@ fn the_searcher_makes_no_nodes_and_no_decisions() {
         }
         n_files += 1;
     }
-    assert!(n_files > 20, "{n_files} files");
+    assert!(n_files > 30, "{n_files} files");
+}
+
+/// Each operator that makes a page is carried out by one function that is named like it, and by nothing else.
+#[test]
+fn one_function_carries_out_each_operator_of_a_page() {
+    let run = body("execution/mod.rs", "pub(crate) fn run(");
+    for operator in variants("plan/page.rs", "PageOperator") {
+        let arms = run.lines().filter(|line| line.contains(&format!("PageOperator::{operator}")));
+        let arms: Vec<_> = arms.map(|line| line.replace('_', "").to_lowercase()).collect();
+        let called = format!("=> self.{}(plan, ", operator.to_lowercase());
+        assert!(arms.len() == 1 && arms[0].contains(&called), "{operator}: {arms:?}");
+    }
 }

@@ -1,7 +1,6 @@
 //! `treepie bench INDEX --queries FILE`: how long queries take, one JSON line each.
 
 use std::{
-    fs,
     io::Write,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -16,7 +15,7 @@ use treepie::{Error, Index, SearchBuilder, Searcher};
 use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
 use crate::{
     args::Global,
-    failure::{Exit, Outcome, is_about_the_query, unread, usage, warn},
+    failure::{Exit, Outcome, is_about_the_query, read_text, usage, warn},
     output::{Output, ReportFormat, plural},
     slow::SlowArgs,
     terminal,
@@ -274,7 +273,7 @@ impl Unanswered {
 }
 
 fn read_queries(path: &Path) -> Result<Vec<String>, Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the queries", path))?;
+    let text = read_text("reading the queries", path)?;
     let queries: Vec<String> = parse_queries(&text).map_err(|error| error.in_file(path))?;
     match queries.is_empty() {
         true => {

@@ -213,7 +213,7 @@ pub(super) fn run(
     if global.quiet {
         return Ok(Exit::Done);
     }
-    // As JSON each query has a line that says so.
+    // In JSON each query has a line that says so.
     if !is_json {
         unanswered.tell_first();
         if n_one_way > 0 {

@@ -14,7 +14,7 @@ use treepie::{Error, Index, IndexOptions};
 use crate::{
     args::Global,
     destination::{Destination, FileArgs},
-    failure::{Exit, Outcome, note, unread, usage},
+    failure::{Exit, Outcome, note, read_text, unread, usage},
     output::{Format, Output, Table, duration, plural},
     terminal,
 };
@@ -142,7 +142,7 @@ fn print(out: &mut Output, costs: &Costs) -> Outcome<()> {
 pub(crate) struct CostsArgs {
     /// Plan by figures of FILE [default: INDEX/calibration, if any].
     ///
-    /// As `treepie calibrate -o FILE` writes them. Without such a file the built-in ones count.
+    /// Costs that `treepie calibrate -o FILE` writes. Without such a file the built-in ones count.
     #[arg(help_heading = "Plan", hide_short_help = true)]
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
@@ -182,6 +182,6 @@ fn read(path: &Path) -> Result<Costs, Error> {
             })
             .in_file(path));
     }
-    let text = fs::read_to_string(path).map_err(&failed)?;
+    let text = read_text("reading a calibration", path)?;
     Costs::from_text(&text).map_err(|error| error.in_file(path))
 }

@@ -217,7 +217,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut search = args.shape.search(&asked, &searcher, global)?;
     let mut parsing = started.elapsed();
     if let Some(runs) = args.repeat {
-        // As often as it is run: the first time alone is that of a program that has just started.
+        // Parsed as often as it is run: the first time alone is that of a program that has just started.
         parsing = median_parsing(&args.shape, &asked, &searcher, runs)?;
     }
     if args.count {
@@ -266,7 +266,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ExplainFormat::Html => tree.to_html(),
     };
     destination.write(&printed, format.extension(), global)?;
-    // Of a document that there was no time to look up nothing is said.
+    // Nothing is said of a document that there was no time to look up.
     match tree.documents.first() {
         Some(document) if !document.matches => Ok(Exit::NothingFound),
         Some(_) | None => Ok(Exit::Done),

@@ -282,7 +282,7 @@ fn add_rows(
                     FacetKind::Terms => bucket.value.to_text(),
                     _ => range_label(facet, bucket).into(),
                 };
-                // As paths are written, with a backslash before what else would end a part.
+                // Written like a path, with a backslash before what else would end a part.
                 let own = shown.replace('\\', "\\\\").replace('/', "\\/");
                 let own = if is_missing { String::new() } else { own };
                 let within = if path.contains('/') { format!("{within}/{own}") } else { own };

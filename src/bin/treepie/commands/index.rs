@@ -4,37 +4,37 @@
 //! Args ── Job::understand ─▶ Job ── schema ─▶ Index ─▶ IndexWriter ◀── lines | documents ── Input
 //! ```
 
+mod formats;
+mod parser;
+
 use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{SyncSender, sync_channel},
-    },
+    sync::{Arc, mpsc::sync_channel},
     thread,
     time::Instant,
 };
 
 use treepie::writer::{BadLines, CommitInfo, LineFormat};
-use treepie::{
-    Document, Error, ErrorKind, FieldKind, Index, IndexWriter, Schema, Value, WriterOptions,
-};
+use treepie::{Error, ErrorKind, FieldKind, Index, IndexWriter, Schema, WriterOptions};
 
+use self::{
+    formats::Formats,
+    parser::{BATCHES_AHEAD, Parser},
+};
 use super::WaitArg;
 use crate::{
     args::{Global, byte_size},
     events::EventsArg,
     failure::{Exit, Outcome, note, warn},
     input::{
-        BadRecords, FailureSlot, Input, Record, Source,
-        csv::Csv,
+        BadRecords, Input, Record, Source,
         encoding::Encodings,
         format::InputFormat,
-        json::JsonLines,
         kept::Kept,
         null_words::{NullFilter, NullWords, NullsFound},
         options::ReadingArgs,
-        remarks::{NumberWatch, Remarks},
+        remarks::Remarks,
         schema_file,
         settings::{InputSettings, Preset},
     },
@@ -63,8 +63,8 @@ needed. Without --preset and --schema plain text becomes the field `text`, and t
 CSV and TSV is inferred from the first documents and printed. JSON is objects: one a line, over
 several lines, or in a list. CSV and TSV need a header; several columns of one name are several
 values of that field. A schema file also says how inputs are read: `from`, `date_format`,
-`decimal_comma`, `thousands_comma` and `split` of fields, `delimiter`, `encoding`, `trim` and
-`ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter,
+`decimal_comma`, `thousands_comma`, `unit` and `split` of fields, `delimiter`, `encoding`, `trim`
+and `ignore_unknown` under [input]. The index remembers that, as it does --preset, --delimiter,
 --encoding, --ignore-unknown and --null-words: what --append adds is read in the same way. Such an
 option beside --append, or a schema file in place of all, says otherwise for that run; `treepie
 inspect INDEX schema` prints what is remembered.
@@ -467,7 +467,8 @@ impl Job {
         if let Some(schema) = &self.schema {
             return Ok(schema.clone());
         }
-        let (inferred, _) = self.reading.infer(first, &self.settings, &self.null_words)?;
+        let (inferred, _) =
+            self.reading.infer(first, &self.settings, &self.null_words, self.lossy)?;
         let format = self.reading.format_of(first, None, &self.settings)?;
         let inferred = match &self.order {
             Some(order) => inferred.ordered_by(|schema| order.of(schema))?,
@@ -476,7 +477,9 @@ impl Job {
         if format != InputFormat::Lines {
             let mut out = Output::new(self.color);
             // Whether anybody reads this is no reason to build nothing.
-            let _ = write!(out, "# inferred from {}\n{}", first.name.display(), inferred.print());
+            let name = first.name.display().to_string();
+            let name = terminal::printable(&name);
+            let _ = write!(out, "# inferred from {name}\n{}", inferred.print());
             let _ = out.flush();
         }
         Ok(inferred.schema)
@@ -533,7 +536,7 @@ impl Job {
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
         if input.is_empty()? {
-            // Of whatever format it is: it has no documents, and is no reason to refuse the others.
+            // Its format does not matter: it has no documents, and is no reason to refuse the others.
             nothing_in(&input);
             return Ok(0);
         }
@@ -678,44 +681,6 @@ fn bytes_of_segments(path: &Path) -> Option<u64> {
     Some(index.ok()?.segments().iter().map(|segment| segment.bytes).sum())
 }
 
-/// Formats of the inputs so far.
-#[derive(Debug, Default)]
-struct Formats {
-    /// Recognised formats of inputs for which none was typed, to be reported.
-    recognised: Vec<String>,
-    /// The first input, and whether it has lines of text.
-    first: Option<(PathBuf, bool)>,
-}
-
-impl Formats {
-    /// Notes the format of an input. Lines of text beside documents with fields are one input too many, mostly.
-    fn meet(&mut self, input: &Input, format: InputFormat) -> Result<(), Error> {
-        let is_lines = format == InputFormat::Lines;
-        let Some(recognised) = &input.recognised else { return Ok(()) };
-        match &self.first {
-            Some((first, of_lines)) if *of_lines != is_lines => {
-                let (lines, documents) = match is_lines {
-                    true => (&input.name, first),
-                    false => (first, &input.name),
-                };
-                return Err(Error::new(ErrorKind::Usage, "recognising the format")
-                    .expected("inputs that are all lines of text, or none of them")
-                    .found(format!(
-                        "plain text in {}, and documents with fields in {}",
-                        lines.display(),
-                        documents.display()
-                    ))
-                    .in_file(&input.name)
-                    .hint("--input-format says what all of them are"));
-            }
-            Some(_) => {}
-            None => self.first = Some((input.name.clone(), is_lines)),
-        }
-        self.recognised.push(format!("{}: {recognised}", input.name.display()));
-        Ok(())
-    }
-}
-
 /// Passes on what it reads, and notes whether there is anything but blanks in it.
 struct Noting<R> {
     from: R,
@@ -728,89 +693,4 @@ impl<R: Read> Read for Noting<R> {
         self.has_any = self.has_any || !into[..n].trim_ascii().is_empty();
         Ok(n)
     }
-}
-
-/// Batches of documents that wait for the writer at the most.
-const BATCHES_AHEAD: usize = 4;
-/// A batch ends with whichever of these comes first.
-const BATCH_RECORDS: usize = 1_000;
-const BATCH_BYTES: usize = 512 << 10;
-
-/// Makes documents of an input.
-struct Parser {
-    schema: Arc<Schema>,
-    name: PathBuf,
-    settings: InputSettings,
-    lossy: bool,
-    nulls: NullFilter,
-    remarks: Remarks,
-    watches_numbers: bool,
-}
-
-impl Parser {
-    /// Sends batches until the input ends, which an empty one says, or an error does, or nobody listens any more.
-    fn run(
-        self,
-        reader: impl Read,
-        failure: FailureSlot,
-        format: InputFormat,
-        send: SyncSender<Result<Vec<Record>, Error>>,
-    ) {
-        let Parser { schema, name, settings, lossy, nulls, .. } = &self;
-        let mut watch = self.watches_numbers.then(|| NumberWatch::new(self.remarks.clone()));
-        let mut look = |record: &mut Record| {
-            nulls.apply(record);
-            if let Some(watch) = &mut watch {
-                watch.look(record, schema, name);
-            }
-        };
-        let sent = match format {
-            InputFormat::Lines | InputFormat::Jsonl => {
-                let objects = JsonLines::new(reader, failure, *lossy);
-                let mut objects = objects.with_settings(settings.clone());
-                send_batches(&send, &mut look, || match objects.next(schema, name)? {
-                    None => objects.check(schema).map(|()| None),
-                    record => Ok(record),
-                })
-            }
-            InputFormat::Csv | InputFormat::Tsv => {
-                Csv::new(reader, format.dialect(settings), failure, *lossy)
-                    .and_then(|mut csv| csv.check(schema, settings).map(|()| csv))
-                    .map(|csv| csv.with_remarks(self.remarks.clone()))
-                    .and_then(|mut csv| send_batches(&send, &mut look, || csv.next(name)))
-            }
-        };
-        if let Err(error) = sent {
-            // If nobody listens there is another error already.
-            let _ = send.send(Err(error.in_file(&self.name)));
-        }
-    }
-}
-
-fn send_batches(
-    send: &SyncSender<Result<Vec<Record>, Error>>,
-    look: &mut impl FnMut(&mut Record),
-    mut next: impl FnMut() -> Result<Option<Record>, Error>,
-) -> Result<(), Error> {
-    loop {
-        let mut batch = vec![];
-        let mut n_bytes = 0;
-        while batch.len() < BATCH_RECORDS && n_bytes < BATCH_BYTES {
-            let Some(mut record) = next()? else { break };
-            look(&mut record);
-            if let Record::Document { document, .. } = &record {
-                n_bytes += text_bytes(document);
-            }
-            batch.push(record);
-        }
-        let is_last = batch.is_empty();
-        if send.send(Ok(batch)).is_err() || is_last {
-            return Ok(());
-        }
-    }
-}
-
-fn text_bytes(document: &Document) -> usize {
-    let len = |value: &Value| value.as_str().map_or(size_of::<Value>(), str::len);
-    document.iter().map(|(name, value)| name.len() + len(value)).sum()
 }

@@ -70,7 +70,7 @@ enum InspectFormat {
 }
 
 impl InspectFormat {
-    /// As text or data; `None` for a page.
+    /// Format of text or data; `None` for a page.
     fn printed(self) -> Option<Format> {
         match self {
             InspectFormat::Text => Some(Format::Text),
@@ -126,7 +126,7 @@ enum What {
     },
     /// Bytes by part: sections, terms, lists, containers.
     ///
-    /// As a page also what could be left out, the largest lists, and what is in memory now.
+    /// A page also has what could be left out, the largest lists, and what is in memory now.
     Storage {
         #[command(flatten)]
         destination: DestinationArgs,

@@ -389,7 +389,7 @@ fn print_text(
         let mut times: Vec<u64> = rows.iter().map(Row::time).collect();
         times.sort_unstable_by(|a, b| b.cmp(a));
         let least = times[limit - 1];
-        // Of several that took the same time the first ones stay.
+        // The first of several that took the same time stay.
         let mut room = limit - times.iter().filter(|time| **time > least).count();
         rows.retain(|row| match row.time().cmp(&least) {
             std::cmp::Ordering::Greater => true,

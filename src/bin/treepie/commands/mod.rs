@@ -39,7 +39,6 @@ mod why_empty;
 
 use std::{
     borrow::Cow,
-    fs,
     io::{self, Read},
     path::Path,
     sync::OnceLock,
@@ -60,7 +59,7 @@ use treepie::{
 use crate::{
     args::{Cli, Command, duration},
     events::EventLog,
-    failure::{Failure, Outcome, unread, usage, warn},
+    failure::{Failure, Outcome, read_text, usage, warn},
     terminal,
 };
 
@@ -140,8 +139,7 @@ fn analyzers_with_synonyms(
             let error = expected("a text field of the index").found(format!("'{name}'"));
             return Err(did_you_mean_text(error, schema, name).into());
         };
-        let rules =
-            fs::read_to_string(file).map_err(unread("reading the synonyms", file.as_ref()))?;
+        let rules = read_text("reading the synonyms", file.as_ref())?;
         let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);
@@ -186,7 +184,7 @@ pub(crate) struct DatesArgs {
     now: Option<Timestamp>,
     /// Time zone of dates without an offset [default: of each field].
     ///
-    /// As +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
+    /// Written as +02:00 or Europe/Berlin; also in ranges of --facet, the origin of --decay, and the days and other intervals
     /// that --facet counts by.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]

@@ -56,7 +56,7 @@ pub(super) fn mark<'a>(
 }
 
 /// One page of results on its way out.
-pub(super) struct Page<'a> {
+pub(super) struct HitsPage<'a> {
     pub(super) found: &'a Hits,
     pub(super) fields: Vec<&'a Field>,
     /// Shows where the hits match, if that is wanted.
@@ -73,7 +73,7 @@ const VALUE_COLUMNS_MAX: usize = 240;
 /// Passages of a field that JSON shows.
 const PASSAGES_MAX: usize = 3;
 
-impl Page<'_> {
+impl HitsPage<'_> {
     pub(super) fn print_text(&self, out: &mut Output) -> io::Result<()> {
         let took = format!("({})", output::duration(self.found.took));
         let stopped = self.stopped();

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use treepie::Index;
 use treepie::writer::{DamagedCommit, Recovery};
 
+use super::verify::print_unreferenced;
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
@@ -42,7 +43,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let mut out = Output::new(global.color);
     match args.format {
-        Format::Text => print_text(&mut out, &recovery, args.dry_run)?,
+        Format::Text => {
+            print_text(&mut out, &recovery, args.dry_run)?;
+            if recovery.nothing_lost() {
+                print_unreferenced(&mut out, &args.index)?;
+            }
+        }
         Format::Json | Format::Jsonl => out.json_line(&to_json(&recovery))?,
         format => print_rows(&mut out, format, &recovery)?,
     }

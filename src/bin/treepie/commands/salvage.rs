@@ -20,9 +20,9 @@ use crate::{
   treepie salvage titles.tp saved.tp
 
 The damaged index is only read. Lists on standard output what is lost and ends with 0, also where
-documents are lost: --format json says \"nothing_lost\": false then. Where a newer commit is lost,
-nobody knows how many documents are: \"lost\" is null, and \"lost_of_commit\" is about the one that was
-saved. Ends with 2 where nothing could be saved.")]
+documents are lost: --format json says \"nothing_lost\": false then. Where a newer commit is lost, or
+there are segments that no commit names, nobody knows how many documents are: \"lost\" is null, and
+\"lost_of_commit\" is about the commit that was saved. Ends with 2 where nothing could be saved.")]
 pub(crate) struct Args {
     /// The damaged index.
     index: PathBuf,
@@ -53,6 +53,9 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     for name in &salvage.unnamed {
         let name = terminal::printable(name);
         writeln!(out, "{name}: no commit that can be read names it, so it is left out")?;
+    }
+    if salvage.unreadable.is_empty() && !salvage.unnamed.is_empty() {
+        writeln!(out, "  left by a build that was stopped, or of a commit whose manifest is gone")?;
     }
     for segment in &salvage.segments {
         let (id, documents) = (&segment.id, plural(segment.documents, "document"));
@@ -108,7 +111,10 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
 fn what_is_lost(salvage: &Salvage) -> String {
     let lost = grouped(salvage.lost);
     match (lost_commits(salvage), salvage.lost) {
-        (None, _) => format!("lost {lost}"),
+        (None, _) => match left_out(salvage) {
+            Some(left_out) => format!("lost {lost} of that commit; {left_out}"),
+            None => format!("lost {lost}"),
+        },
         (Some(commits), 0) => commits,
         (Some(commits), _) => format!("lost {lost} of that commit; {commits}"),
     }
@@ -122,20 +128,28 @@ fn lost_commits(salvage: &Salvage) -> Option<String> {
         [number] => format!("commit {number} is lost with what it added"),
         numbers => format!("commits {} are lost with what they added", numbers.join(", ")),
     };
+    Some(match left_out(salvage) {
+        None => lost,
+        Some(left_out) => format!("{lost}: {left_out}"),
+    })
+}
+
+/// Segments that no commit names, with how many documents they have.
+fn left_out(salvage: &Salvage) -> Option<String> {
     let documents = match salvage.unnamed_documents {
         Some(documents) => plural(documents, "document"),
         None => "an unknown number of documents".to_owned(),
     };
-    Some(match salvage.unnamed.len() {
-        0 => lost,
-        1 => format!("{lost}: 1 segment of {documents} was left out"),
-        n => format!("{lost}: {} of {documents} were left out", plural(n, "segment")),
-    })
+    match salvage.unnamed.len() {
+        0 => None,
+        1 => Some(format!("1 segment of {documents} was left out")),
+        n => Some(format!("{} of {documents} were left out", plural(n, "segment"))),
+    }
 }
 
 /// Documents that are lost in all, if anybody knows.
 fn n_lost_in_all(salvage: &Salvage) -> Option<u64> {
-    salvage.unreadable.is_empty().then_some(salvage.lost)
+    (salvage.unreadable.is_empty() && salvage.unnamed.is_empty()).then_some(salvage.lost)
 }
 
 /// Outcome of a segment, and the fields that it lost.

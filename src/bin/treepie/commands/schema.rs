@@ -111,7 +111,7 @@ fn print_inferred(input: Option<PathBuf>, reading: &ReadingArgs, global: Global)
         }
         // The hints of a build are about options that this command does not have.
         let (inferred, recognised) = reading
-            .infer(&mut input, &settings, &NullWords::default())
+            .infer(&mut input, &settings, &NullWords::default(), false)
             .map_err(|error| error.hint("change the input, or write the schema file by hand"))?;
         write!(out, "{}", inferred.print())?;
         if let (Some(recognised), false) = (recognised, global.quiet) {

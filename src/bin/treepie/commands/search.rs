@@ -1,6 +1,6 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{fs, io, io::Write, path::PathBuf, time::Duration};
+use std::{io, io::Write, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
@@ -15,14 +15,14 @@ use super::{
     calibrate::CostsArgs,
     check_field, combined_fields, explain, facet, facet_tree, in_query, is_state,
     lossy_text_or_stdin, open_with,
-    page::{Page, mark, say_why_stopped, shown_fields},
+    page::{HitsPage, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
     statistics, text_or_stdin, why_empty,
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
-    failure::{Exit, Outcome, unread, usage, warn},
+    failure::{Exit, Outcome, read_text, usage, warn},
     output::{Format, Output},
     slow::SlowArgs,
 };
@@ -106,7 +106,7 @@ enum PageFormat {
     Text(Format),
     /// A line for each hit.
     Compact,
-    /// As record batches.
+    /// Record batches.
     Arrow,
 }
 
@@ -370,7 +370,7 @@ impl PlanArgs {
         let what = "reading a request";
         let text = match path.to_str() {
             Some("-") => text_or_stdin("-", what)?,
-            _ => fs::read_to_string(path).map_err(unread(what, path))?,
+            _ => read_text(what, path)?,
         };
         let request = SearchRequest::from_json(&text).map_err(|error| error.in_file(path))?;
         Ok(Asked::Request(Box::new(request)))
@@ -589,7 +589,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return Ok(exit_of(&found, request.limit(), rows));
     };
     let (found, plan) = match args.explain {
-        // Of one run: that of another would be about other times, and what was stopped elsewhere.
+        // Plan and hits are of one run: another has other times, and is stopped elsewhere.
         true => search.explainer().run().map(|(found, plan)| (found, Some(plan))),
         false => search.run().map(|found| (found, None)),
     }
@@ -614,7 +614,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let (n_keys, is_grouped) = (request.sort().len(), request.is_collapsed());
     let with_scores = args.scores;
-    let page = Page { found: &found, fields, marked, n_keys, is_grouped, with_scores };
+    let page = HitsPage { found: &found, fields, marked, n_keys, is_grouped, with_scores };
     match format {
         Format::Text => {
             match args.format {

@@ -68,7 +68,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
 }
 
 /// Says how much is in files of no commit, if anything is.
-fn print_unreferenced(out: &mut Output, index: &Path) -> Outcome<()> {
+pub(super) fn print_unreferenced(out: &mut Output, index: &Path) -> Outcome<()> {
     let unreferenced = open(index)?.disk_usage()?.unreferenced;
     if unreferenced > 0 {
         writeln!(

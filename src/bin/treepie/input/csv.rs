@@ -268,7 +268,7 @@ impl<R: Read> Csv<R> {
             for (name, blanks_say_nothing) in fields {
                 let is_blank = match blanks_say_nothing {
                     true => cell.trim_ascii().is_empty(),
-                    // As PostgreSQL has it, an empty text is one in quotes.
+                    // An empty text is one in quotes, as in PostgreSQL.
                     false if self.settings.trim => cell.trim_ascii().is_empty() && !is_quoted,
                     false => cell.is_empty() && !is_quoted,
                 };

@@ -134,7 +134,7 @@ impl<R: Read> Decoder<R> {
         self.compression
     }
 
-    /// As [`Read::read`], with an error that says what is wrong with the input.
+    /// Works like [`Read::read`], with an error that says what is wrong with the input.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Error> {
         loop {
             let read = match &mut self.codec {

@@ -59,7 +59,7 @@ impl<R: Read> Encoded<R> {
         Encoded { from, encodings, state: State::Begin }
     }
 
-    /// As [`Read::read`]; the error of the bytes below, or that of the encoding.
+    /// Works like [`Read::read`]; the error of the bytes below, or that of the encoding.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, EncodingError> {
         loop {
             match &mut self.state {

@@ -67,6 +67,7 @@ pub(crate) fn infer(
     format: InputFormat,
     settings: &InputSettings,
     nulls: &NullWords,
+    lossy: bool,
 ) -> Result<Inferred, Error> {
     let name = input.name.clone();
     let mut n_bytes = SAMPLE_BYTES;
@@ -88,7 +89,7 @@ pub(crate) fn infer(
             continue;
         }
         let schema = match format {
-            InputFormat::Csv | InputFormat::Tsv => of_table(whole, dialect, is_all, nulls),
+            InputFormat::Csv | InputFormat::Tsv => of_table(whole, dialect, is_all, nulls, lossy),
             InputFormat::Lines => Schema::builder()
                 .text("text")
                 .build()
@@ -358,14 +359,16 @@ fn is_open_early(sample: &[u8], dialect: Dialect) -> bool {
     }
 }
 
-/// Lines behind a quote that stays open are looked at where the text `is_all`, as it is read where bad lines are skipped.
+/// Lines behind a quote that stays open are looked at where the text `is_all`, as it is read where bad lines are skipped. Names
+/// in the header have to be text unless the input is read `lossy`: a file of other bytes is no table.
 fn of_table(
     whole: &[u8],
     dialect: Dialect,
     is_all: bool,
     nulls: &NullWords,
+    lossy: bool,
 ) -> Result<Inferred, Error> {
-    let mut csv = Csv::new(whole, dialect, FailureSlot::default(), true)?;
+    let mut csv = Csv::new(whole, dialect, FailureSlot::default(), lossy)?;
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
     // A column without a name holds nothing.
@@ -393,7 +396,7 @@ mod tests {
     }
 
     fn table(text: &str) -> Result<String, String> {
-        let schema = of_table(text.as_bytes(), Dialect::COMMA, true, &NullWords::default());
+        let schema = of_table(text.as_bytes(), Dialect::COMMA, true, &NullWords::default(), false);
         schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
     }
 
@@ -427,7 +430,7 @@ mod tests {
         );
         let long = "n".repeat(FIELD_NAME_BYTES_MAX - 3);
         assert!(table(&format!("{long}\nx\nx\n")).unwrap().ends_with("]\ntype = \"text\"\n"));
-        // As many fields as make copies too many.
+        // Fields so many that copies of them have no room.
         let names: Vec<_> = (0..FIELDS_MAX).map(|n| format!("f{n}")).collect();
         let row = vec!["x"; FIELDS_MAX].join(",");
         let schema = table(&format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();
@@ -545,7 +548,7 @@ mod tests {
     fn a_quote_that_stays_open_hides_nothing_that_is_read() {
         let text = b"id,t\n1,\"abc\n2,def\n3,ghi\n";
         let schema = |is_all| {
-            let schema = of_table(text, Dialect::COMMA, is_all, &NullWords::default());
+            let schema = of_table(text, Dialect::COMMA, is_all, &NullWords::default(), false);
             schema_file::print(&schema.unwrap().schema)
         };
         assert!(schema(true).starts_with("[fields.id]\ntype = \"i64\"\n"), "{}", schema(true));

@@ -117,6 +117,7 @@ impl Kept {
             input.push(format!("date_format = {}", quoted(format.text())));
         }
         input.extend(commas(of_all));
+        input.extend(unit(of_all));
         lines.of_index.extend(null_words.of_index().map(words));
         for field in schema.fields() {
             let mut own = vec![];
@@ -130,6 +131,9 @@ impl Kept {
                 let said = commas(settings);
                 if said != commas(of_all) {
                     own.extend(said);
+                }
+                if settings.unit != of_all.unit {
+                    own.extend(unit(settings));
                 }
                 own.extend(settings.split.map(|it| format!("split = {}", quoted(&it.to_string()))));
             }
@@ -168,11 +172,12 @@ impl Kept {
         let named = |has: &dyn Fn(&FieldSettings) -> bool| {
             fields.iter().filter(|field| has(field)).map(|field| field.name.clone()).collect()
         };
-        let of_fields: [(&str, Vec<String>); 6] = [
+        let of_fields: [(&str, Vec<String>); 7] = [
             ("from", named(&|field| field.from.is_some())),
             ("date_format", named(&|field| field.date_format.is_some())),
             ("decimal_comma", named(&|field| field.decimal_comma == Some(true))),
             ("thousands_comma", named(&|field| field.thousands_comma == Some(true))),
+            ("unit", named(&|field| field.unit.is_some())),
             ("split", named(&|field| field.split.is_some())),
             ("null_words", self.null_words.fields()),
         ];
@@ -194,6 +199,11 @@ fn commas(settings: &FieldSettings) -> Vec<String> {
     let said =
         [("decimal_comma", settings.decimal_comma), ("thousands_comma", settings.thousands_comma)];
     said.into_iter().filter_map(|(key, comma)| Some(format!("{key} = {}", comma?))).collect()
+}
+
+/// The unit beside numbers, as the key of a schema file.
+fn unit(settings: &FieldSettings) -> Option<String> {
+    settings.unit.as_ref().map(|unit| format!("unit = {}", quoted(unit)))
 }
 
 /// A few of many names.
@@ -237,7 +247,7 @@ fn check(file: &File<'_>, schema: &Schema) -> Result<(), Error> {
                     let keys = in_order(file.table(value, &span, name)?);
                     if let Some((key, span, _)) = keys.into_iter().find(|(key, ..)| !is_known(key))
                     {
-                        let known = "from, date_format, decimal_comma, thousands_comma, split or null_words";
+                        let known = "from, date_format, decimal_comma, thousands_comma, unit, split or null_words";
                         return Err(file.unknown(span, key, known));
                     }
                 }

@@ -11,6 +11,7 @@ pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod kept;
 pub(crate) mod null_words;
+mod numbers;
 pub(crate) mod objects;
 pub(crate) mod options;
 pub(crate) mod records;
@@ -347,8 +348,8 @@ fn hint_of_writing(message: &str) -> &'static str {
     if is_of("date") {
         "`date_format` in the schema file reads dates that are written otherwise, and --null-words WORD passes over words; "
     } else if ["decimal", "f64", "i64", "u64"].into_iter().any(is_of) {
-        "`thousands_comma` (1,234.50) or `decimal_comma` (1.234,50) in the schema file reads numbers with commas, \
-         and --null-words WORD passes over words; "
+        "`thousands_comma` (1,234.50), `decimal_comma` (1.234,50) or `unit` ($5, 5 kg) in the schema file reads numbers that \
+         are written so, and --null-words WORD passes over words; "
     } else {
         ""
     }
@@ -417,7 +418,7 @@ pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<
         Err(error) => {
             let at = error.valid_up_to();
             let found = bytes.get(at).map_or(String::new(), |byte| {
-                format!("the byte {byte:#04x}, which another encoding may mean (--encoding) and --lossy replaces")
+                format!("the byte 0x{byte:02X}, which another encoding may mean (--encoding) and --lossy replaces")
             });
             Err(bad("reading a line", line)
                 .expected("UTF-8")

@@ -17,7 +17,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -27,7 +26,7 @@ use treepie::{Document, Error, Schema, Value};
 
 use super::{Record, schema_file::File};
 use crate::{
-    failure::{note, unread},
+    failure::{note, read_text},
     output::grouped,
 };
 
@@ -52,7 +51,7 @@ pub(crate) struct NullWords {
 impl NullWords {
     /// Reads the words of a schema file that is known to be one.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
+        let text = read_text("reading the schema file", path)?;
         Self::parse(&File::of(&text)).map_err(|error| error.in_file(path))
     }
 

@@ -24,7 +24,7 @@ use super::{
 pub(crate) struct Objects<R> {
     from: R,
     buffer: Vec<u8>,
-    /// Of what was not given out yet, in the buffer.
+    /// Start in the buffer of the bytes that were not given out yet.
     start: usize,
     ended: bool,
     begun: bool,

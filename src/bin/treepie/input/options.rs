@@ -86,9 +86,10 @@ impl ReadingArgs {
         input: &mut Input,
         settings: &InputSettings,
         nulls: &NullWords,
+        lossy: bool,
     ) -> Result<(Inferred, Option<String>), Error> {
         let format = self.format_of(input, None, settings)?;
-        let inferred = infer(input, format, settings, nulls)?;
+        let inferred = infer(input, format, settings, nulls, lossy)?;
         if format == InputFormat::Jsonl
             && self.input_format.is_none()
             && input.peeked_at_all()

@@ -37,27 +37,30 @@
 //!
 //! Settings of reading inputs are described in [`settings`](super::settings).
 
-use std::{collections::HashMap, fmt::Write, fs, ops::Range, path::Path};
+mod print;
+
+use std::{ops::Range, path::Path};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::analysis::{Analyzer, Analyzers};
-use treepie::schema::{
-    DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT,
-    POSITION_GAP_DEFAULT, SchemaBuilder,
-};
+use treepie::schema::{DECIMAL_SCALE_MAX, Detail, PATH_SEPARATOR_DEFAULT, SchemaBuilder};
 use treepie::value::Zone;
 use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 
+use self::print::SIMILAR;
+#[cfg(test)]
+pub(crate) use self::print::print;
+pub(crate) use self::print::{MoreLines, print_more, print_with, quoted};
 use super::{
     settings::{self, InputSettings},
     settings_file,
 };
-use crate::failure::{not_yet, unread};
+use crate::failure::{not_yet, read_text};
 
 /// Reads a schema file, and what it says of how inputs are read.
 pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
+    let text = read_text(READING, path)?;
     parse_with_settings(&text).map_err(|error| error.in_file(path))
 }
 
@@ -69,7 +72,7 @@ pub(super) fn parse_with_settings(text: &str) -> Result<(Schema, InputSettings),
 
 /// Reads a schema file that has fields and nothing else.
 pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the schema file", path))?;
+    let text = read_text(READING, path)?;
     parse_fields(&text).map_err(|error| error.in_file(path))
 }
 
@@ -148,189 +151,6 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     builder.build()
 }
 
-/// Lines of a schema file beside those that say what a schema is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MoreLines {
-    /// In the table `input`.
-    pub(super) of_input: Vec<String>,
-    /// In the table `index`.
-    pub(super) of_index: Vec<String>,
-    /// In tables of fields, by their names.
-    pub(super) of_fields: HashMap<String, Vec<String>>,
-}
-
-impl MoreLines {
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == MoreLines::default()
-    }
-
-    /// The lines as comments, also the head of their own table.
-    fn printed(lines: &[String], as_comments: bool, text: &mut String) {
-        for line in lines {
-            let _ = writeln!(text, "{}{line}", if as_comments { "# " } else { "" });
-        }
-    }
-
-    /// The text that has these lines and nothing of a schema but the names of fields.
-    pub(super) fn print_alone(&self, schema: &Schema) -> String {
-        let mut text = String::new();
-        for (head, lines) in self.tables(schema) {
-            let _ = writeln!(text, "{head}");
-            Self::printed(lines, false, &mut text);
-        }
-        text
-    }
-
-    /// Heads of tables with anything in them, and what that is.
-    fn tables<'m>(&'m self, schema: &'m Schema) -> impl Iterator<Item = (String, &'m [String])> {
-        let fields = schema.fields().iter().filter_map(|field| {
-            let lines = self.of_fields.get(&field.name)?;
-            Some((format!("[fields.{}]", key(&field.name)), &lines[..]))
-        });
-        let input = [("[input]".to_owned(), &self.of_input[..])];
-        let index = [("[index]".to_owned(), &self.of_index[..])];
-        input.into_iter().chain(fields).chain(index).filter(|(_, lines)| !lines.is_empty())
-    }
-}
-
-/// The text of a file that [`parse`] reads as this schema, or with `_null` and `_empty` behind fields that were added later.
-#[cfg(test)]
-pub(crate) fn print(schema: &Schema) -> String {
-    print_with(schema, |_| None)
-}
-
-/// Prints a schema with a comment behind the type of each field that has one.
-pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w str>) -> String {
-    print_all(schema, why, &MoreLines::default(), false)
-}
-
-/// Prints a schema with more lines, as keys or as comments.
-pub(crate) fn print_more(schema: &Schema, more: &MoreLines, as_comments: bool) -> String {
-    print_all(schema, |_| None, more, as_comments)
-}
-
-fn print_all<'w>(
-    schema: &Schema,
-    why: impl Fn(&Field) -> Option<&'w str>,
-    more: &MoreLines,
-    as_comments: bool,
-) -> String {
-    let mut text = String::new();
-    if !more.of_input.is_empty() {
-        MoreLines::printed(&["[input]".to_owned()], as_comments, &mut text);
-        MoreLines::printed(&more.of_input, as_comments, &mut text);
-    }
-    let is_own =
-        |field: &&Field| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&&*field.name);
-    for field in schema.fields().iter().filter(|field| !is_own(field)) {
-        let comment = why(field).map_or_else(String::new, |why| format!(" # {why}"));
-        let kind = field.kind.name();
-        let _ = writeln!(text, "[fields.{}]\ntype = \"{kind}\"{comment}", key(&field.name));
-        if let Some(source) = &field.copy_of {
-            let _ = writeln!(text, "copy_of = {}", toml::Value::from(source.as_str()));
-        }
-        if let FieldKind::Decimal { scale } = field.kind {
-            let _ = writeln!(text, "scale = {scale}");
-        }
-        if let FieldKind::Path { separator } = field.kind
-            && separator != PATH_SEPARATOR_DEFAULT
-        {
-            let _ = writeln!(text, "separator = {}", toml::Value::from(String::from(separator)));
-        }
-        if let Some(zone) = &field.zone {
-            let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));
-        }
-        if !field.stored && field.copy_of.is_none() {
-            text.push_str("stored = false\n");
-        }
-        if field.many {
-            text.push_str("many = true\n");
-        }
-        match (field.kind, field.detail) {
-            (FieldKind::Text, Detail::Documents) => text.push_str("frequencies = false\n"),
-            (FieldKind::Text, Detail::Frequencies) => text.push_str("positions = false\n"),
-            _ => {}
-        }
-        if field.offsets {
-            text.push_str("offsets = true\n");
-        }
-        if field.column != field.kind.is_typed() {
-            let _ = writeln!(text, "column = {}", field.column);
-        }
-        if field.position_gap != POSITION_GAP_DEFAULT {
-            let _ = writeln!(text, "position_gap = {}", field.position_gap);
-        }
-        for (key, spec) in
-            [("analyzer", &field.analyzer), ("query_analyzer", &field.query_analyzer)]
-        {
-            if let Some(filters) = field.normalizer_spec() {
-                let _ = writeln!(text, "normalizer = {}", toml::Value::from(filters));
-                break;
-            }
-            if let Some(spec) = spec {
-                let _ = writeln!(text, "{key} = {}", toml::Value::from(spec.as_str()));
-            }
-        }
-        if let Some(lines) = more.of_fields.get(&field.name) {
-            MoreLines::printed(lines, as_comments, &mut text);
-        }
-    }
-    let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
-    let has_own = !schema.default_fields().eq(texts);
-    let order = printed_order(schema);
-    if has_own || schema.key().is_some() || schema.keeps_nulls() || order.is_some() {
-        text.push_str("[index]\n");
-    } else if !more.of_index.is_empty() {
-        MoreLines::printed(&["[index]".to_owned()], as_comments, &mut text);
-    }
-    MoreLines::printed(&more.of_index, as_comments, &mut text);
-    if has_own {
-        let names: Vec<_> = schema
-            .default_fields()
-            .map(|field| toml::Value::from(&*field.name).to_string())
-            .collect();
-        let _ = writeln!(text, "default_fields = [{}]", names.join(", "));
-    }
-    if let Some(key) = schema.key() {
-        let _ = writeln!(text, "key = {}", toml::Value::from(&*key.name));
-    }
-    if schema.keeps_nulls() {
-        text.push_str("nulls = true\n");
-    }
-    if let Some(order) = order {
-        let _ = writeln!(text, "order = {order}");
-    }
-    text
-}
-
-/// The order of the documents of segments, if there is one.
-fn printed_order(schema: &Schema) -> Option<String> {
-    let list = |names: &mut dyn Iterator<Item = String>| {
-        let names: Vec<_> = names.map(|name| toml::Value::from(name).to_string()).collect();
-        (!names.is_empty()).then(|| format!("[{}]", names.join(", ")))
-    };
-    let similar = list(&mut schema.similarity_fields().map(|field| field.name.clone()));
-    match (list(&mut schema.order()), similar) {
-        (None, Some(_)) if schema.is_similarity_of_all() => Some(format!("\"{SIMILAR}\"")),
-        (None, Some(fields)) => Some(format!("{{ {SIMILAR} = {fields} }}")),
-        (order, _) => order,
-    }
-}
-
-/// A name as a TOML key: quoted if it has more than ASCII letters, digits, `_` and `-`.
-fn key(name: &str) -> String {
-    match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-        true => name.to_owned(),
-        false => quoted(name),
-    }
-}
-
-/// A text in quotes, on one line whatever is in it: as keys have to be.
-pub(super) fn quoted(text: &str) -> String {
-    // TOML has the escapes of JSON, and one more character that does not stand for itself.
-    serde_json::Value::from(text).to_string().replace('\u{7F}', "\\u007F")
-}
-
 /// Entries as they stand in the file; the parser sorts them by name.
 pub(super) fn in_order<'t>(
     table: &'t DeTable<'_>,
@@ -340,9 +160,6 @@ pub(super) fn in_order<'t>(
     entries.sort_by_key(|(_, span, _)| span.start);
     entries
 }
-
-/// The order of similarity.
-const SIMILAR: &str = "similar";
 
 pub(super) struct File<'t> {
     pub(super) text: &'t str,

@@ -6,6 +6,7 @@
 //! encoding = "utf-16le"  # a label of the WHATWG; default UTF-8, and UTF-16 where a byte order mark says so
 //! decimal_comma = true   # 1.234,50 in all fields of numbers; default false
 //! thousands_comma = true # 1,234.50 in all fields of numbers; default false
+//! unit = "$"             # may be before or behind the numbers of all fields: $5, 5 kg
 //! trim = true            # blanks at the ends of texts are left out; default false
 //! date_format = "%d.%m.%Y"   # in all fields of dates: as in strftime, or "seconds" or "milliseconds" after 1970 began
 //! ignore_unknown = true  # columns and keys that no field is of are left out; default false
@@ -13,7 +14,7 @@
 //! [fields.price]
 //! type = "f64"
 //! from = "Price (EUR)"   # the name of the column or key; default that of the field
-//! decimal_comma = true   # in this field; numbers only; as is thousands_comma
+//! decimal_comma = true   # in this field; numbers only; as are thousands_comma and unit
 //! [fields.tags]
 //! type = "keyword"
 //! many = true
@@ -41,7 +42,11 @@ use jiff::{
 use treepie::writer::LineFormat;
 use treepie::{Error, Field, FieldKind, Schema};
 
-use super::{bad, records::Dialect};
+use super::{
+    bad,
+    numbers::{NumberStyle, is_digits, without_unit},
+    records::Dialect,
+};
 use crate::failure::usage;
 
 /// Settings by which the inputs of a command are read.
@@ -80,6 +85,8 @@ pub(crate) struct FieldSettings {
     pub(crate) date_format: Option<DateFormat>,
     pub(crate) decimal_comma: Option<bool>,
     pub(crate) thousands_comma: Option<bool>,
+    /// The sign of a currency, or whatever else is before or behind numbers.
+    pub(crate) unit: Option<String>,
     /// Stands between the values of one text.
     pub(crate) split: Option<char>,
 }
@@ -87,7 +94,7 @@ pub(crate) struct FieldSettings {
 /// Format of dates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DateFormat {
-    /// As `strftime` has it.
+    /// A pattern of `strftime`.
     Pattern(String),
     /// Numbers after 1970 began, with so many digits of a second in a whole one.
     SinceEpoch { digits: usize },
@@ -232,7 +239,7 @@ impl InputSettings {
             None if is_number => return Ok(None),
             None => {
                 let style = own.number_style();
-                (style.with_point(text), style.described().to_owned())
+                (own.number(text), style.described().to_owned())
             }
         };
         match converted {
@@ -246,7 +253,19 @@ impl InputSettings {
 
 impl FieldSettings {
     fn has_format(&self) -> bool {
-        self.date_format.is_some() || self.number_style() != NumberStyle::Plain
+        self.date_format.is_some()
+            || self.unit.is_some()
+            || self.number_style() != NumberStyle::Plain
+    }
+
+    /// A number as Rust reads it. Commas in one that may have none are left to the field, which refuses them.
+    fn number(&self, text: &str) -> Option<String> {
+        let bare = self.unit.as_ref().and_then(|unit| without_unit(text, unit));
+        let number = bare.unwrap_or_else(|| text.to_owned());
+        match self.number_style() {
+            NumberStyle::Plain => Some(number),
+            style => style.with_point(&number),
+        }
     }
 
     /// Style of numbers; a comma is not both.
@@ -377,67 +396,6 @@ fn moved_point(text: &str, places: usize) -> Option<i128> {
     number.parse().ok()
 }
 
-/// Style of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NumberStyle {
-    /// As 1234.5.
-    Plain,
-    /// As 1.234,5.
-    DecimalComma,
-    /// As 1,234.5.
-    ThousandsComma,
-}
-
-impl NumberStyle {
-    /// A number as Rust reads it, without anything between groups of digits. An exponent may be behind.
-    pub(crate) fn with_point(self, text: &str) -> Option<String> {
-        if let Some((number, exponent)) = text.split_once(['e', 'E']) {
-            let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-            let is_exponent = !digits.is_empty() && is_digits(digits);
-            return self
-                .with_point(number)
-                .filter(|_| is_exponent && !number.contains(['e', 'E']))
-                .map(|number| format!("{number}e{exponent}"));
-        }
-        let (point, comma) = match self {
-            NumberStyle::DecimalComma => (',', '.'),
-            NumberStyle::Plain | NumberStyle::ThousandsComma => ('.', ','),
-        };
-        let (whole, fraction) = text.split_once(point).unwrap_or((text, ""));
-        let (sign, digits) = match whole.strip_prefix(['-', '+']) {
-            Some(digits) => (if whole.starts_with('-') { "-" } else { "" }, digits),
-            None => ("", whole),
-        };
-        let is_apart =
-            |c: char| c == comma || matches!(c, ' ' | '\'' | '\u{2019}' | '\u{A0}' | '\u{202F}');
-        const GROUP: usize = 3;
-        let mut groups = digits.split(is_apart);
-        let first = groups.next().unwrap_or_default();
-        let groups: Vec<&str> = groups.collect();
-        let first_fits = groups.is_empty() || (1..=GROUP).contains(&first.len());
-        let fits = first_fits
-            && is_digits(first)
-            && groups.iter().all(|group| group.len() == GROUP && is_digits(group))
-            && is_digits(fraction)
-            && !(first.is_empty() && fraction.is_empty());
-        let whole = format!("{}{}", if first.is_empty() { "0" } else { first }, groups.concat());
-        let point = if fraction.is_empty() { "" } else { "." };
-        fits.then(|| format!("{sign}{whole}{point}{fraction}"))
-    }
-
-    fn described(self) -> &'static str {
-        match self {
-            NumberStyle::Plain => "a number",
-            NumberStyle::DecimalComma => "a number with a comma before its fraction, as 1.234,50",
-            NumberStyle::ThousandsComma => "a number with a point before its fraction, as 1,234.50",
-        }
-    }
-}
-
-fn is_digits(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The character between values of one text, as it is typed.
 pub(crate) fn separator(typed: &str) -> Result<char, String> {
     match typed.chars().collect::<Vec<_>>()[..] {
@@ -515,48 +473,6 @@ pub(crate) fn of_no_input() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_with_commas_are_numbers_with_points() {
-        for (written, expected) in [
-            ("1,5", Some("1.5")),
-            ("-1.234.567,89", Some("-1234567.89")),
-            ("1.234", Some("1234")),
-            ("1 234,5", Some("1234.5")),
-            ("1\u{202F}234", Some("1234")),
-            ("12", Some("12")),
-            (",5", Some("0.5")),
-            ("+3,0", Some("3.0")),
-            ("1.5", None),
-            ("1.23,4", None),
-            ("1,2,3", None),
-            ("1234.567", None),
-            (".5", None),
-            ("", None),
-            (",", None),
-            ("x", None),
-            ("1,5e3", Some("1.5e3")),
-            ("-1.234,5E+03", Some("-1234.5e+03")),
-            ("1,5e", None),
-            ("1,5e3,2", None),
-            ("1e2e3", None),
-            ("e3", None),
-        ] {
-            let read = NumberStyle::DecimalComma.with_point(written);
-            assert_eq!(read.as_deref(), expected, "{written:?}");
-            // The other style is this one with commas and points exchanged.
-            let exchanged = |text: &str| {
-                let other = |c: char| match c {
-                    ',' => '.',
-                    '.' => ',',
-                    c => c,
-                };
-                text.chars().map(other).collect::<String>()
-            };
-            let read = NumberStyle::ThousandsComma.with_point(&exchanged(written));
-            assert_eq!(read.as_deref(), expected, "{written:?}");
-        }
-    }
 
     #[test]
     fn values_of_one_text_are_told_apart() {

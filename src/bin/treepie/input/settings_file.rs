@@ -6,13 +6,14 @@ use toml::de::DeValue;
 use treepie::{Error, Field, FieldKind, Schema};
 
 use super::{
+    numbers,
     schema_file::{File, in_order},
     settings::{self, DateFormat, FieldSettings, InputSettings, Preset},
 };
 
 /// Keys of a field that say how it is read and not what it is.
-pub(super) const KEYS_OF_FIELDS: [&str; 5] =
-    ["from", "date_format", "decimal_comma", "thousands_comma", "split"];
+pub(super) const KEYS_OF_FIELDS: [&str; 6] =
+    ["from", "date_format", "decimal_comma", "thousands_comma", "unit", "split"];
 
 /// The settings in a schema file whose fields these are, or in a text that has the settings alone; errors carry the line.
 pub(super) fn parse(file: &File<'_>, schema: &Schema) -> Result<InputSettings, Error> {
@@ -36,14 +37,15 @@ pub(super) fn parse(file: &File<'_>, schema: &Schema) -> Result<InputSettings, E
             Some(FieldKind::Date) if field.date_format.is_none() => {
                 field.date_format.clone_from(&settings.of_all.date_format);
             }
-            // A field that says how its numbers are written says all of it.
-            Some(kind)
-                if settings::is_number(kind)
-                    && field.decimal_comma.is_none()
-                    && field.thousands_comma.is_none() =>
-            {
-                field.decimal_comma = settings.of_all.decimal_comma;
-                field.thousands_comma = settings.of_all.thousands_comma;
+            Some(kind) if settings::is_number(kind) => {
+                // A field that says one thing of commas says all of it.
+                if field.decimal_comma.is_none() && field.thousands_comma.is_none() {
+                    field.decimal_comma = settings.of_all.decimal_comma;
+                    field.thousands_comma = settings.of_all.thousands_comma;
+                }
+                if field.unit.is_none() {
+                    field.unit.clone_from(&settings.of_all.unit);
+                }
             }
             _ => {}
         }
@@ -69,11 +71,14 @@ fn of_input(
             }
             "ignore_unknown" => settings.ignore_unknown = file.boolean(value, span, key)?,
             "trim" => settings.trim = file.boolean(value, span, key)?,
-            "decimal_comma" | "thousands_comma" if !has(settings::is_number) => {
+            "decimal_comma" | "thousands_comma" | "unit" if !has(settings::is_number) => {
                 return Err(of_nothing(file, span, key, "number"));
             }
             "decimal_comma" | "thousands_comma" => {
                 comma(file, value, span, key, &mut settings.of_all)?;
+            }
+            "unit" => {
+                settings.of_all.unit = Some(named(file, value, &span, key, numbers::unit)?);
             }
             "date_format" if !has(|kind| kind == FieldKind::Date) => {
                 return Err(of_nothing(file, span, key, "date"));
@@ -98,7 +103,7 @@ fn of_input(
                 settings.preset = Some(preset);
             }
             _ => {
-                let known = "delimiter, encoding, ignore_unknown, trim, decimal_comma, thousands_comma, date_format or preset";
+                let known = "delimiter, encoding, ignore_unknown, trim, decimal_comma, thousands_comma, unit, date_format or preset";
                 return Err(file.unknown(span, key, known));
             }
         }
@@ -133,10 +138,11 @@ fn of_field(
             "date_format" => {
                 own.date_format = Some(named(file, value, &span, key, DateFormat::parse)?);
             }
-            "decimal_comma" | "thousands_comma" if !settings::is_number(kind) => {
+            "decimal_comma" | "thousands_comma" | "unit" if !settings::is_number(kind) => {
                 return Err(only_in("numbers"));
             }
             "decimal_comma" | "thousands_comma" => comma(file, value, span, key, &mut own)?,
+            "unit" => own.unit = Some(named(file, value, &span, key, numbers::unit)?),
             "split" if schema.field(name).is_some_and(|field| !field.many) => {
                 let expected = format!("'many = true' beside '{key}', for more than one value");
                 return Err(file.wrong(span).expected(expected).found("a field of one value"));
@@ -233,6 +239,12 @@ mod tests {
                 "[input]\n[fields.d]\ntype = \"i64\"\ndecimal_comma = true\nthousands_comma = true",
                 "'decimal_comma' or 'thousands_comma', found both: a comma is one of them (line 7)",
             ),
+            ("unit = \"$\"", "'unit' in fields of numbers only, found it in a text field (line 3)"),
+            ("[input]\nunit = \"$\"", "a number field for 'unit', found none (line 4)"),
+            (
+                "[input]\n[fields.d]\ntype = \"f64\"\nunit = \"m2\"",
+                "a unit without digits, as $ or kg for 'unit', found \"m2\" (line 6)",
+            ),
             (
                 "split = \";\"",
                 "'many = true' beside 'split', for more than one value, found a field",
@@ -277,6 +289,16 @@ mod tests {
         assert_eq!(number("a").as_deref(), Some("1234"));
         assert_eq!(number("b").as_deref(), Some("1.234"));
         assert_eq!(settings.converted("a", "1.5", true, 1).unwrap(), None);
+        let text = "[input]\nunit = \"$\"\n[fields.a]\ntype = \"f64\"\n\
+                    [fields.b]\ntype = \"decimal\"\nscale = 2\ndecimal_comma = true\nunit = \"€\"\n";
+        let (_, units) = schema_file::parse_with_settings(text).unwrap();
+        let number = |field, text| units.converted(field, text, false, 1).unwrap();
+        assert_eq!(number("a", "$5.50").as_deref(), Some("5.50"));
+        assert_eq!(number("a", "-$5").as_deref(), Some("-5"));
+        assert_eq!(number("a", "$1,234").as_deref(), Some("1,234"), "refused by the field");
+        assert_eq!(number("b", "1.234,50 €").as_deref(), Some("1234.50"));
+        assert_eq!(number("b", "7").as_deref(), Some("7"));
+        assert!(units.converted("b", "$7", false, 1).is_err());
         assert!(settings.converted("a", "1.5", false, 1).is_err());
     }
 }

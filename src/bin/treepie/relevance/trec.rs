@@ -11,14 +11,14 @@
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
-    fs::{self, File},
+    fs::File,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
 use treepie::{Error, ErrorKind};
 
-use crate::failure::unread;
+use crate::failure::read_text;
 
 /// A query of the collection: what somebody wants to know.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,13 +33,13 @@ pub(crate) type Judgements = HashMap<String, HashMap<String, i64>>;
 
 /// Reads the queries, in their order.
 pub(crate) fn read_topics(path: &Path) -> Result<Vec<Topic>, Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the queries", path))?;
+    let text = read_text("reading the queries", path)?;
     parse_topics(&text).map_err(|error| error.in_file(path))
 }
 
 /// Reads the judgements.
 pub(crate) fn read_judgements(path: &Path) -> Result<Judgements, Error> {
-    let text = fs::read_to_string(path).map_err(unread("reading the judgements", path))?;
+    let text = read_text("reading the judgements", path)?;
     parse_judgements(&text).map_err(|error| error.in_file(path))
 }
 

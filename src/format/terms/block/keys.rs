@@ -1,6 +1,6 @@
 //! The terms of a block, in order or those that are looked for.
 
-use super::{Block, Damage, Found, KeyCursor, NIBBLE_FULL, later_key_lens};
+use super::{Block, Damage, KeyCursor, KeyPlace, NIBBLE_FULL, later_key_lens};
 use crate::bytes::{ByteReader, common_prefix_len};
 use crate::format::terms::MAX_TERM_LEN;
 
@@ -98,11 +98,11 @@ impl Block<'_> {
     }
 
     /// Looks for `term`.
-    pub(in crate::format::terms) fn find(&self, term: &[u8]) -> Result<Found, Damage> {
+    pub(in crate::format::terms) fn find(&self, term: &[u8]) -> Result<KeyPlace, Damage> {
         let mut n_passed = 0;
         let found = self.next_not_less(&mut self.keys(), &mut n_passed, term)?;
         let exact = found.is_some_and(|(matched, rest)| matched == term.len() && rest.is_empty());
-        Ok(Found { index: n_passed - u32::from(found.is_some()), exact })
+        Ok(KeyPlace { index: n_passed - u32::from(found.is_some()), exact })
     }
 
     /// The first term that is not less than `term`, comparing no byte twice: how many bytes it begins with are those of

@@ -9,7 +9,6 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::WINDOW;
 use crate::ranking::combined::length_in;
-use crate::ranking::node::{Node, Scores};
 use crate::ranking::pruned::block_units::look_up;
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::pruning::Pruning;
@@ -19,6 +18,7 @@ use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use crate::simd::sums::units;
+use crate::weight::node::{Node, Scores};
 
 /// Alternatives of which a number must match that are counted exactly; scoring tells about more.
 const COUNTED_MAX: usize = 8;

@@ -2,16 +2,16 @@
 
 use super::lists::Tree;
 use crate::bitmap::Container;
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
-use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::ScoreQuantizer;
 use crate::ranking::pruned::parts::{Opened, WindowPostings};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::BLOCKS;
+use crate::weight::node::Node;
 
 /// A tree whose parts have units.
 pub(super) struct UpperBounds<'q, 's> {
@@ -234,11 +234,11 @@ pub(super) struct View<'a, 'q, 's> {
     pub(super) weighed: &'q UpperBounds<'q, 's>,
     pub(super) key: u32,
     pub(super) opened: &'a [Opened<'q, 's>],
-    /// Of each clause its place in `opened`; beyond its end where it has nothing here.
+    /// Place of each clause in `opened`; beyond its end where it has nothing here.
     pub(super) places: &'a [u32],
     /// Codes by block that were made for the lists without; nothing where there are few blocks to look at.
     pub(super) spread: &'a [[u8; BLOCKS]],
-    /// Of each of `opened` its place in `spread`.
+    /// Place of each of `opened` in `spread`.
     pub(super) spread_places: &'a [u32],
 }
 

@@ -5,10 +5,10 @@
 
 use super::bound::{Bounds, View};
 use crate::plan::in_window::LEAD_MAX;
-use crate::ranking::node::Node;
 use crate::ranking::pruned::block_units::{each_posting, look_up};
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{BLOCKS, units};
+use crate::weight::node::Node;
 
 /// Memory for the blocks that the postings of some lists are in.
 #[derive(Debug, Default)]

@@ -1,16 +1,16 @@
 //! Lists of a query in one segment, and which of them its parts are.
 
+use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::execution::DocIdSet;
 use crate::format::lengths::FieldNorms;
 use crate::format::terms::TermInfo;
 use crate::ranking::Clause;
-use crate::ranking::bm25::FieldScoring;
-use crate::ranking::combined::CombinedWeight;
 use crate::ranking::pruned::phrase::PhraseClause;
 use crate::recycle::FreeLists;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use crate::weight::bm25::FieldScoring;
+use crate::weight::combined::CombinedWeight;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;

@@ -36,10 +36,10 @@ use crate::error::Result;
 use crate::phrase::PhraseReader;
 use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS, WholeCosts};
 use crate::plan::{ListsKernel, WINDOW};
-use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::simd::sums::BLOCKS;
+use crate::weight::node::Node;
 use block::BlockScorer;
 use bound::{OfWindow, UpperBounds, View};
 pub(crate) use lists::{Tree, TreeCombined, TreeField, TreePhrase};
@@ -151,7 +151,7 @@ impl<'q, 's> Search<'q, 's, '_> {
         let parts = self.parts;
         self.pruning.windows_considered = parts.windows.len() as u64;
         let mut is_first = true;
-        // Of many lists fewer windows, so that memory is not theirs times that of a window.
+        // Many lists have fewer windows, so that memory is not theirs times that of a window.
         let room_for_sums =
             SUMMED_MAX * CLAUSES_MAX / self.weighed.tree.clauses.len().max(CLAUSES_MAX);
         for window in &parts.windows {

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::ListsKernel;
-use crate::ranking::node::Node;
 use crate::ranking::pruned::parts;
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::scratch::Scratch;
@@ -19,6 +18,7 @@ use crate::ranking::pruned::single_term::{ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
+use crate::weight::node::Node;
 use smallvec::SmallVec;
 
 /// Numbers of a few terms or clauses.

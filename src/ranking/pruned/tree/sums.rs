@@ -2,14 +2,14 @@
 
 use super::bound::View;
 use crate::bitmap::Container;
-use crate::execution::DocIdSet;
+use crate::doc_id_set::DocIdSet;
 use crate::plan::WINDOW;
-use crate::ranking::node::Node;
 use crate::ranking::pruned::block_units::each_code;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::recycle::HeapBytes;
 use crate::simd::sums::{self, BLOCKS};
+use crate::weight::node::Node;
 
 /// Units of each block.
 pub(super) type Sums = [u16; BLOCKS];

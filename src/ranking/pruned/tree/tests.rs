@@ -1,18 +1,19 @@
 //! Random trees against every document scored by itself, from a plain model of the corpus.
 
 use crate::bitmap::Container;
-use crate::execution::DocIdSet;
+use crate::doc_id_set::DocIdSet;
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
-use crate::plan::{LookUps, Shape};
+use crate::look_ups::LookUps;
+use crate::plan::Shape;
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
-use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters, idf};
-use crate::ranking::prepared::{ScoreDetail, Weight, WeightScratch};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
 use crate::ranking::search::find_best;
-use crate::ranking::statistics::{OfSnapshot, Sources};
 use crate::ranking::top::{self, Top};
+use crate::weight::bm25::{FieldScoring, FieldScorings, Parameters, idf};
+use crate::weight::statistics::{OfSnapshot, Sources};
+use crate::weight::{ScoreDetail, Weight, WeightScratch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use treepie::{
     highlight::{Passage, PassageOptions},
 };
 
-use super::{Page, cut, rank};
+use super::{HitsPage, cut, rank};
 use crate::{
     output::{self, Output},
     terminal,
@@ -16,7 +16,7 @@ use crate::{
 /// Blanks between the columns.
 const GAP: &str = "  ";
 
-impl<'a> Page<'a> {
+impl<'a> HitsPage<'a> {
     /// A line for each hit: its number, its score or what it is sorted by, its name, and its best passage if that is not
     /// in the name.
     pub(in super::super) fn print_compact(&self, out: &mut Output) -> io::Result<()> {

@@ -42,10 +42,12 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 
 fn utf8(bytes: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let found = error.as_bytes().get(at).map_or(0, |byte| *byte);
         Error::new(ErrorKind::Corrupt, READING)
             .expected("UTF-8")
-            .found("other bytes")
-            .at_offset(error.utf8_error().valid_up_to() as u64)
+            .found(format!("the byte 0x{found:02X}"))
+            .at_offset(at as u64)
     })
 }
 

@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::input::settings::{DateFormat, NumberStyle};
+use crate::input::numbers::{NumberStyle, without_unit};
+use crate::input::settings::DateFormat;
 
 /// Ways in which tables often have dates.
 const DATES: [&str; 9] = [
@@ -24,11 +25,16 @@ const DATES: [&str; 9] = [
 const VALUES_MAX: u64 = 2_000;
 /// Bytes of such a date.
 const DATE_BYTES: std::ops::RangeInclusive<usize> = 6..=16;
-/// Of so many values one may be another than the rest: a word for none, or a mistake.
+/// Number of values of which one may be another than the rest: a word for none, or a mistake.
 const ONE_IN: u64 = 20;
 /// Characters that stand between several values in one text. Commas stand in names as well.
 const SEPARATORS: [char; 2] = [';', '|'];
-/// Of so many values one must have a separator.
+/// Units that tables often have beside numbers. A longer one is before those that it begins or ends with.
+const UNITS: [&str; 27] = [
+    "US$", "R$", "A$", "C$", "HK$", "NZ$", "$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₪", "₫", "₴",
+    "฿", "CHF", "EUR", "USD", "GBP", "JPY", "kr", "zł", "Kč", "%",
+];
+/// Number of values of which one must have a separator.
 const SEPARATED_ONE_IN: u64 = 10;
 
 /// Values of one field, by what they may be meant as.
@@ -39,16 +45,28 @@ pub(super) struct Clues {
     a_date: String,
     thousands: Numbers,
     decimals: Numbers,
+    unit: Unit,
     lists: [Lists; SEPARATORS.len()],
     hasher: RandomState,
+}
+
+/// Unit of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Unit {
+    #[default]
+    None,
+    Of(&'static str),
+    /// Several, which no schema can read.
+    Mixed,
 }
 
 /// Values that are numbers in one style.
 #[derive(Debug, Default)]
 struct Numbers {
     n: u64,
-    /// The first with a comma.
+    /// The first with a comma or a unit.
     an_example: Option<String>,
+    has_comma: bool,
 }
 
 /// Values that have one separator.
@@ -81,10 +99,25 @@ impl Clues {
         if !value.contains(|c: char| c.is_ascii_digit()) {
             return;
         }
-        self.thousands.add(NumberStyle::ThousandsComma, value);
-        self.decimals.add(NumberStyle::DecimalComma, value);
+        self.add_number(value);
         if DATE_BYTES.contains(&value.len()) && value.starts_with(|c: char| c.is_ascii_digit()) {
             self.add_date(value);
+        }
+    }
+
+    fn add_number(&mut self, value: &str) {
+        let found = UNITS.iter().find_map(|unit| Some((*unit, without_unit(value, unit)?)));
+        let number = found.as_ref().map_or(value, |(_, number)| number);
+        let is_number = [
+            self.thousands.add(NumberStyle::ThousandsComma, number, value),
+            self.decimals.add(NumberStyle::DecimalComma, number, value),
+        ];
+        if let Some((unit, _)) = found.filter(|_| is_number.contains(&true)) {
+            self.unit = match self.unit {
+                Unit::None => Unit::Of(unit),
+                Unit::Of(before) if before == unit => Unit::Of(unit),
+                Unit::Of(_) | Unit::Mixed => Unit::Mixed,
+            };
         }
     }
 
@@ -124,8 +157,17 @@ impl Clues {
         let mut best = all.into_iter().filter(|(_, it)| it.n == most && self.are_about_all(it.n));
         let (key, numbers) = best.next()?;
         let example = numbers.an_example.as_ref()?;
-        let or = best.next().map_or(String::new(), |(key, _)| format!(" or {key} = true"));
-        Some(format!("for numbers, as {example}: type = \"f64\", {key} = true{or}"))
+        let mut lines = vec!["type = \"f64\"".to_owned()];
+        match self.unit {
+            Unit::None => {}
+            Unit::Of(unit) => lines.push(format!("unit = \"{unit}\"")),
+            Unit::Mixed => return None,
+        }
+        if numbers.has_comma || self.unit == Unit::None {
+            let or = best.next().map_or(String::new(), |(key, _)| format!(" or {key} = true"));
+            lines.push(format!("{key} = true{or}"));
+        }
+        Some(format!("for numbers, as {example}: {}", lines.join(", ")))
     }
 
     fn of_lists(&self) -> Option<String> {
@@ -141,14 +183,19 @@ impl Clues {
 }
 
 impl Numbers {
-    fn add(&mut self, style: NumberStyle, value: &str) {
-        if style.with_point(value).is_none() {
-            return;
+    /// Adds a value whose number this is; whether it is one of this style.
+    fn add(&mut self, style: NumberStyle, number: &str, value: &str) -> bool {
+        if style.with_point(number).is_none() {
+            return false;
         }
         self.n += 1;
-        if self.an_example.is_none() && value.contains(',') {
+        let has_comma = number.contains(',');
+        let is_first = self.an_example.is_none() || has_comma && !self.has_comma;
+        if is_first && (has_comma || number != value) {
             self.an_example = Some(value.to_owned());
         }
+        self.has_comma |= has_comma;
+        true
     }
 }
 
@@ -195,6 +242,20 @@ mod tests {
                     "for numbers, as 1,234: type = \"f64\", thousands_comma = true or decimal_comma = true",
                 ),
             ),
+            (
+                &["$12.50", "$1,726.43", "-$3"],
+                Some(
+                    "for numbers, as $1,726.43: type = \"f64\", unit = \"$\", thousands_comma = true",
+                ),
+            ),
+            (
+                &["12,50 €", "1.726,43 €", "3"],
+                Some("for numbers, as 12,50 €: type = \"f64\", unit = \"€\", decimal_comma = true"),
+            ),
+            (&["US$5", "US$7.25"], Some("for numbers, as US$5: type = \"f64\", unit = \"US$\"")),
+            (&["45 %", "7.5 %"], Some("for numbers, as 45 %: type = \"f64\", unit = \"%\"")),
+            (&["$5", "€5"], None),
+            (&["$5 off", "$7 off"], None),
             (&["12.5", "3"], None),
             (&["12,5", "1,726.43"], None),
             (&["10/09/2024", "soon"], None),

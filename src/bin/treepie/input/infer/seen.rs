@@ -119,7 +119,7 @@ impl Seen {
         let is_whole = exponent.is_none() && are_digits(digits);
         match cell {
             "" => Seen::Nothing,
-            // As Python and spreadsheets write them, too. `yes` and `no` are printed as they are written only by keywords.
+            // Python and spreadsheets write them in other cases. `yes` and `no` are printed as they are written only by keywords.
             _ if ["true", "false"].iter().any(|word| word.eq_ignore_ascii_case(cell)) => Seen::Bool,
             _ if is_code || !is_number => Seen::of_text(cell),
             // One with more digits than a number has is the name of something.

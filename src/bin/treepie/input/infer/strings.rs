@@ -22,7 +22,7 @@ const LONG_WORDS: usize = 12;
 const LONG_BYTES: usize = 256;
 /// Values from which on it counts how many there are of each.
 const FEW_VALUES: u64 = 20;
-/// Of so many values one may be another than the rest.
+/// Number of values of which one may be another than the rest.
 const ONE_IN: u64 = 20;
 /// Words of a tag on average, and of a short value, at the most.
 const TAG_WORDS: u64 = 4;
