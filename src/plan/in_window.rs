@@ -80,7 +80,7 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
 
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
 pub(crate) fn whole_lists_min() -> usize {
-    knobs()[7]
+    *WM
 }
 
 /// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
@@ -115,10 +115,7 @@ pub(crate) fn whole_ns(
     };
     match n_common {
         None if n_lists < whole_lists_min() && !has_required => WholeCosts::NEVER,
-        None => {
-            let v = knobs();
-            costs(n_windows * v[3] + n_postings * v[4] / 100, v[5], 130 + n_lists * 15)
-        }
+        None => costs(n_windows * 2_000 + n_postings + n_postings / 3, 20, 130 + n_lists * 15),
         Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as usize {
             0 => WholeCosts::NEVER,
             of_block => costs(n_windows * 400 + n_postings / 4, 0, of_block),
@@ -129,35 +126,16 @@ pub(crate) fn whole_ns(
 /// Documents that are looked up before others are, the best of all: they tell how good the best are.
 pub(crate) const LOOKED_UP_FIRST: usize = 128;
 
-/// Whether so many documents are looked up in lists of so many postings for less than all are added up.
+/// Whether so many documents are looked up in lists of so many postings for less than all are added up. Most are let go after the first
+/// of many lists.
 #[inline]
 pub(crate) fn looking_up_pays(n_documents: usize, n_postings: usize, n_lists: usize) -> bool {
-    let v = knobs();
-    n_documents * (v[0] + v[1] * n_lists) < 8_000 + n_postings * v[2] / 100
+    n_documents * (12 + n_lists) < 8_000 + n_postings + n_postings / 5
 }
 
 /// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
 /// go later where the worst of the best is still to rise.
-pub(crate) fn patience(all: bool) -> usize {
-    if all { 4 } else { knobs()[6] }
-}
+pub(crate) const PATIENCE: [usize; 2] = [2, 4];
 
-pub(crate) fn knobs() -> &'static [usize; 9] {
-    static KNOBS: std::sync::OnceLock<[usize; 9]> = std::sync::OnceLock::new();
-    KNOBS.get_or_init(|| {
-        let v = |name: &str, d: usize| {
-            std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
-        };
-        [
-            v("LU", 5),
-            v("LL", 3),
-            v("LP", 120),
-            v("CW", 2_000),
-            v("CP", 130),
-            v("CL", 20),
-            v("PA", 2),
-            v("WM", 3),
-            v("RQ", 1),
-        ]
-    })
-}
+static WM: std::sync::LazyLock<usize> =
+    std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|v| v.parse().ok()).unwrap_or(3));

@@ -154,11 +154,7 @@ impl<'s> Weight<'s> {
     fn required(&self) -> Option<Numbers> {
         let Node::Sum { must, should, must_not, minimum: 0 } = &self.root else { return None };
         let n_lists = 2..=BOUNDED_LISTS_MAX;
-        if crate::plan::in_window::knobs()[8] == 0
-            || must.len() != 1
-            || !must_not.is_empty()
-            || !n_lists.contains(&(1 + should.len()))
-        {
+        if must.len() != 1 || !must_not.is_empty() || !n_lists.contains(&(1 + should.len())) {
             return None;
         }
         let terms: Numbers = must.iter().chain(should).map(Node::term).collect::<Option<_>>()?;

@@ -94,7 +94,7 @@ impl Blocks {
         let (Blocks { bands, block, whole, essential, common, .. }, scale) =
             (self, run.query.scale);
         let is_settled = run.pruning.blocks_scored > 0;
-        let patience = if is_settled { 1 } else { in_window::patience(ALL) };
+        let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
         let has_required = run.query.roles.has_required;
         let n_docs = run.query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
         let of_limit = |limit| whole_costs::<ALL>(windows, opened, (n_docs, has_required), limit);
