@@ -118,7 +118,7 @@ impl Batch {
         for nth in others.required {
             if self.n > 0 {
                 let n_found = self.look_up(key, *nth, opened);
-                self.keep(n_found, opened.len());
+                self.keep(n_found, 0..opened.len());
             }
         }
         for nth in others.done.iter().chain(others.optional) {
@@ -130,7 +130,7 @@ impl Batch {
                 self.kept[n_left % MOST] = at;
                 n_left += usize::from(*rank == ABSENT);
             }
-            self.keep(n_left, opened.len());
+            self.keep(n_left, 0..opened.len());
         }
         self.scored(query, key, opened, readers)
     }
@@ -162,7 +162,8 @@ impl Batch {
         readers: &mut Readers<'s>,
     ) -> Result<impl Iterator<Item = (u32, f32)>> {
         let Divided { key, lists, .. } = *window;
-        for nth in window.others.iter().rev().map(|nth| usize::from(*nth)) {
+        let others = window.others.iter().rev().map(|nth| usize::from(*nth));
+        for (n_done, nth) in others.clone().enumerate() {
             if self.n > 0 {
                 self.find(key, nth, lists);
                 self.lower(query, (key, nth), &lists[nth], readers)?;
@@ -171,7 +172,7 @@ impl Batch {
                     self.kept[n_kept % MOST] = nth;
                     n_kept += usize::from(*bound >= limit);
                 }
-                self.keep(n_kept, lists.len());
+                self.keep(n_kept, others.clone().take(n_done + 1));
             }
         }
         for nth in window.essential {
@@ -235,7 +236,7 @@ impl Batch {
             self.kept[n_kept % MOST] = nth;
             n_kept += usize::from(*bound > 0 && *bound + more > limit);
         }
-        self.keep(n_kept, opened.len());
+        self.keep(n_kept, 0..opened.len());
     }
 
     /// Takes note of the ranks that all documents have in list `nth`.
@@ -273,15 +274,16 @@ impl Batch {
         n_kept
     }
 
-    /// Moves what is kept to the front.
-    fn keep(&mut self, n_kept: usize, n_lists: usize) {
+    /// Moves what is kept to the front, also of the ranks in some lists.
+    fn keep(&mut self, n_kept: usize, lists: impl Iterator<Item = usize>) {
         let kept = &self.kept[..n_kept];
         if n_kept < self.n {
             for (to, from) in kept.iter().map(|from| usize::from(*from) % MOST).enumerate() {
                 self.lows[to] = self.lows[from];
                 (self.bounds[to], self.k[to]) = (self.bounds[from], self.k[from]);
             }
-            for ranks in &mut self.ranks[..n_lists] {
+            for nth in lists {
+                let ranks = &mut self.ranks[nth];
                 for (to, from) in kept.iter().enumerate() {
                     ranks[to] = ranks[usize::from(*from) % MOST];
                 }
