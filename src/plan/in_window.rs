@@ -139,3 +139,6 @@ pub(crate) const PATIENCE: [usize; 2] = [2, 4];
 
 static WM: std::sync::LazyLock<usize> =
     std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|v| v.parse().ok()).unwrap_or(3));
+
+pub(crate) static TW: std::sync::LazyLock<usize> =
+    std::sync::LazyLock::new(|| std::env::var("TW").ok().and_then(|v| v.parse().ok()).unwrap_or(1));
