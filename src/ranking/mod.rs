@@ -32,6 +32,7 @@ pub(crate) mod statistics;
 pub(crate) mod top;
 
 use crate::error::Result;
+use crate::format::changed::PartChange;
 use crate::format::lengths::{FieldNorms, score_part};
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
@@ -51,6 +52,11 @@ pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
 }
 
 impl<L> Clause<'_, L> {
+    /// Change of score parts since the codes of the segment were computed; none where the snapshot has its average length.
+    fn change(&self) -> Option<PartChange> {
+        PartChange::of(&self.lengths.bm25(), &self.scoring.bm25)
+    }
+
     /// The score of a document that has it so often.
     #[inline]
     fn score(&self, doc: u32, frequency: u32) -> Result<f32> {

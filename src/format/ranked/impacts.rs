@@ -4,6 +4,7 @@
 use super::KTH;
 use super::directory::{BLOCKS, Granularity};
 use crate::bytes::Bytes;
+use crate::format::changed::CodeChange;
 use crate::format::lengths::score_part;
 
 /// Documents of a block, as a power of two.
@@ -25,6 +26,18 @@ impl Codes<'_> {
         match self {
             Codes::Dense(bytes) => bytes.first_chunk(),
             Codes::ByRank(_) => None,
+        }
+    }
+
+    /// Codes of what the parts become.
+    pub(crate) fn changed(self, change: &CodeChange) -> Codes<'static> {
+        let changed = |codes: &[u8]| {
+            let codes = codes.iter().map(|code| change.code(*code));
+            Bytes::Read(codes.collect::<Vec<_>>().into_boxed_slice())
+        };
+        match self {
+            Codes::Dense(codes) => Codes::Dense(changed(&codes)),
+            Codes::ByRank(codes) => Codes::ByRank(changed(&codes)),
         }
     }
 

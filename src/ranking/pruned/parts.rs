@@ -1,9 +1,10 @@
 //! Postings of a query by window, each with an upper bound of its score part.
 
-use super::bounds::{ScoreQuantizer, changes};
+use super::bounds::ScoreQuantizer;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
+use crate::format::changed::CodeChange;
 use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
@@ -36,6 +37,8 @@ pub(super) struct Term {
     best: f64,
     /// Factor on its codes.
     pub(super) weight: u16,
+    /// Change of its codes since they were computed.
+    change: Option<CodeChange>,
     /// Its place in `containers`, or in `scores` and `units`.
     range: Range<usize>,
     /// Position up to which it has been divided into windows.
@@ -78,7 +81,7 @@ impl WindowPostings {
         self.scores.clear();
         self.units.clear();
         for (nth, clause) in clauses.iter().enumerate() {
-            let (best, range) = match &clause.list {
+            let (best, change, range) = match &clause.list {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
                     let mut best = 0.0f32;
@@ -90,7 +93,7 @@ impl WindowPostings {
                         best = best.max(score);
                         self.scores.push(score);
                     }
-                    (best.into(), start..self.scores.len())
+                    (best.into(), None, start..self.scores.len())
                 }
                 RankedList::Long(list) => {
                     let start = self.containers.len();
@@ -98,12 +101,17 @@ impl WindowPostings {
                     if suffices(nth) {
                         raise(clause, list, top);
                     }
-                    let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
-                    let best = f64::from(clause.weight) * f64::from(list.max_part()) * most;
-                    (best, start..self.containers.len())
+                    let (change, max) = (clause.change(), list.max_part());
+                    let most = change.map_or(max.into(), |change| change.most(max.into()));
+                    let change = change.map(|change| change.codes(max));
+                    if let Some(change) = &change {
+                        let own = &mut self.containers[start..];
+                        own.iter_mut().for_each(|it| it.max_code = change.code(it.max_code));
+                    }
+                    (f64::from(clause.weight) * most, change, start..self.containers.len())
                 }
             };
-            self.terms.push(Term { best, weight: 0, at: range.start, range });
+            self.terms.push(Term { best, weight: 0, change, at: range.start, range });
         }
         Ok(())
     }
@@ -219,7 +227,7 @@ impl WindowPostings {
         opened: &mut Vec<Opened<'q, 's>>,
     ) -> Result<()> {
         for part in &self.of_windows[window.parts.clone()] {
-            let weight = self.terms[part.clause].weight;
+            let Term { weight, change, .. } = self.terms[part.clause];
             let postings = match &clauses[part.clause].list {
                 RankedList::Short(list) => {
                     let first = self.terms[part.clause].range.start;
@@ -231,7 +239,7 @@ impl WindowPostings {
                 }
                 RankedList::Long(list) => {
                     let container = &self.containers[part.at.start];
-                    Postings::Long(LongPart::open(list, container)?, list)
+                    Postings::Long(LongPart::open(list, container, change)?, list)
                 }
             };
             opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
@@ -245,10 +253,10 @@ pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top
     let k = top.k();
     let kth = KTH.iter().zip(list.kth_codes()).find(|(kth, _)| k <= **kth);
     if let Some((_, code)) = kth.filter(|(_, code)| *code > 0) {
-        let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
-        let best = f64::from(clause.weight) * f64::from(list.max_part());
+        let part = f64::from(list.max_part()) * f64::from(code) / 255.0;
+        let least = clause.change().map_or(part, |change| change.least(part));
         // Less what products in f32 may round away.
-        top.raise((best * f64::from(code) / 255.0 * least * (1.0 - 1e-6)) as f32);
+        top.raise((f64::from(clause.weight) * least * (1.0 - 1e-6)) as f32);
     }
 }
 
@@ -311,6 +319,7 @@ impl<'s> LongPart<'s> {
     pub(super) fn open(
         list: &RankedLong<'s, Section<'s>>,
         container: &RankedContainer,
+        change: Option<CodeChange>,
     ) -> Result<Self> {
         let payload = list.list().payload(container.nth)?;
         let kind = list.list().container(container.nth, &payload)?.kind();
@@ -319,7 +328,10 @@ impl<'s> LongPart<'s> {
             kind,
             cardinality: container.cardinality,
             first_rank: container.first_rank,
-            codes: list.codes(container)?,
+            codes: match change {
+                Some(change) => list.codes(container)?.changed(&change),
+                None => list.codes(container)?,
+            },
             directory: list.directory(container)?,
         })
     }

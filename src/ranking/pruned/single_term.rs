@@ -4,7 +4,6 @@
 //! seen first. The codes of a container are compared 32 at once with the least that can still matter; what
 //! is left is scored, frequencies and lengths where they are needed.
 
-use super::bounds::changes;
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::{LongPart, raise};
 use super::pruning::Pruning;
@@ -14,6 +13,7 @@ use super::together::{Together, bits_of};
 use crate::bitmap::Container;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::format::changed::PartChange;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, RankedList, RankedLong, Walk};
 use crate::ids::DocId;
@@ -157,14 +157,15 @@ impl<'a, 's> Scan<'a, 's> {
 
     /// Offers what can be among the best.
     pub(super) fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
-        let (most, _) = changes(&self.clause.lengths.bm25(), &self.clause.scoring);
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
-        let per_code = best * most / 255.0 * (1.0 + ROUNDING);
+        let per_code = best / 255.0 * (1.0 + ROUNDING);
+        let change = self.clause.change();
+        let mut reach = Reach { weight: self.clause.weight.into(), change, of: 0.0, needed: 0.0 };
         for container in self.list.containers() {
             budget::work(ns::WINDOW_BOUNDS)?;
             pruning.windows_considered += 1;
             let high = u32::from(container.key) * WINDOW;
-            let mut cut = cut(self.top.threshold(), per_code);
+            let mut cut = cut(reach.needed(self.top), per_code);
             while cut <= 255 && self.rules_out(cut as u8, high) {
                 cut += 1;
             }
@@ -182,7 +183,7 @@ impl<'a, 's> Scan<'a, 's> {
             if candidates.is_empty() {
                 continue;
             }
-            let part = LongPart::open(self.list, &container)?;
+            let part = LongPart::open(self.list, &container, None)?;
             // Every block that comes is behind those that were scored.
             let mut reached = high;
             for (nth, &candidate) in candidates.iter().enumerate() {
@@ -192,7 +193,7 @@ impl<'a, 's> Scan<'a, 's> {
                 let candidate = candidate as usize;
                 // Equal scores of later documents do not enter: those are most, where texts are short.
                 let code = codes.get(candidate).copied().unwrap_or_default();
-                if (f64::from(code) * per_code) < f64::from(self.top.threshold())
+                if (f64::from(code) * per_code) < reach.needed(self.top)
                     || self.rules_out(code, reached)
                 {
                     continue;
@@ -295,10 +296,32 @@ fn block_from(part: &LongPart<'_>, nth: usize) -> (u32, u64, u32) {
     (u32::from(first & !63), word, part.first_rank + nth as u32)
 }
 
-/// The smallest code with which a score can reach the threshold; above 255 where none can.
-fn cut(threshold: f32, per_code: f64) -> u32 {
-    let mut cut = (f64::from(threshold) / per_code) as u32;
-    while f64::from(cut) * per_code < f64::from(threshold) && cut <= 255 {
+/// Least score of documents that are good enough, by the parts that codes were computed of.
+struct Reach {
+    weight: f64,
+    change: Option<PartChange>,
+    /// The threshold that was asked for last, and the answer.
+    of: f32,
+    needed: f64,
+}
+
+impl Reach {
+    #[inline]
+    fn needed(&mut self, top: &Top) -> f64 {
+        let threshold = top.threshold();
+        if threshold != self.of {
+            let now = f64::from(threshold);
+            let needed = |change: &PartChange| change.needed(now / self.weight) * self.weight;
+            (self.of, self.needed) = (threshold, self.change.as_ref().map_or(now, needed));
+        }
+        self.needed
+    }
+}
+
+/// The smallest code with which a score can reach what is needed; above 255 where none can.
+fn cut(needed: f64, per_code: f64) -> u32 {
+    let mut cut = (needed / per_code) as u32;
+    while f64::from(cut) * per_code < needed && cut <= 255 {
         cut += 1;
     }
     cut
