@@ -121,9 +121,11 @@ impl CodeChange {
         let part = (f32::from(code) * self.of_code).min(1.0);
         let (left, once) = (1.0 - part, self.longest * (1.0 - part) + self.rest * part);
         let x = once.max(self.empty * left);
-        // Rounded up; a cast takes what passes the last code for that.
-        let changed = (part / (part + x) * self.codes).ceil();
-        if code == 0 { 0 } else { changed as u8 }
+        let changed = part / (part + x) * self.codes;
+        // Rounded up, without a call.
+        let below = changed as i32;
+        let above = (below + i32::from((below as f32) < changed)).min(255);
+        if code == 0 { 0 } else { above as u8 }
     }
 }
 

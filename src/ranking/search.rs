@@ -4,7 +4,7 @@ use super::Clause;
 use super::node::Node;
 use super::prepared::Weight;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
+use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -14,6 +14,9 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
+use crate::segment::reader::SegmentReader;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -59,14 +62,27 @@ pub(crate) fn find_best(
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
     let mut pruning = Pruning::nothing();
+    // Lists of several segments are opened first: together they tell where the best are, and how good.
+    let flat = shape.unwrap_or_else(|| ranked.shape());
+    let is_flat = matches!(flat, Shape::AnyOf | Shape::AllOf) && ranked.segments.len() > 1;
+    let clauses = (is_flat && open.is_none()).then(|| SegmentClauses::of(ranked, scratch));
+    let clauses = clauses.transpose()?;
     loop {
         let count = count && !pruning.searched_twice;
-        for (nth, (segment, base)) in ranked.bases().enumerate() {
+        let order = match &clauses {
+            Some(clauses) => clauses.raise(flat, ranked, top),
+            None => (0..ranked.segments.len()).collect(),
+        };
+        for (nth, (segment, base)) in in_order(&order, ranked) {
             let (own, at) = ranked.of_segment(nth);
             top.enter(segment, base);
-            let of_segment = match &mut open {
-                Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
-                None => {
+            let of_segment = match (&mut open, &clauses) {
+                (Some(lists), _) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
+                (None, Some(clauses)) => {
+                    let clauses = (flat, clauses.of_segment(nth), clauses.of_segment(nth).len());
+                    offer_clauses(clauses, (own, at), base, count, top, scratch)?
+                }
+                (None, None) => {
                     let shape = shape.unwrap_or_else(|| own.shape());
                     let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
                     let found = query.offer((own, at), base, count, top, scratch)?;
@@ -80,10 +96,68 @@ pub(crate) fn find_best(
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
+            if let Some(clauses) = clauses {
+                scratch.keep_clauses(clauses.clauses);
+            }
             return Ok(pruning);
         }
         let kernels = KernelCounts::default();
         pruning = Pruning { matching: None, searched_twice: true, kernels, ..pruning };
+    }
+}
+
+/// Segments in an order, each with its number and that of its first document.
+fn in_order<'s>(
+    order: &[usize],
+    ranked: &Weight<'s>,
+) -> impl Iterator<Item = (usize, (SegmentReader<'s>, u64))> {
+    let bases: SmallVec<[_; 32]> = ranked.bases().collect();
+    order.iter().map(move |nth| (*nth, bases[*nth]))
+}
+
+/// The terms of a query that is nothing else, open in all segments.
+struct SegmentClauses<'s> {
+    clauses: Vec<Clause<'s>>,
+    /// End of those of each segment.
+    ends: SmallVec<[usize; 32]>,
+}
+
+impl<'s> SegmentClauses<'s> {
+    fn of(ranked: &Weight<'s>, scratch: &mut pruned::Scratch) -> Result<Self> {
+        let mut clauses = recycled(std::mem::take(&mut scratch.clauses));
+        let mut ends = SmallVec::new();
+        for nth in 0..ranked.segments.len() {
+            let (own, at) = ranked.of_segment(nth);
+            own.clauses(at, &mut clauses, &mut scratch.numbers)?;
+            ends.push(clauses.len());
+        }
+        Ok(SegmentClauses { clauses, ends })
+    }
+
+    fn of_segment(&self, nth: usize) -> &[Clause<'s>] {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.clauses[start..self.ends[nth]]
+    }
+
+    /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
+    /// the best of all segments are at least, where any term suffices.
+    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> SmallVec<[usize; 32]> {
+        let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
+        let (mut reached, mut k, mut of_k) = (BestReached::default(), 0, None);
+        for (nth, (segment, base)) in ranked.bases().enumerate() {
+            let promise = reached.add(self.of_segment(nth));
+            promises.push((Reverse(promise.to_bits()), nth));
+            top.enter(segment, base);
+            if top.k() > k {
+                (k, of_k) = (top.k(), Some((segment, base)));
+            }
+        }
+        if let (Shape::AnyOf, Some((segment, base)), Some(score)) = (shape, of_k, reached.by(k)) {
+            top.enter(segment, base);
+            top.raise(score);
+        }
+        promises.sort_unstable();
+        promises.into_iter().map(|(_, nth)| nth).collect()
     }
 }
 
@@ -151,12 +225,15 @@ impl<'s> OpenQuery<'s> {
         let memory = recycled(std::mem::take(&mut scratch.clauses));
         let numbers = &mut scratch.numbers;
         Ok(match shape {
-            Shape::AnyOf => {
-                let clauses = ranked.clauses(at, memory, numbers)?;
+            Shape::AnyOf | Shape::AllOf => {
+                let mut clauses = memory;
+                ranked.clauses(at, &mut clauses, numbers)?;
                 let n_clauses = clauses.len();
-                OpenQuery::AnyOf(clauses, n_clauses)
+                match shape {
+                    Shape::AllOf => OpenQuery::AllOf(clauses),
+                    _ => OpenQuery::AnyOf(clauses, n_clauses),
+                }
             }
-            Shape::AllOf => OpenQuery::AllOf(ranked.clauses(at, memory, numbers)?),
             Shape::Constant | Shape::Phrase | Shape::Tree => {
                 let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
                 if let Some(first_filter) = first_filter {
@@ -176,30 +253,14 @@ impl<'s> OpenQuery<'s> {
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        let found = match self {
-            // A term that the segment does not have is in no document with all of them.
-            OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
-                Some(Pruning::nothing())
-            }
-            OpenQuery::AnyOf(clauses, _) if clauses.is_empty() => Some(Pruning::nothing()),
-            OpenQuery::AllOf(clauses) => {
-                let count = count && !top.leaves_out();
-                pruned::find::<true>(clauses, clauses.len(), count, base, top, scratch)?
-            }
-            OpenQuery::AnyOf(clauses, first_filter) => {
-                pruned::find::<false>(clauses, *first_filter, false, base, top, scratch)?
-            }
-            OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
+        let (shape, clauses, first_filter) = match self {
+            OpenQuery::AllOf(clauses) => (Shape::AllOf, &clauses[..], clauses.len()),
+            OpenQuery::AnyOf(clauses, first_filter) => (Shape::AnyOf, &clauses[..], *first_filter),
+            OpenQuery::Tree(tree) => return tree.offer(&ranked.root, top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Phrase(_) => Some(Pruning::nothing()),
+            OpenQuery::Phrase(_) => return Ok(Pruning::nothing()),
         };
-        match found {
-            Some(pruning) => Ok(pruning),
-            None => {
-                let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                tree.offer(&ranked.root, top, scratch)
-            }
-        }
+        offer_clauses((shape, clauses, first_filter), (ranked, at), base, count, top, scratch)
     }
 
     /// Keeps the memory for the next query.
@@ -210,6 +271,34 @@ impl<'s> OpenQuery<'s> {
             }
             OpenQuery::Tree(tree) => tree.recycle(scratch),
             OpenQuery::Phrase(_) => {}
+        }
+    }
+}
+
+/// Offers to `top` all documents that can be among its best of terms in a segment, of which those from a filter on add nothing.
+fn offer_clauses(
+    (shape, clauses, first_filter): (Shape, &[Clause<'_>], usize),
+    (ranked, at): (&Weight<'_>, usize),
+    base: u64,
+    count: bool,
+    top: &mut Top,
+    scratch: &mut pruned::Scratch,
+) -> Result<Pruning> {
+    let found = match shape {
+        // A term that the segment does not have is in no document with all of them.
+        Shape::AllOf if clauses.len() < ranked.terms.len() => Some(Pruning::nothing()),
+        _ if clauses.is_empty() => Some(Pruning::nothing()),
+        Shape::AllOf => {
+            let count = count && !top.leaves_out();
+            pruned::find::<true>(clauses, first_filter, count, base, top, scratch)?
+        }
+        _ => pruned::find::<false>(clauses, first_filter, false, base, top, scratch)?,
+    };
+    match found {
+        Some(pruning) => Ok(pruning),
+        None => {
+            let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+            tree.offer(&ranked.root, top, scratch)
         }
     }
 }

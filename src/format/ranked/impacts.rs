@@ -29,15 +29,23 @@ impl Codes<'_> {
         }
     }
 
-    /// Codes of what the parts become.
-    pub(crate) fn changed(self, change: &CodeChange) -> Codes<'static> {
-        let changed = |codes: &[u8]| {
-            let codes = codes.iter().map(|code| change.code(*code));
-            Bytes::Read(codes.collect::<Vec<_>>().into_boxed_slice())
-        };
+    /// Computes the codes of what the parts become; behind them stands 0.
+    pub(crate) fn change(&self, change: &CodeChange, to: &mut [u8; BLOCKS]) {
+        let (Codes::Dense(codes) | Codes::ByRank(codes)) = self;
+        // Mostly nothing stands behind the last block of a segment.
+        let n = codes.iter().rposition(|code| *code > 0).map_or(0, |last| last + 1);
+        let (changed, behind) = to.split_at_mut(n.min(BLOCKS));
+        changed.iter_mut().zip(codes.iter()).for_each(|(to, code)| *to = change.code(*code));
+        behind.fill(0);
+    }
+
+    /// As many other codes in place of these.
+    pub(crate) fn replaced<'c>(&self, by: &'c [u8; BLOCKS]) -> Codes<'c> {
         match self {
-            Codes::Dense(codes) => Codes::Dense(changed(&codes)),
-            Codes::ByRank(codes) => Codes::ByRank(changed(&codes)),
+            Codes::Dense(_) => Codes::Dense(Bytes::Mapped(by)),
+            Codes::ByRank(codes) => {
+                Codes::ByRank(Bytes::Mapped(by.get(..codes.len()).unwrap_or_default()))
+            }
         }
     }
 

@@ -1,17 +1,19 @@
 //! Postings of a query by window, each with an upper bound of its score part.
 
 use super::bounds::ScoreQuantizer;
+use super::reached::raise;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::format::changed::CodeChange;
-use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
+use crate::format::ranked::{Codes, Directory, RankedContainer, RankedList, RankedLong};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use crate::recycle::heap_bytes;
+use crate::recycle::{HeapBytes, heap_bytes};
 use crate::segment::file::Section;
 use crate::simd::sums::{BLOCKS, units};
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 /// The lists of a query, without their bytes.
@@ -20,6 +22,7 @@ pub(super) struct WindowPostings {
     pub(super) terms: Vec<Term>,
     /// The containers of all long lists.
     containers: Vec<RankedContainer>,
+    changed: ChangedCodes,
     /// Score and units of each posting of the short lists.
     scores: Vec<f32>,
     units: Vec<u16>,
@@ -65,7 +68,51 @@ struct Part {
     best: u16,
 }
 
-heap_bytes!(WindowPostings { terms, containers, scores, units, windows, of_windows, best });
+heap_bytes!(WindowPostings {
+    terms,
+    containers,
+    changed,
+    scores,
+    units,
+    windows,
+    of_windows,
+    best
+});
+
+/// Codes of containers that say what parts became; each is computed when its container is first opened.
+#[derive(Debug, Default)]
+struct ChangedCodes {
+    of: Vec<OnceCell<Box<[u8; BLOCKS]>>>,
+    free: RefCell<Vec<Box<[u8; BLOCKS]>>>,
+}
+
+/// Containers whose memory is kept.
+const CHANGED_KEPT: usize = 64;
+
+impl ChangedCodes {
+    /// Begins a query.
+    fn start(&mut self) {
+        let free = self.free.get_mut();
+        free.extend(self.of.drain(..).filter_map(OnceCell::into_inner));
+        free.truncate(CHANGED_KEPT);
+    }
+
+    fn get<'a>(&'a self, at: usize, codes: &Codes<'_>, change: &CodeChange) -> Codes<'a> {
+        codes.replaced(self.of[at].get_or_init(|| {
+            let free = self.free.borrow_mut().pop();
+            let mut changed = free.unwrap_or_else(|| Box::new([0; BLOCKS]));
+            codes.change(change, &mut changed);
+            changed
+        }))
+    }
+}
+
+impl HeapBytes for ChangedCodes {
+    fn heap_bytes(&self) -> usize {
+        let n = self.free.borrow().len() + self.of.iter().filter(|it| it.get().is_some()).count();
+        n * BLOCKS + self.of.heap_bytes() + self.free.borrow().heap_bytes()
+    }
+}
 
 impl WindowPostings {
     /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
@@ -78,6 +125,7 @@ impl WindowPostings {
     ) -> Result<()> {
         self.terms.clear();
         self.containers.clear();
+        self.changed.start();
         self.scores.clear();
         self.units.clear();
         for (nth, clause) in clauses.iter().enumerate() {
@@ -111,6 +159,9 @@ impl WindowPostings {
                     (f64::from(clause.weight) * most, change, start..self.containers.len())
                 }
             };
+            if change.is_some() {
+                self.changed.of.resize_with(range.end, OnceCell::new);
+            }
             self.terms.push(Term { best, weight: 0, change, at: range.start, range });
         }
         Ok(())
@@ -238,25 +289,17 @@ impl WindowPostings {
                     }
                 }
                 RankedList::Long(list) => {
-                    let container = &self.containers[part.at.start];
-                    Postings::Long(LongPart::open(list, container, change)?, list)
+                    let at = part.at.start;
+                    let mut long: LongPart<'q> = LongPart::open(list, &self.containers[at])?;
+                    if let Some(change) = &change {
+                        long.codes = self.changed.get(at, &long.codes, change);
+                    }
+                    Postings::Long(long, list)
                 }
             };
             opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
         }
         Ok(())
-    }
-}
-
-/// Tells how good the best are at least, where every document of a list matches: from the code that as many postings have.
-pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
-    let k = top.k();
-    let kth = KTH.iter().zip(list.kth_codes()).find(|(kth, _)| k <= **kth);
-    if let Some((_, code)) = kth.filter(|(_, code)| *code > 0) {
-        let part = f64::from(list.max_part()) * f64::from(code) / 255.0;
-        let least = clause.change().map_or(part, |change| change.least(part));
-        // Less what products in f32 may round away.
-        top.raise((f64::from(clause.weight) * least * (1.0 - 1e-6)) as f32);
     }
 }
 
@@ -274,7 +317,7 @@ pub(super) struct Opened<'q, 's> {
 impl<'q, 's> Opened<'q, 's> {
     /// The container and its list, if it is a long one, as all are that bounds are added up of without a tree.
     #[inline]
-    pub(super) fn long(&self) -> Option<(&LongPart<'s>, &'q RankedLong<'s, Section<'s>>)> {
+    pub(super) fn long(&self) -> Option<(&LongPart<'q>, &'q RankedLong<'s, Section<'s>>)> {
         match &self.postings {
             Postings::Short { .. } => None,
             Postings::Long(part, list) => Some((part, list)),
@@ -300,7 +343,7 @@ pub(super) enum Postings<'q, 's> {
     /// Documents of the segment, what each scores, and that in units.
     Short { docs: &'q [u32], scores: &'q [f32], units: &'q [u16] },
     /// A container, and the list that it is one of.
-    Long(LongPart<'s>, &'q RankedLong<'s, Section<'s>>),
+    Long(LongPart<'q>, &'q RankedLong<'s, Section<'s>>),
 }
 
 /// A container with its codes and its directory.
@@ -319,7 +362,6 @@ impl<'s> LongPart<'s> {
     pub(super) fn open(
         list: &RankedLong<'s, Section<'s>>,
         container: &RankedContainer,
-        change: Option<CodeChange>,
     ) -> Result<Self> {
         let payload = list.list().payload(container.nth)?;
         let kind = list.list().container(container.nth, &payload)?.kind();
@@ -328,10 +370,7 @@ impl<'s> LongPart<'s> {
             kind,
             cardinality: container.cardinality,
             first_rank: container.first_rank,
-            codes: match change {
-                Some(change) => list.codes(container)?.changed(&change),
-                None => list.codes(container)?,
-            },
+            codes: list.codes(container)?,
             directory: list.directory(container)?,
         })
     }

@@ -5,8 +5,9 @@
 //! is left is scored, frequencies and lengths where they are needed.
 
 use super::order::BLOCKS_AT_ONCE;
-use super::parts::{LongPart, raise};
+use super::parts::LongPart;
 use super::pruning::Pruning;
+use super::reached::raise;
 use super::sum::{Frequencies, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, bits_of};
@@ -183,7 +184,7 @@ impl<'a, 's> Scan<'a, 's> {
             if candidates.is_empty() {
                 continue;
             }
-            let part = LongPart::open(self.list, &container, None)?;
+            let part = LongPart::open(self.list, &container)?;
             // Every block that comes is behind those that were scored.
             let mut reached = high;
             for (nth, &candidate) in candidates.iter().enumerate() {

@@ -12,8 +12,8 @@ use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::ListsKernel;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::parts;
 use crate::ranking::pruned::pruning::Pruning;
+use crate::ranking::pruned::reached;
 use crate::ranking::pruned::scratch::Scratch;
 use crate::ranking::pruned::single_term::{ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
@@ -72,7 +72,7 @@ impl RequiredFirst {
         if let RankedList::Long(list) = &clause.list
             && self.must_not.is_empty()
         {
-            parts::raise(clause, list, top);
+            reached::raise(clause, list, top);
         }
     }
 
