@@ -51,10 +51,26 @@ pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
     pub(crate) scoring: Arc<FieldScoring>,
 }
 
+impl Clause<'_> {
+    /// The most that it adds to a score.
+    fn best(&self) -> f64 {
+        match &self.list {
+            RankedList::Short(_) => self.weight.into(),
+            RankedList::Long(list) => self.most(list.max_part()),
+        }
+    }
+}
+
 impl<L> Clause<'_, L> {
     /// Change of score parts since the codes of the segment were computed; none where the snapshot has its average length.
     fn change(&self) -> Option<PartChange> {
         PartChange::of(&self.lengths.bm25(), &self.scoring.bm25)
+    }
+
+    /// Bound of what a part up to this one, as it was when codes were computed, adds to a score.
+    fn most(&self, part: f32) -> f64 {
+        let part = f64::from(part);
+        f64::from(self.weight) * self.change().map_or(part, |change| change.most(part))
     }
 
     /// The score of a document that has it so often.

@@ -77,10 +77,12 @@ pub(crate) fn find<const ALL: bool>(
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match kernel {
-        ListsKernel::ShortestList => scratch.few.offer(clauses, &mut readers, base, top).map(Some),
+        ListsKernel::ShortestList => {
+            scratch.few.offer(clauses, &mut readers, count, base, top).map(Some)
+        }
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
-            shorts.offer(clauses, first_filter, &mut readers, 0.0, base, top).map(|n| {
+            shorts.offer(clauses, first_filter, &mut readers, base, top).map(|n| {
                 let matching = Some(shorts.docs.len() as u64);
                 Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
             })
@@ -127,7 +129,7 @@ fn by_bounds<'s, const ALL: bool>(
     let mut pruning = Pruning::default();
     shorts.clear();
     if !ALL {
-        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, most, base, top)?;
+        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, base, top)?;
         if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }

@@ -149,14 +149,12 @@ impl WindowPostings {
                     if suffices(nth) {
                         raise(clause, list, top);
                     }
-                    let (change, max) = (clause.change(), list.max_part());
-                    let most = change.map_or(max.into(), |change| change.most(max.into()));
-                    let change = change.map(|change| change.codes(max));
+                    let change = clause.change().map(|change| change.codes(list.max_part()));
                     if let Some(change) = &change {
                         let own = &mut self.containers[start..];
                         own.iter_mut().for_each(|it| it.max_code = change.code(it.max_code));
                     }
-                    (f64::from(clause.weight) * most, change, start..self.containers.len())
+                    (clause.best(), change, start..self.containers.len())
                 }
             };
             if change.is_some() {

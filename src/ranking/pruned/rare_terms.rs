@@ -28,6 +28,8 @@ pub(super) struct RareTermsFirst {
     /// Scores in another order.
     partitioned: Vec<f32>,
     walks: Vec<LongWalk<'static, 'static>>,
+    /// The numbers of these, those first that add most.
+    order: Vec<usize>,
 }
 
 /// A long list on its way through the documents of the short ones.
@@ -35,6 +37,10 @@ pub(super) struct RareTermsFirst {
 struct LongWalk<'a, 's> {
     clause: u32,
     walk: Walk<'a, 's, Section<'s>>,
+    /// The most that it adds to a score.
+    best: f64,
+    /// The rank of the document at hand, if it has that.
+    rank: Option<u32>,
 }
 
 /// A posting of a short list.
@@ -45,7 +51,7 @@ struct Posting {
     frequency: u32,
 }
 
-heap_bytes!(RareTermsFirst { postings, docs, sums, partitioned, walks });
+heap_bytes!(RareTermsFirst { postings, docs, sums, partitioned, walks, order });
 
 impl RareTermsFirst {
     pub(super) fn clear(&mut self) {
@@ -54,14 +60,13 @@ impl RareTermsFirst {
         self.sums.clear();
     }
 
-    /// Offers every document of a short list that can be among the best; `rest` is what all long lists together add to
-    /// a score at most. Returns how many were scored.
+    /// Offers every document of a short list that can be among the best: one is looked up in the long lists that add most first,
+    /// as long as those that are left can lift it. Returns how many were scored.
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
         first_filter: usize,
         readers: &mut Readers<'s>,
-        rest: f64,
         base: u64,
         top: &mut Top,
     ) -> Result<u64> {
@@ -72,24 +77,41 @@ impl RareTermsFirst {
         }
         self.raise(top);
         let mut walks: Vec<LongWalk<'_, 's>> = recycled(std::mem::take(&mut self.walks));
-        for (clause, Clause { list, .. }) in (0..).zip(clauses) {
-            if let RankedList::Long(list) = list {
-                walks.push(LongWalk { clause, walk: list.walk() });
+        for (clause, of_clause) in (0..).zip(clauses) {
+            if let RankedList::Long(list) = &of_clause.list {
+                let (walk, best) = (list.walk(), of_clause.best());
+                walks.push(LongWalk { clause, walk, best, rank: None });
             }
         }
+        let order = &mut self.order;
+        order.clear();
+        order.extend(0..walks.len());
+        order.sort_unstable_by(|a, b| walks[*b].best.total_cmp(&walks[*a].best));
+        let rest: f64 = walks.iter().map(|list| list.best).sum();
         let mut n_scored = 0;
         let mut of_doc = self.postings.chunk_by(|a, b| a.doc == b.doc);
-        for (doc, short) in self.docs.iter().zip(&self.sums) {
+        'docs: for (doc, short) in self.docs.iter().zip(&self.sums) {
             let postings = of_doc.next().unwrap_or_default();
-            if (f64::from(*short) + rest) * ROUNDING < f64::from(top.threshold()) {
+            let (mut bound, least) = (f64::from(*short) + rest, f64::from(top.threshold()));
+            if bound * ROUNDING < least {
                 continue;
             }
             budget::work(ns::DOC_OF_SHORT_SCORED * (walks.len() + 1) as u64)?;
+            for nth in &*order {
+                let LongWalk { walk, best, rank, .. } = &mut walks[*nth];
+                *rank = walk.rank(*doc)?;
+                if rank.is_none() {
+                    bound -= *best;
+                    if bound * ROUNDING < least {
+                        continue 'docs;
+                    }
+                }
+            }
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();
-            for LongWalk { clause, walk } in &mut walks {
-                let Some(rank) = walk.rank(*doc)? else { continue };
+            for LongWalk { clause, rank, .. } in &walks {
+                let Some(rank) = *rank else { continue };
                 while let Some(before) = next.next_if(|posting| posting.clause < *clause) {
                     sum.add_frequency(clauses, before.clause as usize, before.frequency)?;
                 }
