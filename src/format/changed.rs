@@ -67,6 +67,18 @@ impl PartChange {
         (part / (part + x) * ROUNDING).min(1.0)
     }
 
+    /// Bound of what parts up to this one become in documents whose `K'` lies between two.
+    pub(crate) fn most_of(&self, part: f64, (least, greatest): (f32, f32)) -> f64 {
+        let k_now = f64::from(if self.rises() { least } else { greatest });
+        let k = (k_now - self.rest) / self.longest;
+        // Of lines that differ more the digits do not suffice.
+        if !(0.1..=10.0).contains(&self.longest) || k <= 0.0 {
+            return self.most(part);
+        }
+        let part = (part * ROUNDING).min(1.0);
+        (part / (part + k_now / k * (1.0 - part)) * (1.0 + 1e-5)).min(1.0)
+    }
+
     /// Bound of what parts from this one on become.
     pub(crate) fn least(&self, part: f64) -> f64 {
         let part = part / ROUNDING;
@@ -154,6 +166,8 @@ mod tests {
                 let (part, then) = (f64::from(part), f64::from(then));
                 prop_assert!(then <= change.most(part), "{part} {then} {}", change.most(part));
                 prop_assert!(then >= change.least(part), "{part} {then} {}", change.least(part));
+                let of_length = change.most_of(part, (*k_now, *k_now));
+                prop_assert!(then <= of_length, "{part} {then} {of_length}");
                 let needed = change.needed(then);
                 prop_assert!(part >= needed || needed.is_nan(), "{part} {then} {needed}");
                 // As codes of a list whose best part is this one, or a better one.
@@ -182,6 +196,8 @@ mod tests {
         assert!((change.most(0.9) - 0.947).abs() < 1e-3 && (change.least(0.9) - 0.9).abs() < 1e-3);
         assert!((change.most(0.1) - 0.182).abs() < 1e-3);
         assert!((change.needed(0.947) - 0.9).abs() < 1e-3);
+        // Those of 200 words had K of 1.2, and have 0.75.
+        assert!((change.most_of(0.5, (0.75, 0.75)) - 1.6 / 2.6).abs() < 1e-3);
         assert!(PartChange::of(&of(200.0), &of(200.0)).is_none());
     }
 }

@@ -7,7 +7,7 @@
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::LongPart;
 use super::pruning::Pruning;
-use super::reached::raise;
+use super::reached::{raise, raise_by_blocks};
 use super::sum::{Frequencies, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, bits_of};
@@ -40,8 +40,11 @@ pub(super) fn offer(
     let mut pruning = Pruning::default();
     match &clause.list {
         RankedList::Short(list) => {
+            let mut lengths = clause.lengths.reader();
             for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
-                top.push(clause.score(doc, frequency)?, DocId(base + u64::from(doc)));
+                let k = clause.scoring.norm_cache[usize::from(lengths.code(doc)?)];
+                let score = clause.weight * score_part(frequency, k);
+                top.push(score, DocId(base + u64::from(doc)));
             }
             pruning.documents_scored = list.docs().len() as u64;
             pruning.postings = pruning.documents_scored;
@@ -49,6 +52,7 @@ pub(super) fn offer(
         }
         RankedList::Long(list) => {
             raise(clause, list, top);
+            raise_by_blocks(clause, list, top)?;
             let mut scan = Scan::new(clause, list, base, top, seen, ExcludedDocs::Nothing);
             scan.offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());
@@ -68,6 +72,7 @@ pub(super) struct Scan<'a, 's> {
     top: &'a mut Top,
     seen: &'a mut TieCache,
     pub(super) left_out: ExcludedDocs<'a, 's>,
+    change: Option<PartChange>,
 }
 
 /// Documents that are not offered.
@@ -152,16 +157,16 @@ impl<'a, 's> Scan<'a, 's> {
         seen: &'a mut TieCache,
         left_out: ExcludedDocs<'a, 's>,
     ) -> Self {
-        let frequencies = list.frequencies().reader();
-        Scan { clause, list, base, frequencies, lengths: None, top, seen, left_out }
+        let (frequencies, change) = (list.frequencies().reader(), clause.change());
+        Scan { clause, list, base, frequencies, lengths: None, top, seen, left_out, change }
     }
 
     /// Offers what can be among the best.
     pub(super) fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
         let per_code = best / 255.0 * (1.0 + ROUNDING);
-        let change = self.clause.change();
-        let mut reach = Reach { weight: self.clause.weight.into(), change, of: 0.0, needed: 0.0 };
+        let (weight, change) = (self.clause.weight.into(), self.change);
+        let mut reach = Reach { weight, change, of: 0.0, needed: 0.0 };
         for container in self.list.containers() {
             budget::work(ns::WINDOW_BOUNDS)?;
             pruning.windows_considered += 1;
@@ -234,6 +239,9 @@ impl<'a, 's> Scan<'a, 's> {
         if first + wanted.ilog2() >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
+        if self.is_too_weak(first, wanted, code)? {
+            return Ok(());
+        }
         if are_many(wanted) {
             let mut together = Together::new(first, wanted);
             let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
@@ -261,6 +269,24 @@ impl<'a, 's> Scan<'a, 's> {
             self.offer_scored(score, first + bit)?;
         }
         Ok(())
+    }
+
+    /// Whether no document of a block is good enough by the code and the lengths of these, where codes were computed with another
+    /// average length.
+    fn is_too_weak(&self, first: u32, wanted: u64, code: u8) -> Result<bool> {
+        let (Some(change), Clause { lengths, scoring, weight, .. }) = (&self.change, self.clause)
+        else {
+            return Ok(false);
+        };
+        let codes = lengths.codes(first..lengths.n_docs().min(first + 64))?;
+        let of = |bit: u32| codes.get(bit as usize).copied().unwrap_or_default();
+        let (least, greatest) = bits_of(wanted)
+            .map(of)
+            .fold((u8::MAX, 0), |(least, greatest), of| (least.min(of), greatest.max(of)));
+        let k = |length: u8| scoring.norm_cache[usize::from(length)];
+        let part = f64::from(self.list.max_part()) * f64::from(code) / 255.0;
+        let most = change.most_of(part, (k(least), k(greatest)));
+        Ok(f64::from(*weight) * most * (1.0 + ROUNDING) < f64::from(self.top.threshold()))
     }
 
     /// Offers a document, unless it is left out.
