@@ -3,9 +3,11 @@
 use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use treepie::explain::Explanation;
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::search::{IdfScope, Order, Relation, TotalMode};
+use treepie::writer::MergePolicy;
 use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
@@ -232,9 +234,9 @@ impl Random {
         format!("w{}", self.below(most))
     }
 
-    fn text(&mut self) -> Vec<String> {
+    fn text(&mut self, n_words: Range<usize>) -> Vec<String> {
         // Below 40 words lengths are exact.
-        (0..self.below(30)).map(|_| self.word()).collect()
+        (0..n_words.start + self.below(n_words.len())).map(|_| self.word()).collect()
     }
 
     fn query(&mut self, depth: usize) -> Query {
@@ -308,9 +310,15 @@ fn corpus_without(
     (naive, index.searcher().unwrap())
 }
 
+/// Segments stay as they are, and so do the numbers of documents.
+fn never_merging() -> WriterOptions {
+    let never = MergePolicy::default().documents_max(0).deleted_percent(100);
+    WriterOptions::default().merge_policy(never)
+}
+
 /// Deletes documents, in one commit.
 fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
-    let mut writer = index.writer().unwrap();
+    let mut writer = index.writer_with(never_merging()).unwrap();
     for doc in docs {
         writer.delete_value("number", doc.to_string()).unwrap();
         naive.deleted[*doc] = true;
@@ -320,13 +328,22 @@ fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
 
 /// An index of random documents in segments of these sizes.
 fn indexed(random: &mut Random, sizes: &[usize]) -> (Naive, Index) {
+    indexed_of(random, sizes, |_| 0..30)
+}
+
+/// An index of random documents in segments of these sizes, whose texts have so many words, given the number of their segment.
+fn indexed_of(
+    random: &mut Random,
+    sizes: &[usize],
+    n_words: impl Fn(usize) -> Range<usize>,
+) -> (Naive, Index) {
     let schema = Schema::builder().text("title").text("body").keyword("number").build().unwrap();
     let index = Index::in_memory(schema);
-    let mut writer = index.writer_with(WriterOptions::default()).unwrap();
+    let mut writer = index.writer_with(never_merging()).unwrap();
     let mut docs = vec![];
-    for n_docs in sizes {
+    for (segment, n_docs) in sizes.iter().enumerate() {
         for nth in docs.len()..docs.len() + n_docs {
-            let texts = [random.text(), random.text()];
+            let texts = [(); 2].map(|()| random.text(n_words(segment)));
             let mut document = Document::new().with("number", nth.to_string());
             for (field, words) in FIELDS.into_iter().zip(&texts) {
                 if !words.is_empty() {
@@ -395,6 +412,28 @@ fn deleted_documents_are_neither_found_nor_counted_and_change_no_score() {
         assert!(n_deleted > 0);
         assert_eq!(searcher.n_docs(), (n_docs - n_deleted) as u64);
         check_random(&mut random, &naive, &searcher, n_queries);
+    }
+}
+
+/// Codes were computed with the average length of a segment, and scores are of all: what codes promise is too much or too little.
+#[test]
+fn segments_of_longer_and_of_shorter_texts_rank_like_the_naive_scorer() {
+    let mut random = Random(13);
+    let many = [80, 300, 150, 40, 260].repeat(3);
+    for sizes in [&[700, 1_500, 1_200, 40, 900][..], &[1_600, 700], &many] {
+        let n_words = |segment: usize| [25..39, 0..6, 0..12, 10..30, 0..4][segment % 5].clone();
+        let (mut naive, index) = indexed_of(&mut random, sizes, n_words);
+        check_random(&mut random, &naive, &index.searcher().unwrap(), 150);
+        let n_docs = naive.docs.len();
+        for percent in [3, 30] {
+            let some: Vec<usize> = (0..n_docs)
+                .filter(|doc| !naive.deleted[*doc] && random.below(100) < percent)
+                .collect();
+            delete(&mut naive, &index, &some);
+            let searcher = index.searcher().unwrap();
+            assert_eq!(index.inspect().unwrap().segments().len(), sizes.len());
+            check_random(&mut random, &naive, &searcher, 150);
+        }
     }
 }
 
