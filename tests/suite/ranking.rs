@@ -894,7 +894,7 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
         let own = Index::in_memory(schema.clone());
         let mut own_writer = own.writer().unwrap();
         for _ in 0..n_docs {
-            let texts = FIELDS.map(|field| (field, random.text().join(" ")));
+            let texts = FIELDS.map(|field| (field, random.text(0..30).join(" ")));
             let document = texts
                 .into_iter()
                 .fold(Document::new(), |so_far, (field, text)| so_far.with(field, text));
