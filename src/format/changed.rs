@@ -14,6 +14,9 @@
 //! little.
 
 use super::lengths::Bm25;
+use super::ranked::{BLOCKS, Codes};
+use crate::recycle::HeapBytes;
+use std::cell::{OnceCell, RefCell};
 
 /// Factor just above 1 for the rounding of parts and of lengths in `f32`.
 const ROUNDING: f64 = 1.0 + 4e-6;
@@ -138,6 +141,49 @@ impl CodeChange {
         let below = changed as i32;
         let above = (below + i32::from((below as f32) < changed)).min(255);
         if code == 0 { 0 } else { above as u8 }
+    }
+}
+
+/// Codes of containers that say what parts became; each is computed when its container is first opened.
+#[derive(Debug, Default)]
+pub(crate) struct ChangedCodes {
+    of: Vec<OnceCell<Box<[u8; BLOCKS]>>>,
+    free: RefCell<Vec<Box<[u8; BLOCKS]>>>,
+}
+
+/// Containers whose memory is kept.
+const CHANGED_KEPT: usize = 64;
+
+impl ChangedCodes {
+    /// Begins a query.
+    pub(crate) fn start(&mut self) {
+        let free = self.free.get_mut();
+        free.extend(self.of.drain(..).filter_map(OnceCell::into_inner));
+        free.truncate(CHANGED_KEPT);
+    }
+
+    /// Room for those of so many containers.
+    pub(crate) fn make_room(&mut self, n: usize) {
+        self.of.resize_with(n, OnceCell::new);
+    }
+
+    /// Those of a container, for which there is room, given its own.
+    pub(crate) fn get<'a>(&'a self, at: usize, codes: Codes<'a>, change: &CodeChange) -> Codes<'a> {
+        let Some(cell) = self.of.get(at) else { return codes };
+        let changed = cell.get_or_init(|| {
+            let free = self.free.borrow_mut().pop();
+            let mut changed = free.unwrap_or_else(|| Box::new([0; BLOCKS]));
+            codes.change(change, &mut changed);
+            changed
+        });
+        codes.replaced(changed)
+    }
+}
+
+impl HeapBytes for ChangedCodes {
+    fn heap_bytes(&self) -> usize {
+        let n = self.free.borrow().len() + self.of.iter().filter(|it| it.get().is_some()).count();
+        n * BLOCKS + self.of.heap_bytes() + self.free.borrow().heap_bytes()
     }
 }
 

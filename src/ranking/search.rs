@@ -56,36 +56,41 @@ pub(crate) fn score_all(
 pub(crate) fn find_best(
     ranked: &Weight<'_>,
     shape: Option<Shape>,
-    mut open: Option<&mut OpenLists<'_>>,
+    open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
     let mut pruning = Pruning::nothing();
-    // Lists of several segments are opened first: together they tell where the best are, and how good.
-    let flat = shape.unwrap_or_else(|| ranked.shape());
-    let is_flat = matches!(flat, Shape::AnyOf | Shape::AllOf) && ranked.segments.len() > 1;
-    let clauses = (is_flat && open.is_none()).then(|| SegmentClauses::of(ranked, scratch));
-    let clauses = clauses.transpose()?;
+    let shape = shape.unwrap_or_else(|| ranked.shape());
+    let mut own = None;
+    // Lists of terms are opened in all segments first: together they tell where the best are, and how good.
+    let (flat, mut each) = match open {
+        Some(OpenLists::Flat(clauses)) => (Some(&*clauses), None),
+        Some(OpenLists::Each(queries)) => (None, Some(queries)),
+        None if matches!(shape, Shape::AnyOf | Shape::AllOf) => {
+            (Some(&*own.insert(SegmentClauses::of(ranked, scratch)?)), None)
+        }
+        None => (None, None),
+    };
     loop {
         let count = count && !pruning.searched_twice;
-        let order = match &clauses {
-            Some(clauses) => clauses.raise(flat, ranked, top),
-            None => (0..ranked.segments.len()).collect(),
+        let order = match flat {
+            Some(clauses) if ranked.segments.len() > 1 => clauses.raise(shape, ranked, top),
+            _ => (0..ranked.segments.len()).collect(),
         };
         for (nth, (segment, base)) in in_order(&order, ranked) {
             let (own, at) = ranked.of_segment(nth);
             top.enter(segment, base);
-            let of_segment = match (&mut open, &clauses) {
-                (Some(lists), _) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
-                (None, Some(clauses)) => {
-                    let clauses = (flat, clauses.of_segment(nth), clauses.of_segment(nth).len());
+            let of_segment = match (flat, &mut each) {
+                (Some(clauses), _) => {
+                    let clauses = (shape, clauses.of_segment(nth), usize::MAX);
                     offer_clauses(clauses, (own, at), base, count, top, scratch)?
                 }
+                (None, Some(open)) => open[nth].offer((own, at), base, top, scratch)?,
                 (None, None) => {
-                    let shape = shape.unwrap_or_else(|| own.shape());
-                    let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
-                    let found = query.offer((own, at), base, count, top, scratch)?;
+                    let mut query = OpenQuery::of(own, at, base, scratch)?;
+                    let found = query.offer((own, at), base, top, scratch)?;
                     query.recycle(scratch);
                     found
                 }
@@ -96,8 +101,8 @@ pub(crate) fn find_best(
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
-            if let Some(clauses) = clauses {
-                scratch.keep_clauses(clauses.clauses);
+            if let Some(SegmentClauses { clauses, .. }) = own {
+                scratch.keep_clauses(clauses);
             }
             return Ok(pruning);
         }
@@ -116,7 +121,8 @@ fn in_order<'s>(
 }
 
 /// The terms of a query that is nothing else, open in all segments.
-struct SegmentClauses<'s> {
+#[derive(Debug)]
+pub(crate) struct SegmentClauses<'s> {
     clauses: Vec<Clause<'s>>,
     /// End of those of each segment.
     ends: SmallVec<[usize; 32]>,
@@ -176,12 +182,13 @@ pub(crate) fn find_best_of_phrase(
         let (own, at) = ranked.of_segment(nth);
         top.enter(segment, base);
         pruning += match &mut open {
-            Some(lists) => match &mut lists.0[nth] {
+            Some(OpenLists::Each(queries)) => match &mut queries[nth] {
                 OpenQuery::Phrase(Some(open)) => {
                     pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
                 }
                 _ => PhrasePruning::default(),
             },
+            Some(OpenLists::Flat(_)) => PhrasePruning::default(),
             None => match own.phrase_clause(at, &mut scratch.workspace)? {
                 None => PhrasePruning::default(),
                 Some((clause, None)) => {
@@ -200,75 +207,61 @@ pub(crate) fn find_best_of_phrase(
 
 /// The lists of a query, open in every segment, to be searched any number of times.
 #[derive(Debug)]
-pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
+pub(crate) enum OpenLists<'s> {
+    Flat(SegmentClauses<'s>),
+    Each(Vec<OpenQuery<'s>>),
+}
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
-enum OpenQuery<'s> {
+pub(crate) enum OpenQuery<'s> {
     /// Terms of which one must match, and from this one on terms that only filter.
-    AnyOf(Vec<Clause<'s>>, usize),
-    AllOf(Vec<Clause<'s>>),
+    Filtered(Vec<Clause<'s>>, usize),
     Tree(OpenTree<'s>),
     /// None where no document has it.
     Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
-    /// Opens the lists of a query in a segment whose first document has the number `base`.
+    /// Opens the lists of a query that is more than terms in a segment whose first document has the number `base`.
     fn of(
         ranked: &Weight<'s>,
-        shape: Shape,
         at: usize,
         base: u64,
         scratch: &mut pruned::Scratch,
     ) -> Result<Self> {
         let memory = recycled(std::mem::take(&mut scratch.clauses));
         let numbers = &mut scratch.numbers;
-        Ok(match shape {
-            Shape::AnyOf | Shape::AllOf => {
-                let mut clauses = memory;
-                ranked.clauses(at, &mut clauses, numbers)?;
-                let n_clauses = clauses.len();
-                match shape {
-                    Shape::AllOf => OpenQuery::AllOf(clauses),
-                    _ => OpenQuery::AnyOf(clauses, n_clauses),
-                }
-            }
-            Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
-                if let Some(first_filter) = first_filter {
-                    return Ok(OpenQuery::AnyOf(clauses, first_filter));
-                }
-                OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?)
-            }
+        let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
+        Ok(match first_filter {
+            Some(first_filter) => OpenQuery::Filtered(clauses, first_filter),
+            None => OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?),
         })
     }
 
     /// Offers to `top` all documents that can be among its best.
     fn offer(
         &mut self,
-        (ranked, at): (&Weight<'_>, usize),
+        of_segment: (&Weight<'_>, usize),
         base: u64,
-        count: bool,
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        let (shape, clauses, first_filter) = match self {
-            OpenQuery::AllOf(clauses) => (Shape::AllOf, &clauses[..], clauses.len()),
-            OpenQuery::AnyOf(clauses, first_filter) => (Shape::AnyOf, &clauses[..], *first_filter),
-            OpenQuery::Tree(tree) => return tree.offer(&ranked.root, top, scratch),
+        match self {
+            OpenQuery::Filtered(clauses, first_filter) => {
+                let clauses = (Shape::AnyOf, &clauses[..], *first_filter);
+                offer_clauses(clauses, of_segment, base, false, top, scratch)
+            }
+            OpenQuery::Tree(tree) => tree.offer(&of_segment.0.root, top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Phrase(_) => return Ok(Pruning::nothing()),
-        };
-        offer_clauses((shape, clauses, first_filter), (ranked, at), base, count, top, scratch)
+            OpenQuery::Phrase(_) => Ok(Pruning::nothing()),
+        }
     }
 
     /// Keeps the memory for the next query.
     fn recycle(self, scratch: &mut pruned::Scratch) {
         match self {
-            OpenQuery::AnyOf(clauses, _) | OpenQuery::AllOf(clauses) => {
-                scratch.keep_clauses(clauses);
-            }
+            OpenQuery::Filtered(clauses, _) => scratch.keep_clauses(clauses),
             OpenQuery::Tree(tree) => tree.recycle(scratch),
             OpenQuery::Phrase(_) => {}
         }
@@ -284,6 +277,7 @@ fn offer_clauses(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
+    let first_filter = first_filter.min(clauses.len());
     let found = match shape {
         // A term that the segment does not have is in no document with all of them.
         Shape::AllOf if clauses.len() < ranked.terms.len() => Some(Pruning::nothing()),
@@ -306,16 +300,20 @@ fn offer_clauses(
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
     pub(crate) fn of(ranked: &Weight<'s>) -> Result<Self> {
+        // Nothing is used again of what stays open.
+        let scratch = &mut pruned::Scratch::default();
+        if matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf) {
+            return SegmentClauses::of(ranked, scratch).map(OpenLists::Flat);
+        }
         let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
             Ok(match own.root {
                 Node::Phrase(nth) => {
                     OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
                 }
-                // Nothing is used again of what stays open.
-                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
+                _ => OpenQuery::of(own, at, base, scratch)?,
             })
         };
-        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
+        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists::Each)
     }
 }

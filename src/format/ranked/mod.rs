@@ -156,7 +156,7 @@ mod short;
 mod tests;
 mod walk;
 
-pub(crate) use directory::Directory;
+pub(crate) use directory::{BLOCKS, Directory};
 pub(in crate::format) use frequencies::BitWriter;
 pub(crate) use frequencies::{Frequencies, FrequencyReader};
 pub(crate) use impacts::Codes;

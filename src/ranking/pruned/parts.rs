@@ -5,15 +5,14 @@ use super::reached::raise;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::format::changed::CodeChange;
+use crate::format::changed::{ChangedCodes, CodeChange};
 use crate::format::ranked::{Codes, Directory, RankedContainer, RankedList, RankedLong};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use crate::recycle::{HeapBytes, heap_bytes};
+use crate::recycle::heap_bytes;
 use crate::segment::file::Section;
 use crate::simd::sums::{BLOCKS, units};
-use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 /// The lists of a query, without their bytes.
@@ -79,41 +78,6 @@ heap_bytes!(WindowPostings {
     best
 });
 
-/// Codes of containers that say what parts became; each is computed when its container is first opened.
-#[derive(Debug, Default)]
-struct ChangedCodes {
-    of: Vec<OnceCell<Box<[u8; BLOCKS]>>>,
-    free: RefCell<Vec<Box<[u8; BLOCKS]>>>,
-}
-
-/// Containers whose memory is kept.
-const CHANGED_KEPT: usize = 64;
-
-impl ChangedCodes {
-    /// Begins a query.
-    fn start(&mut self) {
-        let free = self.free.get_mut();
-        free.extend(self.of.drain(..).filter_map(OnceCell::into_inner));
-        free.truncate(CHANGED_KEPT);
-    }
-
-    fn get<'a>(&'a self, at: usize, codes: &Codes<'_>, change: &CodeChange) -> Codes<'a> {
-        codes.replaced(self.of[at].get_or_init(|| {
-            let free = self.free.borrow_mut().pop();
-            let mut changed = free.unwrap_or_else(|| Box::new([0; BLOCKS]));
-            codes.change(change, &mut changed);
-            changed
-        }))
-    }
-}
-
-impl HeapBytes for ChangedCodes {
-    fn heap_bytes(&self) -> usize {
-        let n = self.free.borrow().len() + self.of.iter().filter(|it| it.get().is_some()).count();
-        n * BLOCKS + self.of.heap_bytes() + self.free.borrow().heap_bytes()
-    }
-}
-
 impl WindowPostings {
     /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
     pub(super) fn take_stock(
@@ -158,7 +122,7 @@ impl WindowPostings {
                 }
             };
             if change.is_some() {
-                self.changed.of.resize_with(range.end, OnceCell::new);
+                self.changed.make_room(range.end);
             }
             self.terms.push(Term { best, weight: 0, change, at: range.start, range });
         }
@@ -288,11 +252,12 @@ impl WindowPostings {
                 }
                 RankedList::Long(list) => {
                     let at = part.at.start;
-                    let mut long: LongPart<'q> = LongPart::open(list, &self.containers[at])?;
-                    if let Some(change) = &change {
-                        long.codes = self.changed.get(at, &long.codes, change);
-                    }
-                    Postings::Long(long, list)
+                    let long: LongPart<'q> = LongPart::open(list, &self.containers[at])?;
+                    let codes = match &change {
+                        Some(change) => self.changed.get(at, long.codes, change),
+                        None => long.codes,
+                    };
+                    Postings::Long(LongPart { codes, ..long }, list)
                 }
             };
             opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
