@@ -117,10 +117,19 @@ fn count_live(field: FieldReader<'_>, info: &TermInfo, deleted: &DeletedDocs) ->
             }
         }
         _ => {
-            let mut failed = Ok(());
-            field.short_postings(info, |doc| match deleted.contains(doc) {
-                Ok(is_deleted) => gone += u64::from(is_deleted),
-                Err(error) => failed = Err(error),
+            let (mut failed, mut window) = (Ok(()), (u32::MAX, None));
+            field.short_postings(info, |doc| {
+                if window.0 != doc / WINDOW {
+                    let read = deleted.window(doc / WINDOW);
+                    window = (
+                        doc / WINDOW,
+                        read.unwrap_or_else(|error| {
+                            failed = Err(error);
+                            None
+                        }),
+                    );
+                }
+                gone += u64::from(window.1.is_some_and(|(bits, _)| bits.contains(doc as u16)));
             })?;
             failed?;
         }

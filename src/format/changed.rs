@@ -16,6 +16,7 @@
 use super::lengths::Bm25;
 use super::ranked::{BLOCKS, Codes};
 use crate::recycle::HeapBytes;
+use crate::simd::sums;
 use std::cell::{OnceCell, RefCell};
 
 /// Factor just above 1 for the rounding of parts and of lengths in `f32`.
@@ -105,42 +106,29 @@ impl PartChange {
     /// Codes of what parts become, given that of the best one, `max`; and that itself.
     pub(crate) fn codes(&self, max: f32) -> CodeChange {
         let best = self.most(f64::from(max));
-        // The same in f32, which many codes are computed in at once.
-        let rises = self.rises();
-        CodeChange {
-            of_code: (f64::from(max) / 255.0 * ROUNDING) as f32,
-            empty: if rises { self.shortest as f32 } else { 0.0 },
-            longest: self.longest as f32,
-            rest: if rises { self.rest as f32 } else { 0.0 },
-            codes: (255.0 / best * (1.0 + 1e-5)) as f32,
-        }
+        // In f32, which many codes are computed in at once.
+        let of_code = f64::from(max) / 255.0 * ROUNDING;
+        let (shortest, rest) = if self.rises() { (self.shortest, self.rest) } else { (0.0, 0.0) };
+        let codes = 255.0 / best * (1.0 + 1e-5);
+        CodeChange([of_code, shortest, self.longest, rest, codes].map(|number| number as f32))
     }
 }
 
-/// Change of the codes of a list.
+/// Change of the codes of a list: the part that a code counts, `X` of empty and of the longest documents and the rest of it, as far
+/// as these count, and codes of a part of 1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CodeChange {
-    /// The part that a code counts.
-    of_code: f32,
-    empty: f32,
-    longest: f32,
-    rest: f32,
-    /// Codes of a part of 1.
-    codes: f32,
-}
+pub(crate) struct CodeChange([f32; 5]);
 
 impl CodeChange {
     /// The code of what parts with a code become.
     #[inline]
     pub(crate) fn code(&self, code: u8) -> u8 {
-        let part = (f32::from(code) * self.of_code).min(1.0);
-        let (left, once) = (1.0 - part, self.longest * (1.0 - part) + self.rest * part);
-        let x = once.max(self.empty * left);
-        let changed = part / (part + x) * self.codes;
-        // Rounded up, without a call.
-        let below = changed as i32;
-        let above = (below + i32::from((below as f32) < changed)).min(255);
-        if code == 0 { 0 } else { above as u8 }
+        sums::changed_code(code, self.0)
+    }
+
+    /// The codes of what parts with some codes become.
+    pub(crate) fn change(&self, codes: &[u8], changed: &mut [u8]) {
+        sums::change_codes(codes, changed, self.0);
     }
 }
 

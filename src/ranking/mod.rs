@@ -73,6 +73,17 @@ impl<L> Clause<'_, L> {
         f64::from(self.weight) * self.change().map_or(part, |change| change.most(part))
     }
 
+    /// The least frequency with which a document reaches so much of a score by this clause, however short it is.
+    fn least_frequency(&self, least: f64) -> u32 {
+        let (part, k) = (least / f64::from(self.weight), f64::from(self.scoring.norm_cache[0]));
+        match part {
+            // A cast takes what is too large for the largest.
+            0.0..1.0 => (k * part / (1.0 - part) * (1.0 - 1e-5)).ceil() as u32,
+            1.0.. => u32::MAX,
+            _ => 0,
+        }
+    }
+
     /// The score of a document that has it so often.
     #[inline]
     fn score(&self, doc: u32, frequency: u32) -> Result<f32> {

@@ -278,15 +278,13 @@ fn offer_clauses(
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
     let first_filter = first_filter.min(clauses.len());
+    let count = count && !top.leaves_out();
     let found = match shape {
         // A term that the segment does not have is in no document with all of them.
         Shape::AllOf if clauses.len() < ranked.terms.len() => Some(Pruning::nothing()),
         _ if clauses.is_empty() => Some(Pruning::nothing()),
-        Shape::AllOf => {
-            let count = count && !top.leaves_out();
-            pruned::find::<true>(clauses, first_filter, count, base, top, scratch)?
-        }
-        _ => pruned::find::<false>(clauses, first_filter, false, base, top, scratch)?,
+        Shape::AllOf => pruned::find::<true>(clauses, first_filter, count, base, top, scratch)?,
+        _ => pruned::find::<false>(clauses, first_filter, count, base, top, scratch)?,
     };
     match found {
         Some(pruning) => Ok(pruning),

@@ -35,7 +35,7 @@ impl Codes<'_> {
         // Mostly nothing stands behind the last block of a segment.
         let n = codes.iter().rposition(|code| *code > 0).map_or(0, |last| last + 1);
         let (changed, behind) = to.split_at_mut(n.min(BLOCKS));
-        changed.iter_mut().zip(codes.iter()).for_each(|(to, code)| *to = change.code(*code));
+        change.change(codes.get(..n).unwrap_or_default(), changed);
         behind.fill(0);
     }
 

@@ -82,8 +82,8 @@ pub(crate) fn find<const ALL: bool>(
         }
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
-            shorts.offer(clauses, first_filter, &mut readers, base, top).map(|n| {
-                let matching = Some(shorts.docs.len() as u64);
+            shorts.offer(clauses, first_filter, &mut readers, count, base, top).map(|n| {
+                let matching = shorts.is_whole.then_some(shorts.docs.len() as u64);
                 Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
             })
         }
@@ -129,7 +129,8 @@ fn by_bounds<'s, const ALL: bool>(
     let mut pruning = Pruning::default();
     shorts.clear();
     if !ALL {
-        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, base, top)?;
+        pruning.documents_scored =
+            shorts.offer(clauses, first_filter, readers, false, base, top)?;
         if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }

@@ -56,16 +56,16 @@ impl ShortestListAnd {
         let mut finders: Vec<Finder<'_, 's>> = recycled(std::mem::take(&mut self.finders));
         finders.extend(clauses.iter().map(|clause| Finder::of(&clause.list)));
         budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
-        let (mut n, mut n_skipped) = (0, 0);
+        let (mut n, mut n_skipped, mut at, mut least) = (0, 0, 0.0, 0);
         'docs: for (place, (&doc, &frequency)) in
             (0..).zip(lead.docs().iter().zip(lead.frequencies()))
         {
-            let threshold = f64::from(top.threshold());
             // Most are not good enough in segments behind the first.
-            if !count
-                && threshold > rest
-                && (f64::from(first.score(doc, frequency)?) + rest) * ROUNDING < threshold
-            {
+            if !count && top.threshold() != at {
+                at = top.threshold();
+                least = first.least_frequency(f64::from(at) / ROUNDING - rest);
+            }
+            if frequency < least {
                 n_skipped += 1;
                 continue;
             }
