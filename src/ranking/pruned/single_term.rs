@@ -40,15 +40,22 @@ pub(super) fn offer(
     let mut pruning = Pruning::default();
     match &clause.list {
         RankedList::Short(list) => {
-            let mut lengths = clause.lengths.reader();
+            let (mut lengths, mut at, mut fewest) = (clause.lengths.reader(), 0.0, 0);
             for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
+                if top.threshold() != at {
+                    at = top.threshold();
+                    fewest = clause.least_frequency(f64::from(at) * (1.0 - 1e-5));
+                }
+                if frequency < fewest {
+                    continue;
+                }
+                pruning.documents_scored += 1;
                 let k = clause.scoring.norm_cache[usize::from(lengths.code(doc)?)];
                 let score = clause.weight * score_part(frequency, k);
                 top.push(score, DocId(base + u64::from(doc)));
             }
-            pruning.documents_scored = list.docs().len() as u64;
             pruning.postings = pruning.documents_scored;
-            pruning.matching = Some(pruning.documents_scored);
+            pruning.matching = Some(list.docs().len() as u64);
         }
         RankedList::Long(list) => {
             raise(clause, list, top);
