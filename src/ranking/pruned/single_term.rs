@@ -218,7 +218,7 @@ impl<'a, 's> Scan<'a, 's> {
                 };
                 pruning.documents_scored += u64::from(word.count_ones());
                 pruning.postings += u64::from(word.count_ones());
-                self.offer_block(high + first, (word, rank), word, code)?;
+                self.offer_block(high + first, (word, rank), word, Some(code))?;
                 reached = high + first + 64;
             }
         }
@@ -232,13 +232,13 @@ impl<'a, 's> Scan<'a, 's> {
     }
 
     /// Scores documents of a block that begins with `first`: those that are `wanted` of all that the list has there, given as
-    /// bits, which have no other word. `rank` is that of the first one of the list, and `code` the block's.
+    /// bits, which have no other word. `rank` is that of the first one of the list, and `code` the block's as it is written.
     pub(super) fn offer_block(
         &mut self,
         first: u32,
         (word, rank): (u64, u32),
         wanted: u64,
-        code: u8,
+        code: Option<u8>,
     ) -> Result<()> {
         if wanted == 0 {
             return Ok(());
@@ -246,14 +246,16 @@ impl<'a, 's> Scan<'a, 's> {
         if first + wanted.ilog2() >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
-        if self.is_too_weak(first, wanted, code)? {
+        if let Some(code) = code
+            && self.is_too_weak(first, wanted, code)?
+        {
             return Ok(());
         }
         if are_many(wanted) {
             let mut together = Together::new(first, wanted);
             let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
             together.add(self.clause, (&mut self.frequencies, lengths), word, rank)?;
-            if wanted == word && self.seen.tells(code) {
+            if let Some(code) = code.filter(|code| wanted == word && self.seen.tells(*code)) {
                 // The best document has the code of the block.
                 let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
                 self.seen.note_code(code, best);
