@@ -111,7 +111,7 @@ impl WindowPostings {
                     let start = self.containers.len();
                     self.containers.extend(list.containers());
                     if suffices(nth) {
-                        raise(clause, list, top);
+                        raise(clause, list, top)?;
                     }
                     let change = clause.change().map(|change| change.codes(list.max_part()));
                     if let Some(change) = &change {

@@ -24,17 +24,26 @@ fn score_of(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, code: u8) -
     (f64::from(clause.weight) * least * (1.0 - 1e-6)) as f32
 }
 
-/// Tells how good the best are at least, where every document of a list matches: from the code that as many postings have.
-pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
+/// Tells how good the best are at least, where every document of a list matches: from the code that as many postings have, or as
+/// many blocks.
+pub(super) fn raise(
+    clause: &Clause<'_>,
+    list: &RankedLong<'_, Section<'_>>,
+    top: &mut Top,
+) -> Result<()> {
     let k = top.k();
     let kth = KTH.iter().zip(reached(clause, list)).find(|(kth, _)| k <= **kth);
     if let Some((_, score)) = kth.filter(|(_, score)| *score > 0.0) {
         top.raise(score);
     }
+    match clause.best() > f64::from(top.threshold()) {
+        true => raise_by_blocks(clause, list, top),
+        false => Ok(()),
+    }
 }
 
-/// As [`raise`], for a number of documents that is well below the next that lists have a code for: as many blocks reach a code.
-pub(super) fn raise_by_blocks(
+/// Raises the threshold for a number of documents that is well below the next that lists have a code for.
+fn raise_by_blocks(
     clause: &Clause<'_>,
     list: &RankedLong<'_, Section<'_>>,
     top: &mut Top,

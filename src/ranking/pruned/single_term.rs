@@ -7,7 +7,7 @@
 use super::order::BLOCKS_AT_ONCE;
 use super::parts::LongPart;
 use super::pruning::Pruning;
-use super::reached::{raise, raise_by_blocks};
+use super::reached::raise;
 use super::sum::{Frequencies, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, bits_of};
@@ -58,8 +58,7 @@ pub(super) fn offer(
             pruning.matching = Some(list.docs().len() as u64);
         }
         RankedList::Long(list) => {
-            raise(clause, list, top);
-            raise_by_blocks(clause, list, top)?;
+            raise(clause, list, top)?;
             let mut scan = Scan::new(clause, list, base, top, seen, ExcludedDocs::Nothing);
             scan.offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());

@@ -67,12 +67,11 @@ impl RequiredFirst {
     }
 
     /// Tells how good the best are at least.
-    pub(super) fn raise(&self, tree: &Tree<'_>, top: &mut Top) {
+    pub(super) fn raise(&self, tree: &Tree<'_>, top: &mut Top) -> Result<()> {
         let clause = &tree.clauses[self.must];
-        if let RankedList::Long(list) = &clause.list
-            && self.must_not.is_empty()
-        {
-            reached::raise(clause, list, top);
+        match &clause.list {
+            RankedList::Long(list) if self.must_not.is_empty() => reached::raise(clause, list, top),
+            _ => Ok(()),
         }
     }
 
