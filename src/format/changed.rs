@@ -14,10 +14,7 @@
 //! little.
 
 use super::lengths::Bm25;
-use super::ranked::{BLOCKS, Codes};
-use crate::recycle::HeapBytes;
 use crate::simd::sums;
-use std::cell::{OnceCell, RefCell};
 
 /// Factor just above 1 for the rounding of parts and of lengths in `f32`.
 const ROUNDING: f64 = 1.0 + 4e-6;
@@ -132,49 +129,6 @@ impl CodeChange {
     }
 }
 
-/// Codes of containers that say what parts became; each is computed when its container is first opened.
-#[derive(Debug, Default)]
-pub(crate) struct ChangedCodes {
-    of: Vec<OnceCell<Box<[u8; BLOCKS]>>>,
-    free: RefCell<Vec<Box<[u8; BLOCKS]>>>,
-}
-
-/// Containers whose memory is kept.
-const CHANGED_KEPT: usize = 64;
-
-impl ChangedCodes {
-    /// Begins a query.
-    pub(crate) fn start(&mut self) {
-        let free = self.free.get_mut();
-        free.extend(self.of.drain(..).filter_map(OnceCell::into_inner));
-        free.truncate(CHANGED_KEPT);
-    }
-
-    /// Room for those of so many containers.
-    pub(crate) fn make_room(&mut self, n: usize) {
-        self.of.resize_with(n, OnceCell::new);
-    }
-
-    /// Those of a container, for which there is room, given its own.
-    pub(crate) fn get<'a>(&'a self, at: usize, codes: Codes<'a>, change: &CodeChange) -> Codes<'a> {
-        let Some(cell) = self.of.get(at) else { return codes };
-        let changed = cell.get_or_init(|| {
-            let free = self.free.borrow_mut().pop();
-            let mut changed = free.unwrap_or_else(|| Box::new([0; BLOCKS]));
-            codes.change(change, &mut changed);
-            changed
-        });
-        codes.replaced(changed)
-    }
-}
-
-impl HeapBytes for ChangedCodes {
-    fn heap_bytes(&self) -> usize {
-        let n = self.free.borrow().len() + self.of.iter().filter(|it| it.get().is_some()).count();
-        n * BLOCKS + self.of.heap_bytes() + self.free.borrow().heap_bytes()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,7 +184,7 @@ mod tests {
         assert!((change.most(0.9) - 0.947).abs() < 1e-3 && (change.least(0.9) - 0.9).abs() < 1e-3);
         assert!((change.most(0.1) - 0.182).abs() < 1e-3);
         assert!((change.needed(0.947) - 0.9).abs() < 1e-3);
-        // Those of 200 words had K of 1.2, and have 0.75.
+        // Documents of 200 words had K of 1.2, and have 0.75.
         assert!((change.most_of(0.5, (0.75, 0.75)) - 1.6 / 2.6).abs() < 1e-3);
         assert!(PartChange::of(&of(200.0), &of(200.0)).is_none());
     }

@@ -5,8 +5,10 @@ use super::reached::raise;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::format::changed::{ChangedCodes, CodeChange};
-use crate::format::ranked::{Codes, Directory, RankedContainer, RankedList, RankedLong};
+use crate::format::changed::CodeChange;
+use crate::format::ranked::{
+    ChangedCodes, Codes, Directory, RankedContainer, RankedList, RankedLong,
+};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;

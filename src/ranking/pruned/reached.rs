@@ -1,4 +1,4 @@
-//! Scores that as many documents reach as are wanted, by the codes of the best of each list.
+//! Scores that enough documents reach, by the codes of the best of each list.
 
 use crate::error::Result;
 use crate::format::ranked::{Codes, KTH, RankedList, RankedLong};
@@ -69,7 +69,7 @@ fn raise_by_blocks(
         if n >= k { low = middle } else { high = middle - 1 }
     }
     if low > code(n_below) + 1 {
-        // What has a code is more than what the code before stands for.
+        // A part with a code is more than the code before stands for.
         top.raise(score_of(clause, list, (low - 1) as u8));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Documents that all lists have, if one is short. Its documents are looked up in the others.
 //!
-//! At most 255 documents are looked up, in the shorter lists first, and few are left after the first. What the shortest list
-//! adds is known of each; of the others only the best.
+//! At most 255 documents are looked up, in the shorter lists first, and few are left after the first. The part of the
+//! shortest list is known of each; of the others only the best.
 
 use super::pruning::Pruning;
 use super::rare_terms::ROUNDING;
