@@ -33,7 +33,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseWorkspace;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
-use crate::plan::{CountWay, Goal, LeafKey, Node, NodeId, Pair, Plan, PlanScratch, Total, cost};
+use crate::plan::{CountWay, Goal, LeafKey, Node, NodeId, Pair, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Evaluation, Want, Workspace};
@@ -444,39 +444,10 @@ impl<'s> Execution<'s> {
         let started = self.profile.timed.then(Instant::now);
         let (field, expansion) = (part.segment.field(field), &self.plan.expansions[nth as usize]);
         let known = (!terms.walked.cut).then_some(&terms.infos[..]);
-        let smallest = &mut self.memory.smallest;
-        // Half as many again as it takes if deleted ones are spread evenly; all of them at last.
-        let (n_docs, n_live) = (u64::from(part.n_docs), u64::from(part.segment.n_live()));
-        let mut asked = match part.segment.deleted() {
-            Some(_) => wanted.saturating_mul(n_docs * 3) / (2 * n_live.max(1)) + 8,
-            None => wanted,
-        };
-        let (walked, bytes_read, n_read) = loop {
-            // Of many, uniting all costs less.
-            if asked > 4 * cost::SMALLEST_MAX {
-                return Ok(false);
-            }
-            let (walked, bytes) = expansion.smallest(field, known, asked as usize, smallest)?;
-            let n_read = smallest.len() as u64;
-            if let Some(deleted) = part.segment.deleted() {
-                let mut done = Ok(());
-                smallest.retain(|doc| match deleted.contains(*doc) {
-                    Ok(is_deleted) => !is_deleted,
-                    Err(error) => {
-                        done = Err(error);
-                        false
-                    }
-                });
-                done?;
-            }
-            if smallest.len() as u64 >= wanted || n_read < asked {
-                break (walked, bytes, n_read);
-            }
-            asked = asked.saturating_mul(4);
-        };
-        smallest.truncate(wanted as usize);
+        let (walked, bytes_read) =
+            expansion.smallest(field, known, wanted as usize, &mut self.memory.smallest)?;
         let walked = if known.is_some() { terms.walked } else { walked };
-        let found = smallest.len() as u64;
+        let found = self.memory.smallest.len() as u64;
         let skipped = page.skip.min(found);
         let taken = page.take.min(found - skipped);
         let page_docs = &self.memory.smallest[skipped as usize..(skipped + taken) as usize];
@@ -487,14 +458,14 @@ impl<'s> Execution<'s> {
         // As many as were asked for: there may be more.
         page.stopped |= found == wanted;
         let profile = self.profile.segment_mut(at).nodes;
-        profile[id.index()].documents_out += n_read;
+        profile[id.index()].documents_out += found;
         profile[id.index()].terms = Some(walked);
         profile[id.index()].bytes_read += bytes_read;
         if let Some(started) = started {
             profile[id.index()].time_ns += started.elapsed().as_nanos() as u64;
         }
         if id != root {
-            profile[root.index()].documents_in += n_read;
+            profile[root.index()].documents_in += found;
             profile[root.index()].documents_out += found;
         }
         Ok(true)
