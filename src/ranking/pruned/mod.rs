@@ -17,6 +17,7 @@ mod single_term;
 mod order;
 mod parts;
 mod pruning;
+mod reached;
 mod query;
 mod scratch;
 mod tie_cache;
@@ -45,6 +46,7 @@ pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::{Query, Run};
+pub(crate) use reached::BestReached;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -75,11 +77,13 @@ pub(crate) fn find<const ALL: bool>(
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match kernel {
-        ListsKernel::ShortestList => scratch.few.offer(clauses, &mut readers, base, top).map(Some),
+        ListsKernel::ShortestList => {
+            scratch.few.offer(clauses, &mut readers, count, base, top).map(Some)
+        }
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
-            shorts.offer(clauses, first_filter, &mut readers, 0.0, base, top).map(|n| {
-                let matching = Some(shorts.docs.len() as u64);
+            shorts.offer(clauses, first_filter, &mut readers, count, base, top).map(|n| {
+                let matching = shorts.is_whole.then_some(shorts.docs.len() as u64);
                 Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
             })
         }
@@ -125,7 +129,8 @@ fn by_bounds<'s, const ALL: bool>(
     let mut pruning = Pruning::default();
     shorts.clear();
     if !ALL {
-        pruning.documents_scored = shorts.offer(clauses, first_filter, readers, most, base, top)?;
+        pruning.documents_scored =
+            shorts.offer(clauses, first_filter, readers, false, base, top)?;
         if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }
