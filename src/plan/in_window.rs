@@ -79,28 +79,63 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
 }
 
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
-const WHOLE_LISTS_MIN: usize = 3;
+pub(crate) fn whole_lists_min() -> usize {
+    *WM
+}
 
-/// Time in nanoseconds that going through some windows takes, and that looking into one of their blocks takes; there is no end of the
-/// first where that never pays. All that lists have is scored; or they are intersected, given how many documents of a block they have
+/// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
+/// that can matter then; and that of looking into such a block instead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WholeCosts {
+    pub(crate) of_windows: u64,
+    pub(crate) of_left: u64,
+    pub(crate) of_block: u64,
+}
+
+impl WholeCosts {
+    pub(crate) const NEVER: WholeCosts =
+        WholeCosts { of_windows: u64::MAX, of_left: 0, of_block: 1 };
+
+    /// Blocks up to which looking into them takes less.
+    pub(crate) fn blocks_at_most(&self) -> usize {
+        (self.of_windows / self.of_block.saturating_sub(self.of_left).max(1)) as usize
+    }
+}
+
+/// All that essential lists have is added up; or lists are intersected, given how many documents of a block they have
 /// in common by chance: each that is found takes longer than in a block, and words asked for together are together in several times as many.
 pub(crate) fn whole_ns(
     (n_windows, n_postings): (usize, usize),
-    n_lists: usize,
+    (n_lists, has_required): (usize, bool),
     n_common: Option<f64>,
-) -> (u64, u64) {
+) -> WholeCosts {
+    let costs = |of_windows: usize, of_left: usize, of_block: usize| {
+        let [of_windows, of_left, of_block] = [of_windows, of_left, of_block].map(|n| n as u64);
+        WholeCosts { of_windows, of_left, of_block }
+    };
     match n_common {
-        None if n_lists < WHOLE_LISTS_MIN => (u64::MAX, 1),
-        None => {
-            ((n_windows * 8_000 + n_postings + n_postings / 2) as u64, (130 + n_lists * 15) as u64)
-        }
-        Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as u64 {
-            0 => (u64::MAX, 1),
-            of_block => ((n_windows * 400 + n_postings / 4) as u64, of_block),
+        None if n_lists < whole_lists_min() && !has_required => WholeCosts::NEVER,
+        None => costs(n_windows * 2_000 + n_postings + n_postings / 3, 20, 130 + n_lists * 15),
+        Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as usize {
+            0 => WholeCosts::NEVER,
+            of_block => costs(n_windows * 400 + n_postings / 4, 0, of_block),
         },
     }
 }
 
+/// Documents that are looked up before others are, the best of all: they tell how good the best are.
+pub(crate) const LOOKED_UP_FIRST: usize = 128;
+
+/// Whether so many documents are looked up in lists of so many postings for less than all are added up. Most are let go after the first
+/// of many lists.
+#[inline]
+pub(crate) fn looking_up_pays(n_documents: usize, n_postings: usize, n_lists: usize) -> bool {
+    n_documents * (12 + n_lists) < 8_000 + n_postings + n_postings / 5
+}
+
 /// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
 /// go later where the worst of the best is still to rise.
-pub(crate) const PATIENCE: [usize; 2] = [16, 4];
+pub(crate) const PATIENCE: [usize; 2] = [2, 4];
+
+static WM: std::sync::LazyLock<usize> =
+    std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|v| v.parse().ok()).unwrap_or(3));

@@ -146,39 +146,33 @@ kernel! {
 }
 
 kernel! {
-    /// Documents that any list has, in blocks of 64 whose bounds are not 0.
-    count(scores: &[f32; DOCS], bounds: &[u16; DOCS / BLOCK]) -> usize {
-        let mut n = 0;
-        for (scores, bound) in scores.as_chunks::<BLOCK>().0.iter().zip(bounds) {
-            let mut absent = 0;
-            for score in scores {
-                absent += u32::from(score.to_bits() == ABSENT.to_bits());
-            }
-            n += if *bound == 0 { 0 } else { BLOCK - absent as usize };
+    /// Documents of a block that any list has.
+    count(scores: &[f32; BLOCK]) -> usize {
+        let mut absent = 0;
+        for score in scores {
+            absent += u32::from(score.to_bits() == ABSENT.to_bits());
         }
-        n
+        BLOCK - absent as usize
     }
 }
 
-/// Documents that score at least so much, in blocks of 64 whose bounds are not below the limit, with their scores.
-pub(crate) fn good<'a>(
-    scores: &'a [f32; DOCS],
-    bounds: &'a [u16; DOCS / BLOCK],
-    limit: u32,
-    least: f32,
+/// Documents that score at least what is given with the block that they are in, with their scores.
+pub(crate) fn good(
+    scores: &[[f32; BLOCK]],
+    blocks: impl Iterator<Item = (usize, f32)>,
 ) -> impl Iterator<Item = (u32, f32)> {
-    let blocks = scores.as_chunks::<BLOCK>().0.iter().zip(bounds).zip((0..).step_by(BLOCK));
-    let blocks = blocks.filter(move |((_, bound), _)| u32::from(**bound) >= limit);
-    blocks.flat_map(move |((scores, _), first)| {
-        let mut good = at_least(BLOCK, scores, least);
-        let good = std::iter::from_fn(move || {
-            let bit = (good != 0).then(|| good.trailing_zeros())?;
-            good &= good - 1;
-            Some((first + bit, scores[bit as usize % BLOCK]))
-        });
-        // An absent score is as good as 0.
-        good.filter(|(_, score)| score.to_bits() != ABSENT.to_bits())
-    })
+    blocks.filter_map(|(block, least)| Some((block, scores.get(block)?, least))).flat_map(
+        |(block, scores, least)| {
+            let mut good = at_least(BLOCK, scores, least);
+            let good = std::iter::from_fn(move || {
+                let bit = (good != 0).then(|| good.trailing_zeros())?;
+                good &= good - 1;
+                Some(((block * BLOCK) as u32 + bit, scores[bit as usize % BLOCK]))
+            });
+            // An absent score is as good as 0.
+            good.filter(|(_, score)| score.to_bits() != ABSENT.to_bits())
+        },
+    )
 }
 
 #[cfg(test)]
@@ -237,11 +231,7 @@ mod tests {
                 let k = k[usize::from(codes.get(low).copied().unwrap_or_default())];
                 expected[low] += weight * (frequency / (frequency + k));
             }
-            let bounds: [u16; DOCS / BLOCK] = std::array::from_fn(|nth| nth as u16 % 3);
-            let is_counted = |(low, score): &(usize, &f32)| {
-                score.is_sign_positive() && bounds[low / BLOCK] > 0
-            };
-            let n_matching = expected.iter().enumerate().filter(is_counted).count();
+            let n_matching = expected.iter().filter(|score| score.is_sign_positive()).count();
             for () in each_step() {
                 let mut table = [0.0; CODES << LOOKED_UP_MAX];
                 fill(&mut table, weight, &k);
@@ -253,14 +243,16 @@ mod tests {
                 add(scores, Group { lows: &lows, packed, first }, &codes, parts);
                 let is_equal = |(found, expected): (&f32, &f32)| found.to_bits() == expected.to_bits();
                 prop_assert!(scores.iter().zip(&expected).all(is_equal));
-                prop_assert_eq!(count(scores, &bounds), n_matching);
+                let of_blocks = scores.as_chunks().0;
+                prop_assert_eq!(of_blocks.iter().map(count).sum::<usize>(), n_matching);
                 for least in [0.0, 1.5] {
                     let is_good = |&(low, score): &(u32, f32)| {
                         score.is_sign_positive() && score >= least && low as usize / BLOCK % 3 == 2
                     };
                     let all = (0..).zip(expected.iter().copied());
                     let expected: Vec<_> = all.filter(is_good).collect();
-                    let found: Vec<_> = good(scores, &bounds, 2, least).collect();
+                    let blocks = (2..DOCS / BLOCK).step_by(3).map(|block| (block, least));
+                    let found: Vec<_> = good(of_blocks, blocks).collect();
                     prop_assert_eq!(found, expected);
                 }
             }

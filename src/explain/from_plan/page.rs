@@ -184,8 +184,13 @@ impl Explaining<'_, '_> {
                 let n = counted(work.windows_whole, "window");
                 let reason = format!("bounds leave out too little of {n} of 65,536 documents");
                 const SCORE: &str = "score windows whole";
+                const ESSENTIAL: &str = "add up essential lists";
                 const INTERSECT: &str = "intersect windows";
-                let rule = if details.shape == Shape::AllOf { INTERSECT } else { SCORE };
+                let rule = match details.shape {
+                    Shape::AllOf => INTERSECT,
+                    _ if work.windows_essential > 0 => ESSENTIAL,
+                    _ => SCORE,
+                };
                 let way = Decision::accepted(rule, reason).costing(work.whole_ns);
                 Some(way.instead_of("look into their blocks", Some(work.by_blocks_ns)))
             }

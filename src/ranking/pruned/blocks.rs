@@ -6,21 +6,22 @@
 //! bits of a block; the order is that of Mallia, Suel and Tonellotto, *Faster Learned Sparse Retrieval with
 //! Block-Max Pruning*, 2024).
 
+use super::block_units::{add_up, each_posting, look_up};
 use super::bounds::CLAUSES_MAX;
+use super::essential::Essential;
 use super::exhaustive::WholeWindow;
 use super::order::{BlockQueue, Place, ScoreBuckets};
-use super::parts::{LongPart, Opened, Postings};
-use super::query::{Query, Run};
+use super::parts::Opened;
+use super::query::{Divided, Run};
 use super::ranked_and::RankedAnd;
 use super::single_term::{ExcludedDocs, Scan};
 use super::sum::Sum;
 use super::tie_cache::TieCache;
 use super::together::{Together, bits_of};
-use crate::bitmap::Container;
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
-use crate::plan::in_window::{self, are_many};
+use crate::plan::in_window::{self, WholeCosts, are_many};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
@@ -37,6 +38,7 @@ pub(super) struct Blocks {
     pub(super) noted: BlockQueue,
     pub(super) block: Block,
     pub(super) whole: WholeWindow,
+    pub(super) essential: Essential,
     pub(super) common: RankedAnd,
 }
 
@@ -69,7 +71,7 @@ pub(super) fn by_best(opened: &[Opened<'_, '_>]) -> [u8; CLAUSES_MAX] {
 }
 
 heap_bytes!(Block { seen });
-heap_bytes!(Blocks { bands, few, touched, noted, block, whole, common });
+heap_bytes!(Blocks { bands, few, touched, noted, block, whole, essential, common });
 
 impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -82,35 +84,60 @@ impl Blocks {
     ) -> Result<()> {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
-            add_up::<ALL>(sums, scored);
-            for codes in filters.iter().filter_map(Opened::codes_by_block) {
+            add_up::<ALL>(sums, scored.iter());
+            let required = &scored[..usize::from(run.query.roles.has_required)];
+            for codes in required.iter().chain(filters).filter_map(Opened::codes_by_block) {
                 sums::keep(sums, codes);
             }
         }
         run.pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let (Blocks { bands, block, whole, common, .. }, scale) = (self, run.query.scale);
-        let (of_whole, of_block) = whole_costs::<ALL>(&run.query, windows, opened);
+        let (Blocks { bands, block, whole, essential, common, .. }, scale) =
+            (self, run.query.scale);
         let is_settled = run.pruning.blocks_scored > 0;
         let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
-        let switch = ((of_whole / of_block) as usize, patience);
-        let is_done = bands.visit(windows.len(), switch, &scale, top, |place, top| {
-            block.score::<ALL>(run, &windows[place.window], opened, place, top)
-        })?;
+        let has_required = run.query.roles.has_required;
+        let n_docs = run.query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
+        let of_limit = |limit| whole_costs::<ALL>(windows, opened, (n_docs, has_required), limit);
+        let fixed = (ALL
+            || !has_required
+                && windows.iter().all(|window| window.opened.len() < in_window::whole_lists_min()))
+        .then(|| of_limit(0));
+        let costs = |limit| fixed.unwrap_or_else(|| of_limit(limit));
+        let is_done =
+            bands.visit(windows.len(), (costs, patience), &scale, top, |place, limit, top| {
+                block.score::<ALL>(run, &windows[place.window], opened, (place, limit), top)
+            })?;
         if !is_done {
+            let n_left = bands.candidates.len() as u64;
+            let costs = costs(scale.limit(top.threshold()).max(1));
             run.pruning.windows_whole += windows.len() as u64;
-            run.pruning.whole_ns += of_whole;
-            run.pruning.by_blocks_ns += bands.candidates.len() as u64 * of_block;
-            for (window, bounds) in windows.iter().zip(bands.sums(windows.len())) {
+            run.pruning.whole_ns += costs.of_windows + n_left * costs.of_left;
+            run.pruning.by_blocks_ns += n_left * costs.of_block;
+            run.pruning.blocks_scored += n_left;
+            for (window, bounds, left) in bands.left() {
+                let window = &windows[window];
                 let (key, lists) = (window.key, &opened[window.opened.clone()]);
                 if ALL {
                     common.offer(run, (key, lists.len(), Some(bounds)), lists, top)?;
                 } else {
-                    let Run { query, readers, pruning } = &mut *run;
-                    whole.score(query.clauses, (key, lists), readers)?;
-                    pruning.documents_scored += whole.offer(query, key, bounds, top);
+                    let limit = scale.limit(top.threshold()).max(1);
+                    let (order, n_others) = divide(window, lists, has_required, limit);
+                    let (others, of_order) = order[..lists.len()].split_at(n_others);
+                    let divided = Divided {
+                        has_required,
+                        key,
+                        lists,
+                        left,
+                        bounds,
+                        others,
+                        essential: of_order,
+                    };
+                    if !essential.offer(run, &divided, (whole, &mut common.batch), top)? {
+                        let blocks = left.iter().map(|block| *block as usize % BLOCKS);
+                        whole.score(run, (key, blocks.clone()), lists.iter())?;
+                        run.pruning.documents_scored += whole.offer(&run.query, key, blocks, top);
+                    }
                 }
-                let n_blocks = bounds.iter().filter(|bound| **bound > 0).count() as u64;
-                run.pruning.blocks_scored += n_blocks;
             }
         }
         Ok(())
@@ -175,8 +202,8 @@ impl Blocks {
         top: &mut Top,
     ) -> Result<()> {
         let (Blocks { noted, block, .. }, scale) = (self, run.query.scale);
-        noted.visit(&scale, top, |place, top| {
-            block.score::<false>(run, &windows[place.window], opened, place, top)
+        noted.visit(&scale, top, |place, limit, top| {
+            block.score::<false>(run, &windows[place.window], opened, (place, limit), top)
         })
     }
 
@@ -201,27 +228,61 @@ impl Blocks {
     }
 }
 
-/// Time that intersecting the lists of some windows takes, or scoring these whole, of which there is no end where lists filter, and
-/// that of looking into one of their blocks.
+/// Time that intersecting the lists of some windows takes, or adding up those that are essential, of which there is no end where lists
+/// filter, and that of looking into one of their blocks.
 fn whole_costs<const ALL: bool>(
-    query: &Query<'_, '_>,
     windows: &[OpenWindow],
     opened: &[Opened<'_, '_>],
-) -> (u64, u64) {
+    (n_docs, has_required): (u32, bool),
+    limit: u32,
+) -> WholeCosts {
     let (mut n_lists, mut n_postings, mut common) = (0, 0, 0.0);
-    let n_docs = query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
     for window in windows {
         if !ALL && window.opened.len() > window.n_scored {
-            return (u64::MAX, 1);
+            return WholeCosts::NEVER;
         }
-        n_lists = n_lists.max(window.opened.len());
-        let lists = opened[window.opened.clone()].iter().map(|list| list.n_postings() as usize);
-        n_postings += lists.clone().sum::<usize>();
-        let size = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
-        common += lists.fold(1.0, |share, n| share * n as f64 / f64::from(size));
+        let lists = &opened[window.opened.clone()];
+        n_lists = n_lists.max(lists.len());
+        let size = |list: &Opened<'_, '_>| list.n_postings() as usize;
+        if ALL {
+            n_postings += lists.iter().map(size).sum::<usize>();
+            let n_docs = n_docs.saturating_sub(window.key * WINDOW).clamp(1, WINDOW);
+            let shares = lists.iter().map(|list| size(list) as f64 / f64::from(n_docs));
+            common += shares.product::<f64>();
+        } else {
+            let (order, n_others) = divide(window, lists, has_required, limit);
+            let essential = order[n_others..lists.len()].iter();
+            n_postings += essential.map(|nth| size(&lists[usize::from(*nth)])).sum::<usize>();
+        }
     }
     let n_common = ALL.then_some(64.0 * common / windows.len() as f64);
-    in_window::whole_ns((windows.len(), n_postings), n_lists, n_common)
+    in_window::whole_ns((windows.len(), n_postings), (n_lists, has_required), n_common)
+}
+
+/// The numbers of the lists of a window, first those that are not essential, of which there are so many; and of these the ones first
+/// that add least. A list without a code for each block is short enough to be gone through. One that is required is the only one that
+/// needs to be.
+fn divide(
+    window: &OpenWindow,
+    lists: &[Opened<'_, '_>],
+    has_required: bool,
+    limit: u32,
+) -> ([u8; CLAUSES_MAX], usize) {
+    let (mut order, mut n_others, mut sum) = (window.order, 0, 0);
+    if has_required {
+        order[..lists.len()].sort_by_key(|nth| *nth == 0);
+        return (order, lists.len() - 1);
+    }
+    for nth in 0..lists.len() {
+        let list = &lists[usize::from(order[nth])];
+        if list.codes_by_block().is_some() && sum + u32::from(list.best) < limit {
+            sum += u32::from(list.best);
+            order[n_others..=nth].rotate_right(1);
+            n_others += 1;
+        }
+    }
+    order[n_others..lists.len()].sort_unstable();
+    (order, n_others)
 }
 
 /// Lists that add little, as long as they add too little together, and the others; `order` has those first that add least.
@@ -235,92 +296,27 @@ fn split_essential(order: &[u8], limit: u32, units: impl Fn(usize) -> u16) -> (&
     order.split_at(order.iter().take_while(is_too_little).count())
 }
 
-/// Calls `add` with the block of each posting of a list with a code for each, and with its units: those of
-/// a block's best posting once, 0 with the others.
-#[inline(always)]
-pub(super) fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16)) {
-    match &part.postings {
-        Postings::Short { docs, units, .. } => each_block(docs, units, add),
-        Postings::Long(postings, _) => {
-            each_code(postings, |block, code| add(block, units(code, part.weight)));
-        }
-    }
-}
-
-/// Calls `add` with the block of each posting of a container with a code for each, and with that code, which is 0 but of
-/// the first posting of a block.
-#[inline(always)]
-pub(super) fn each_code(postings: &LongPart<'_>, mut add: impl FnMut(usize, u8)) {
-    let codes = postings.codes.by_rank().unwrap_or_default();
-    match postings.container() {
-        Container::Array(values) => {
-            for (value, code) in values.iter().zip(codes) {
-                add(usize::from(u16::from_le_bytes(*value) >> 6), *code);
-            }
-        }
-        other => other.iter().zip(codes).for_each(|(low, code)| add(usize::from(low >> 6), *code)),
-    }
-}
-
-/// Calls `add` with each block that has documents of a short list, and the most that one of them adds.
-fn each_block(docs: &[u32], units: &[u16], mut add: impl FnMut(usize, u16)) {
-    let mut units = units.iter();
-    for docs in docs.chunk_by(|a, b| block_of(*a) == block_of(*b)) {
-        let best = units.by_ref().take(docs.len()).max();
-        add(block_of(docs[0]), best.copied().unwrap_or_default());
-    }
-}
-
-/// Replaces `sums` by those of a window.
-fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) {
-    let mut is_first = true;
-    for part in opened {
-        if let Some(codes) = part.codes_by_block() {
-            match is_first {
-                true => sums::set(sums, codes, part.weight),
-                false if ALL => sums::add_to_all(sums, codes, part.weight),
-                false => sums::add(sums, codes, part.weight),
-            }
-            is_first = false;
-        }
-    }
-    if is_first {
-        sums.fill(0);
-    }
-    for part in opened.iter().filter(|part| part.codes_by_block().is_none()) {
-        each_posting(part, |block, units| {
-            if let Some(sum) = sums.get_mut(block) {
-                *sum = sum.wrapping_add(units);
-            }
-        });
-    }
-}
-
-/// The block of a document in its window.
-#[inline]
-fn block_of(doc: u32) -> usize {
-    (doc % WINDOW) as usize / 64
-}
-
 impl Block {
-    /// Scores the documents of a block that can be among the best.
+    /// Scores the documents of a block that can be among the best, as those are that reach the limit.
     fn score<'s, const ALL: bool>(
         &mut self,
         run: &mut Run<'_, 's>,
         window: &OpenWindow,
         opened: &[Opened<'_, 's>],
-        place: Place,
+        (place, mut limit): (Place, u32),
         top: &mut Top,
     ) -> Result<()> {
         let Run { query, readers, pruning } = run;
         let first = window.key * WINDOW + (place.block * 64) as u32;
         let (opened, filters) = opened[window.opened.clone()].split_at(window.n_scored);
         pruning.blocks_scored += 1;
-        let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
             false => self.essential(opened, &window.order[..window.n_scored], place, limit),
         };
+        if query.roles.has_required {
+            docs &= self.words[0];
+        }
         let mut filters = filters.iter();
         while docs != 0
             && let Some(filter) = filters.next()
@@ -490,29 +486,5 @@ impl Block {
 
     fn look_up(&mut self, nth: usize, part: &Opened<'_, '_>, block: usize) {
         (self.words[nth], self.ranks[nth], self.units[nth]) = look_up(part, block);
-    }
-}
-
-/// The documents of a list in a block, the rank of the first, and what they add at most.
-#[inline]
-pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
-    match &part.postings {
-        Postings::Short { docs, units, .. } => {
-            let start = docs.partition_point(|doc| block_of(*doc) < block);
-            let here = docs[start..].iter().take_while(|doc| block_of(**doc) == block);
-            here.zip(&units[start..]).fold(
-                (0, start as u32, 0),
-                |(word, start, best), (doc, units)| {
-                    (word | 1 << (doc % 64), start, best.max(*units))
-                },
-            )
-        }
-        Postings::Long(postings, _) => {
-            let (word, rank) = postings.block(block);
-            if word == 0 {
-                return (0, rank, 0);
-            }
-            (word, rank, units(postings.code(block, rank).unwrap_or_default(), part.weight))
-        }
     }
 }

@@ -52,6 +52,18 @@ impl ScoreQuantizer {
         if units.is_nan() { 1 } else { units.clamp(1.0, self.units) as u16 }
     }
 
+    /// Units that a known score part does not pass.
+    #[inline]
+    pub(super) fn bound(&self, score: f32) -> u32 {
+        (f64::from(score) * self.units_per_score) as u32 + 1
+    }
+
+    /// The score that a unit is worth at least.
+    #[inline]
+    pub(super) fn score_per_unit(&self) -> f32 {
+        ((1.0 - 1e-6) / self.units_per_score) as f32
+    }
+
     /// The sum of units below which no document enters whose score must not be below `score`.
     #[inline]
     pub(super) fn limit(&self, score: f32) -> u32 {

@@ -6,8 +6,7 @@
 
 use super::bounds::{CLAUSES_MAX, ScoreQuantizer};
 use super::parts::{Opened, Postings, WindowPostings};
-use super::pruning::Pruning;
-use super::query::Query;
+use super::query::{Query, Run};
 use super::sum::{Readers, past_the_end};
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -15,6 +14,7 @@ use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::{heap_bytes, recycled};
+use crate::simd::scores::BLOCK;
 use crate::simd::sums::BLOCKS;
 use crate::simd::windows::{self, ABSENT, DOCS, ListParts, PartTable};
 
@@ -40,19 +40,22 @@ impl WholeWindow {
         self.filled.clear();
     }
 
-    /// Scores the documents of all lists that are open in a window, in the order of the clauses.
-    pub(super) fn score<'s>(
+    /// Adds up what some lists give the documents of these blocks of a window; if all that are open do, in the order of the clauses, these
+    /// are scores.
+    pub(super) fn score<'o, 's: 'o>(
         &mut self,
-        clauses: &[Clause<'s>],
-        (key, opened): (u32, &[Opened<'_, 's>]),
-        readers: &mut Readers<'s>,
+        Run { query, readers, .. }: &mut Run<'_, 's>,
+        (key, blocks): (u32, impl Iterator<Item = usize>),
+        mut lists: impl Iterator<Item = &'o Opened<'o, 's>>,
     ) -> Result<()> {
-        self.scores.clear();
+        let clauses = query.clauses;
         self.scores.resize(DOCS, ABSENT);
+        let of_blocks = self.scores.as_chunks_mut::<BLOCK>().0;
+        blocks.for_each(|block| of_blocks[block % BLOCKS] = [ABSENT; BLOCK]);
         let n_tables = clauses.len().min(CLAUSES_MAX).max(self.tables.len());
         self.tables.resize(n_tables, [0.0; _]);
         self.filled.resize(n_tables, false);
-        opened.iter().try_for_each(|part| {
+        lists.try_for_each(|part| {
             budget::work(ns::POSTING_SCORED * u64::from(part.n_postings()))?;
             self.add(&clauses[part.clause], key, part, readers)
         })
@@ -97,46 +100,53 @@ impl WholeWindow {
         frequencies.add_all(scores, (lows, postings.first_rank), &codes, parts)
     }
 
-    /// Offers the documents of those blocks whose bounds are not below the limit; how many are in blocks whose bounds are not 0, less
-    /// those that were offered before.
+    /// Documents with sums that are not below what is said of their blocks.
+    pub(super) fn at_least<'a>(
+        &'a self,
+        blocks: impl Iterator<Item = (usize, f32)> + 'a,
+    ) -> impl Iterator<Item = (u32, f32)> + 'a {
+        windows::good(self.scores.as_chunks().0, blocks)
+    }
+
+    /// Offers the documents of some blocks; how many these are, less those that were offered before.
     pub(super) fn offer(
         &self,
         query: &Query<'_, '_>,
         key: u32,
-        bounds: &[u16; BLOCKS],
+        blocks: impl Iterator<Item = usize> + Clone,
         top: &mut Top,
     ) -> u64 {
-        let Some(scores) = self.scores.first_chunk() else { return 0 };
-        let (limit, least) = (query.scale.limit(top.threshold()).max(1), top.threshold());
-        for (low, score) in windows::good(scores, bounds, limit, least) {
+        let least = top.threshold();
+        for (low, score) in self.at_least(blocks.clone().map(|block| (block, least))) {
             query.push(score, key * WINDOW + low, top);
         }
+        let of_blocks = self.scores.as_chunks().0;
+        let n: usize = blocks.map(|block| windows::count(&of_blocks[block % BLOCKS])).sum();
         let n_before = query.offered.iter().filter(|doc| **doc / WINDOW == key).count();
-        windows::count(scores, bounds).saturating_sub(n_before) as u64
+        n.saturating_sub(n_before) as u64
     }
 }
 
 /// Offers every document that matches any clause.
-pub(super) fn offer<'s>(
-    query: &Query<'_, 's>,
+pub(super) fn offer(
+    run: &mut Run<'_, '_>,
     (parts, opened): (&mut WindowPostings, &mut Vec<Opened<'static, 'static>>),
-    readers: &mut Readers<'s>,
     whole: &mut WholeWindow,
     top: &mut Top,
-) -> Result<Pruning> {
-    let clauses = query.clauses;
+) -> Result<()> {
+    let clauses = run.query.clauses;
     parts.take_stock(clauses, |_| false, true, top)?;
     parts.weigh(&ScoreQuantizer::PRESENCE);
     parts.divide(clauses, 1, 0);
     whole.start();
-    let mut pruning = Pruning::default();
     let mut of_window = recycled(std::mem::take(opened));
     for window in &parts.windows {
         of_window.clear();
         parts.open(clauses, window, &mut of_window)?;
-        whole.score(clauses, (window.key, &of_window), readers)?;
-        pruning.documents_scored += whole.offer(query, window.key, &[1; BLOCKS], top);
+        whole.score(run, (window.key, 0..BLOCKS), of_window.iter())?;
+        run.pruning.documents_scored += whole.offer(&run.query, window.key, 0..BLOCKS, top);
     }
     *opened = recycled(of_window);
-    Ok(Pruning { matching: Some(pruning.documents_scored), ..pruning })
+    run.pruning.matching = Some(run.pruning.documents_scored);
+    Ok(())
 }

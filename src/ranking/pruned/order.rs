@@ -6,6 +6,7 @@
 use super::bounds::ScoreQuantizer;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::plan::in_window::WholeCosts;
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{self, BLOCKS};
@@ -40,10 +41,12 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct ScoreBuckets {
     sums: Vec<[u16; BLOCKS]>,
+    /// The best of each window when its sums were made.
+    bests: Vec<u32>,
     pub(super) candidates: Vec<u32>,
 }
 
-heap_bytes!(ScoreBuckets { sums, candidates });
+heap_bytes!(ScoreBuckets { sums, bests, candidates });
 
 impl ScoreBuckets {
     /// Room for the sums of `n` windows, with anything in it.
@@ -52,18 +55,21 @@ impl ScoreBuckets {
         &mut self.sums[..n]
     }
 
-    /// Calls `visit` with the blocks of the first `n` windows that can matter. False where they are more than
-    /// `most`, or so many times that as patience allows at first; then sums of those that were visited are 0.
+    /// Calls `visit` with the blocks of the first `n` windows that can matter, and the least units that do. False where they are more than
+    /// pay, given the least units that matter, or so many times that as patience allows at first; then sums of those that were visited
+    /// are 0.
     pub(super) fn visit(
         &mut self,
         n: usize,
-        (most, patience): (usize, usize),
+        (costs, patience): (impl Fn(u32) -> WholeCosts, usize),
         scale: &ScoreQuantizer,
         top: &mut Top,
-        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+        mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<bool> {
-        let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
-        let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
+        self.bests.clear();
+        self.bests.extend(self.sums[..n].iter().map(|sums| u32::from(sums::max(sums))));
+        let best = self.bests.iter().copied().max().unwrap_or_default();
+        let (mut level, mut n_visited) = (best, 0);
         for band in 1.. {
             let limit = scale.limit(top.threshold()).max(1);
             if level < limit {
@@ -73,23 +79,25 @@ impl ScoreBuckets {
             if level < limit || band >= BANDS {
                 level = limit;
             }
+            let most = costs(limit).blocks_at_most();
             let patience = if n_visited > most { 1 } else { patience };
             let bar = most.saturating_mul(patience);
             if bar < n * BLOCKS && (patience == 1 || band > 1) {
-                self.select(n, limit);
+                self.select(limit);
                 if self.candidates.len() > bar {
                     return Ok(false);
                 }
             }
-            self.select(n, level);
+            self.select(level);
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
                     budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
                 }
                 let (window, block) = (*candidate as usize / BLOCKS, *candidate as usize % BLOCKS);
                 let sum = std::mem::take(&mut self.sums[window][block]);
-                if u32::from(sum) >= scale.limit(top.threshold()) {
-                    visit(Place { window, block, sum }, top)?;
+                let limit = scale.limit(top.threshold());
+                if u32::from(sum) >= limit {
+                    visit(Place { window, block, sum }, limit, top)?;
                     n_visited += 1;
                 }
             }
@@ -100,11 +108,20 @@ impl ScoreBuckets {
         Ok(true)
     }
 
-    /// Replaces the candidates by the blocks of the first `n` windows whose sums are not below a level.
-    fn select(&mut self, n: usize, level: u32) {
+    /// The blocks that were left where looking into them did not pay, by window: its number, the sums of all its blocks, and which they are.
+    pub(super) fn left(&self) -> impl Iterator<Item = (usize, &[u16; BLOCKS], &[u32])> {
+        let window_of = |candidate: u32| candidate as usize / BLOCKS;
+        let by_window = self.candidates.chunk_by(move |a, b| window_of(*a) == window_of(*b));
+        by_window.map(move |left| (window_of(left[0]), &self.sums[window_of(left[0])], left))
+    }
+
+    /// Replaces the candidates by the blocks whose sums are not below a level.
+    fn select(&mut self, level: u32) {
         self.candidates.clear();
-        for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
-            sums::select(sums, level as u16, first, &mut self.candidates);
+        for ((first, sums), best) in (0..).step_by(BLOCKS).zip(&self.sums).zip(&self.bests) {
+            if *best >= level {
+                sums::select(sums, level as u16, first, &mut self.candidates);
+            }
         }
     }
 }
@@ -125,12 +142,12 @@ impl BlockQueue {
         self.blocks.push(u32::from(place.sum) << PLACE_BITS | number);
     }
 
-    /// Calls `visit` with those that can matter, and forgets all.
+    /// Calls `visit` with those that can matter, and the least units that do, and forgets all.
     pub(super) fn visit(
         &mut self,
         scale: &ScoreQuantizer,
         top: &mut Top,
-        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+        mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<()> {
         // Some of the best tell how good the best are, then few of the others are left to be sorted.
         let n_first = NOTED_FIRST.max(top.k());
@@ -151,7 +168,7 @@ impl BlockQueue {
         range: Range<usize>,
         scale: &ScoreQuantizer,
         top: &mut Top,
-        visit: &mut impl FnMut(Place, &mut Top) -> Result<()>,
+        visit: &mut impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<()> {
         let noted = &mut self.blocks[range];
         noted.sort_unstable_by_key(|noted| Reverse(*noted));
@@ -160,11 +177,12 @@ impl BlockQueue {
                 budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
             }
             let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
-            if sum < scale.limit(top.threshold()) {
+            let limit = scale.limit(top.threshold());
+            if sum < limit {
                 break;
             }
             let (window, block) = (place / BLOCKS, place % BLOCKS);
-            visit(Place { window, block, sum: sum as u16 }, top)?;
+            visit(Place { window, block, sum: sum as u16 }, limit, top)?;
         }
         Ok(())
     }

@@ -13,9 +13,10 @@ pub(crate) struct Pruning {
     pub(crate) blocks_considered: u64,
     /// Blocks among these that were looked into.
     pub(crate) blocks_scored: u64,
-    /// Windows of which everything was scored, as bounds would have left out too little; time that this takes by estimate, and
-    /// that looking into their blocks takes.
+    /// Windows of which everything was scored, or what their essential lists have, as bounds would have left out too little, and these
+    /// of them; time that this takes by estimate, and that looking into their blocks takes.
     pub(crate) windows_whole: u64,
+    pub(crate) windows_essential: u64,
     pub(crate) whole_ns: u64,
     pub(crate) by_blocks_ns: u64,
     /// Documents whose score was computed.
@@ -50,6 +51,7 @@ impl std::ops::AddAssign for Pruning {
         self.blocks_considered += other.blocks_considered;
         self.blocks_scored += other.blocks_scored;
         self.windows_whole += other.windows_whole;
+        self.windows_essential += other.windows_essential;
         self.whole_ns += other.whole_ns;
         self.by_blocks_ns += other.by_blocks_ns;
         self.documents_scored += other.documents_scored;

@@ -1,11 +1,34 @@
 //! A query in one segment, as ways through its windows see it.
 
 use super::bounds::ScoreQuantizer;
+use super::parts::Opened;
 use super::pruning::Pruning;
 use super::sum::Readers;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::simd::sums::BLOCKS;
+
+/// Tasks of clauses beside adding to scores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roles {
+    /// Whether the first one must match, whose list is long.
+    pub(crate) has_required: bool,
+    /// Clauses from this one on only filter: every match is in their lists, which are long.
+    pub(crate) first_filter: usize,
+}
+
+impl Roles {
+    /// Nothing, of so many.
+    pub(crate) fn none(n_clauses: usize) -> Self {
+        Roles { has_required: false, first_filter: n_clauses }
+    }
+
+    /// Whether whatever matches one of so many clauses matches all together.
+    pub(super) fn allow_all(self, n_clauses: usize) -> bool {
+        !self.has_required && self.first_filter == n_clauses
+    }
+}
 
 /// A query in one segment.
 pub(super) struct Query<'q, 's> {
@@ -15,8 +38,7 @@ pub(super) struct Query<'q, 's> {
     pub(super) base: u64,
     /// Documents that were offered already, ascending.
     pub(super) offered: &'q [u32],
-    /// Clauses from this one on only filter: every match is in their lists, which are long.
-    pub(super) first_filter: usize,
+    pub(super) roles: Roles,
 }
 
 /// A query on its way through a segment: what reads for it, and what it looked at so far.
@@ -24,6 +46,18 @@ pub(super) struct Run<'q, 's> {
     pub(super) query: Query<'q, 's>,
     pub(super) readers: &'q mut Readers<'s>,
     pub(super) pruning: Pruning,
+}
+
+/// A window, given its lists, the bounds of its blocks, those that are left, and the numbers of the lists that are not essential, those first
+/// that add least, and of the others in the order of the clauses.
+pub(super) struct Divided<'w, 'q, 's> {
+    pub(super) has_required: bool,
+    pub(super) key: u32,
+    pub(super) lists: &'w [Opened<'q, 's>],
+    pub(super) bounds: &'w [u16; BLOCKS],
+    pub(super) left: &'w [u32],
+    pub(super) others: &'w [u8],
+    pub(super) essential: &'w [u8],
 }
 
 impl Query<'_, '_> {

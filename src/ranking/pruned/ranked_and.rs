@@ -20,7 +20,7 @@ const STEPS_OF_RUN: usize = 8;
 /// The memory of what lists have in common.
 #[derive(Debug, Default)]
 pub(super) struct RankedAnd {
-    batch: Batch,
+    pub(super) batch: Batch,
     common: Common,
 }
 

@@ -4,6 +4,7 @@
 //! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
+use super::query::Roles;
 use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
@@ -82,13 +83,14 @@ impl RareTermsFirst {
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
-        first_filter: usize,
+        roles: Roles,
         readers: &mut Readers<'s>,
         count: bool,
         base: u64,
         top: &mut Top,
     ) -> Result<u64> {
-        let (clauses, filters) = clauses.split_at(first_filter);
+        let (clauses, filters) = clauses.split_at(roles.first_filter);
+        let filters = if roles.has_required { &clauses[..1] } else { filters };
         let least = if count { 0.0 } else { top.threshold() };
         self.collect(clauses, filters, readers, least)?;
         if self.docs.is_empty() {

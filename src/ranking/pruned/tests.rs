@@ -166,12 +166,13 @@ impl Corpus {
                 let found: Pruning = match query.all {
                     true => {
                         let n = clauses.len();
-                        find::<true>(&clauses, n, count, base, &mut top, scratch).unwrap()?
+                        find::<true>(&clauses, Roles::none(n), count, base, &mut top, scratch)
+                            .unwrap()?
                     }
                     false => {
                         let first_filter = clauses.len() - query.filters.len();
-                        let found =
-                            find::<false>(&clauses, first_filter, false, base, &mut top, scratch);
+                        let roles = Roles { has_required: false, first_filter };
+                        let found = find::<false>(&clauses, roles, false, base, &mut top, scratch);
                         // If there are no bounds under filters, others look for the best.
                         found.unwrap()?
                     }
@@ -404,6 +405,36 @@ fn windows_of_which_bounds_leave_out_little_are_scored_whole() {
             assert!(prunings[0].windows_whole > 0, "{n}: {prunings:?}");
             let n_matching = corpus.expected(&query, &scoring).len() as u64;
             assert!(prunings[0].documents_scored <= n_matching, "{n}: {prunings:?}");
+        }
+    }
+}
+
+#[test]
+fn lists_without_which_nothing_is_good_enough_are_added_up() {
+    let random = &mut Random(11);
+    let n_docs = 2 * WINDOW + 30_000;
+    let names: Vec<String> = (0..14).map(|nth| format!("w{nth}")).collect();
+    let mut lists: Vec<TestList<'_>> = vec![];
+    for (nth, name) in names.iter().enumerate() {
+        let one_in = [2, 3, 40, 2, 2, 60][nth % 6];
+        lists.push((nth % 2, name, sample(random, n_docs, one_in)));
+    }
+    lists.push((0, "rare", spread(random, 1, 200)));
+    lists.push((1, "few", sample(random, n_docs, 300)));
+    lists.push((0, "run", (20_000..100_000).map(|doc| (doc, 1 + doc / 90_000)).collect()));
+    let corpus = Corpus::new(&[n_docs], &lists);
+    let word = |(field, text): (usize, &str)| Word { field, text: text.into(), boost: 1.0 };
+    let mut scratch = Scratch::default();
+    for parameters in [Parameters::default(), Parameters { k1: 0.9, b: 0.4 }] {
+        let scoring = corpus.scoring(parameters);
+        for n in [6, 14, 17] {
+            let words = lists[..n].iter().map(|(field, text, _)| word((*field, text)));
+            let query = Query { words: words.collect(), filters: vec![], all: false };
+            corpus.check(&query, &scoring, &mut scratch);
+            let (_, prunings) = corpus.found(&query, 11, &scoring, &mut scratch).unwrap();
+            assert!(prunings[0].windows_essential > 0, "{n}: {prunings:?}");
+            let n_matching = corpus.expected(&query, &scoring).len() as u64;
+            assert!(prunings[0].documents_scored <= n_matching / 4, "{n}: {prunings:?}");
         }
     }
 }

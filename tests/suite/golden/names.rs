@@ -78,7 +78,8 @@ fn rules() -> BTreeSet<String> {
 
 /// Rules of runs: over several windows of 65,536 documents, which the indexes here do not have, and of kernels, which a test of
 /// ranking has.
-const OF_RUNS: [&str; 3] = ["score windows whole", "intersect windows", "score lists whole"];
+const OF_RUNS: [&str; 4] =
+    ["score windows whole", "add up essential lists", "intersect windows", "score lists whole"];
 
 #[test]
 fn every_operator_and_every_rule_is_in_a_golden_plan() {

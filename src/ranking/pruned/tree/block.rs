@@ -9,7 +9,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::WINDOW;
 use crate::ranking::combined::length_in;
-use crate::ranking::pruned::blocks::look_up;
+use crate::ranking::pruned::block_units::look_up;
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::pruning::Pruning;
 use crate::ranking::pruned::sum::{Readers, past_the_end};

@@ -5,7 +5,7 @@
 
 use super::bound::{Bounds, View};
 use crate::plan::in_window::LEAD_MAX;
-use crate::ranking::pruned::blocks::{each_posting, look_up};
+use crate::ranking::pruned::block_units::{each_posting, look_up};
 use crate::recycle::heap_bytes;
 use crate::simd::sums::{BLOCKS, units};
 use crate::weight::node::Node;

@@ -34,7 +34,7 @@ use super::sum::Readers;
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::phrase::PhraseReader;
-use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS};
+use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS, WholeCosts};
 use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -224,14 +224,15 @@ impl<'q, 's> Search<'q, 's, '_> {
         let Memory { windows, summed, spare, .. } = &mut **memory;
         windows.spread_all(summed, opened);
         let view = |window| windows.view(window, weighed, opened);
-        noted.visit(&weighed.scale, top, |place, top| {
+        noted.visit(&weighed.scale, top, |place, _, top| {
             scorer.offer(view(place.window), place.block, top, pruning)
         })?;
         for (sums, window) in bands.sums(summed.len()).iter_mut().zip(&*summed) {
             add_up(&view(*window), weighed.root, sums, spare);
         }
         pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
-        bands.visit(summed.len(), (usize::MAX, 1), &weighed.scale, top, |place, top| {
+        let by_blocks = (|_| WholeCosts::NEVER, 1);
+        bands.visit(summed.len(), by_blocks, &weighed.scale, top, |place, _, top| {
             scorer.offer(view(summed[place.window]), place.block, top, pruning)
         })?;
         self.start();

@@ -4,7 +4,7 @@ use super::bound::View;
 use crate::bitmap::Container;
 use crate::doc_id_set::DocIdSet;
 use crate::plan::WINDOW;
-use crate::ranking::pruned::blocks::each_code;
+use crate::ranking::pruned::block_units::each_code;
 use crate::ranking::pruned::bounds::code_for;
 use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::recycle::HeapBytes;

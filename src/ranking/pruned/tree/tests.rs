@@ -375,6 +375,32 @@ fn trees_of_more_parts_than_there_are_bounds_for_agree_with_scoring_everything()
 }
 
 #[test]
+fn one_required_word_and_others_agree_with_scoring_everything() {
+    for (corpus, seed) in [
+        (Corpus::new(&[2 * WINDOW + 40_000], &long_texts()), 31),
+        (Corpus::new(&[40_000, WINDOW + 9, 300, 60_000], &long_texts()), 32),
+        (Corpus::new(&[5 * WINDOW + 77], &titles()), 33),
+    ] {
+        let usual = Parameters::default();
+        let unusual = Parameters { k1: 0.9, b: 0.4 };
+        let naive = [usual, unusual].map(|parameters| Naive::new(&corpus, parameters));
+        let mut queries = Queries::new(&corpus, seed);
+        let (mut scratch, mut all) = (Scratch::default(), Pruning::default());
+        for nth in 0..24 {
+            let mut term = || {
+                let ((field, term), boost) = (queries.word(), queries.boost());
+                Logical::Term { field, term: term.into(), boost }
+            };
+            let (must, should) = (vec![term()], (0..1 + nth % 5).map(|_| term()).collect());
+            let query = Logical::Sum { must, should, must_not: vec![], minimum: 0 };
+            let at = nth / 5 % 2;
+            all += naive[at].check(&query, [usual, unusual][at], &mut scratch);
+        }
+        assert!(all.windows_essential > 0, "{all:?}");
+    }
+}
+
+#[test]
 fn words_that_only_filter_agree_with_scoring_everything() {
     for (corpus, seed) in [
         (Corpus::new(&[2 * WINDOW + 40_000], &long_texts()), 21),
